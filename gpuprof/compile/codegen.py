@@ -20,6 +20,7 @@ from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
 from gpuprof.compile.passes.contraction import keep_shared_products
+from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -133,7 +134,8 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace(
         "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
     )
-    optimized = optimize(copy_in_callee(unroll_over_local_arrays(lines_only)), target, level)
+    prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(lines_only)), arch)
+    optimized = show_divisions(optimize(prepared, target, level))
     labelled, chains = lineinfo.encode(keep_shared_products(widen_copies(optimized)))
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)

@@ -25,7 +25,7 @@ from gpuprof.isa.row import Opcode
 
 Value = TypeVar("Value")
 
-ISA_VERSION = 3
+ISA_VERSION = 4
 
 # Files of `families`, in the order of their numbers.
 FAMILIES = (

@@ -35,7 +35,7 @@ KERNELS = {
         },
     ),
     "shuffles": (
-        "int *i, unsigned *u, long long *l, float *f, double *d, half *h, half2 *v",
+        "int *i, unsigned *u, long long *l, float *f, double *d, __half *h, __half2 *v",
         "i[0] = __shfl_sync(~0u, i[0], 3); u[0] = __shfl_up_sync(~0u, u[0], 1); l[0] = __shfl_down_sync(~0u, l[0], 2, "
         "16);"
         "f[0] = __shfl_xor_sync(~0u, f[0], 4); d[0] = __shfl_xor_sync(~0u, d[0], 1); h[0] = __shfl_sync(~0u, h[0], 0); "
@@ -59,7 +59,7 @@ KERNELS = {
         | {"redux.sync.add.s32", "redux.sync.min.s32", "redux.sync.xor.b32"},
     ),
     "atomics": (
-        "int *i, unsigned *u, unsigned long long *l, float *f, double *d, unsigned short *s, half2 *h",
+        "int *i, unsigned *u, unsigned long long *l, float *f, double *d, unsigned short *s, __half2 *h",
         "i[0] = atomicAdd(i, 1) + atomicSub(i, 2) + atomicMin(i, 3) + atomicExch(i, 4) + atomicCAS(i, 5, 6) + "
         "atomicAnd_block(i, 7);"
         "u[0] = atomicInc(u, 1) + atomicDec(u, 2) + atomicMax(u, 3) + atomicOr(u, 4) + atomicXor_system(u, 5); "
@@ -159,7 +159,7 @@ KERNELS = {
         },
     ),
     "half": (
-        "half *a, half2 *b, __nv_bfloat16 *c, __nv_bfloat162 *e, float *f, int *i",
+        "__half *a, __half2 *b, __nv_bfloat16 *c, __nv_bfloat162 *e, float *f, int *i",
         "a[0] = a[1] + a[2] * a[3]; b[0] = __hfma2(b[1], b[2], b[3]) - b[4]; c[0] = c[1] * c[2] + c[3]; e[0] = "
         "__hfma2(e[1], e[2], e[3]);"
         "f[0] = __half2float(a[5]) + (float)c[6]; a[7] = __float2half(f[1]); a[4] = __hmax(a[1], a[2]); if (a[1] < "
@@ -244,6 +244,16 @@ def test_what_cuda_includes_by_itself(tmp_path):
         "p[0]); exit(EXIT_FAILURE); }\n"
     )
     accepted_by_ptxas(compile_cuda(tmp_path / "k.cu").ptx, tmp_path)
+
+
+@pytest.mark.parametrize("header", ["cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h"])
+def test_names_of_halves_come_with_their_headers(tmp_path, header):
+    """Without them, as with nvcc, they are the user's own."""
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void half(float *x) { int half2 = 2, nv_bfloat16 = 3; x[half2] = nv_bfloat16; }\n")
+    assert compile_cuda(path).display == {"_Z4halfPf": "half"}
+    path.write_text(f"#include <{header}>\n__global__ void k(half *x, half2 *y, nv_bfloat16 *z) {{ y[0] = y[1]; }}\n")
+    assert set(compile_cuda(path).display.values()) == {"k"}
 
 
 def test_lanes_a_shuffle_does_not_read_may_leave_its_argument_unset(tmp_path):

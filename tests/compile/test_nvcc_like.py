@@ -8,9 +8,12 @@ import re
 import pytest
 
 from gpuprof.compile import compile_cuda
+from gpuprof.compile.nvcc import compile_nvcc
 from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.contraction import keep_shared_products
+from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from tests.support.nvidia_tools import needs_nvcc
 
 TWO_BRANCHES = """\
 .visible .entry k()
@@ -214,3 +217,75 @@ def test_a_loop_of_known_turns(tmp_path, turns, n):
 def test_a_loop_of_unknown_turns(tmp_path, n):
     ptx = ptx_of(tmp_path, f"float v = x[0]; for (int i = 0; i < n; i++) {{ {product(n)} }} x[0] = v;")
     assert multiplications(ptx) == n * UNKNOWN_TURNS[n]
+
+
+# for (unsigned s = 1; ...; s *= 2) ... x % (2 * s) ...
+REMAINDER = """\
+define void @k(i32 %0) {
+  %2 = alloca i32, align 4
+  store i32 1, ptr %2, align 4
+  br label %3
+3:
+  %4 = load i32, ptr %2, align 4
+  %5 = mul i32 2, %4
+  %6 = urem i32 %0, %5, !dbg !7
+  %7 = load i32, ptr %2, align 4
+  %8 = STEP
+  store i32 %8, ptr %2, align 4
+  br label %3
+}
+"""
+CALL = "call i32 @gpuprof.urem.i32(i32 %0, i32 %5)"
+DECLARATION = "declare i32 @gpuprof.urem.i32(i32, i32) nounwind willreturn memory(none)\n"
+
+
+@pytest.mark.parametrize(
+    ("step", "arch", "hidden"),
+    [
+        ("mul i32 %7, 2", "sm_80", True),
+        ("shl i32 %7, 1", "sm_90a", True),
+        ("mul i32 %7, 2", "sm_100", False),
+        ("add i32 %7, 2", "sm_80", False),
+    ],
+)
+def test_divisions_by_a_variable_that_doubles_are_hidden(step, arch, hidden):
+    ir = REMAINDER.replace("STEP", step)
+    changed = ir.replace("urem i32 %0, %5", CALL) + DECLARATION
+    assert hide_divisions(ir, arch) == (changed if hidden else ir)
+
+
+@pytest.mark.parametrize("call", [CALL, "tail call i32 @gpuprof.urem.i32(i32 noundef %0, i32 range(i32 0, 9) %5) #4"])
+def test_hidden_divisions_come_back(call):
+    ir = REMAINDER.replace("STEP", "shl i32 %7, 1")
+    assert show_divisions(ir.replace("urem i32 %0, %5", call) + DECLARATION) == ir
+
+
+# Divisions and masks in nvcc 13.0's PTX, for sm_80 and sm_100.
+DOUBLINGS = [
+    ("int t = threadIdx.x; for (int s = 1; s < blockDim.x; s *= 2) if (t % (2 * s) == 0) x[t] += x[t + s];", 1, 0),
+    ("unsigned t = threadIdx.x; for (unsigned s = 1; s < n; s <<= 1) { int r = s << 1; if (t % r == 0) x[t] = s; }",
+     1, 0),
+    ("unsigned t = threadIdx.x; for (unsigned s = n; s > 1; s /= 2) if (t % s == 0) x[t] += x[t + s];", 1, 1),
+    ("unsigned t = threadIdx.x; for (unsigned s = 1; s < 64; s *= 2) if (t % (2 * s) == 0) x[t] += x[t + s];", 0, 0),
+    ("unsigned t = threadIdx.x; x[t] = t % (1u << n);", 0, 0),
+]  # fmt: skip
+
+
+def divisions(ptx: str) -> int:
+    return len(re.findall(r"\t(?:rem|div)\.[us]32", ptx))
+
+
+@pytest.mark.parametrize(("body", "on_80", "on_100"), DOUBLINGS)
+def test_remainders_by_powers_of_two(tmp_path, body, on_80, on_100):
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(float *x, int n)\n{{\n{body}\n}}\n")
+    assert [divisions(compile_cuda(path, arch=arch).ptx) for arch in ("sm_80", "sm_100")] == [on_80, on_100]
+
+
+@needs_nvcc
+@pytest.mark.long
+@pytest.mark.parametrize(("body", "on_80", "on_100"), DOUBLINGS)
+def test_nvcc_has_the_same_remainders(tmp_path, body, on_80, on_100):
+    path = tmp_path / "k.cu"
+    path.write_text(f"__global__ void k(float *x, int n)\n{{\n{body}\n}}\n")
+    assert [divisions(compile_nvcc(path, arch=arch).ptx) for arch in ("sm_80", "sm_100")] == [on_80, on_100]

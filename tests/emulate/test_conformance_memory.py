@@ -261,9 +261,8 @@ def test_atomic(name, round_number):
     code += [constant(191, start), make("IMAD.WIDE.U32", dst=192, a=30, imm=1, slot="b", c=191)]
     if op.space == "shared":
         code.append(make("LO.64", dst=92, a=192))
-    slots = {"a": 92 if op.space == "shared" else 192, "b": 20, "mods": 0 if op.space == "shared" else ADDR64}
-    if op.c:
-        slots["c"] = 21
+    slots = {"a": 92 if op.space == "shared" else 192, "mods": 0 if op.space == "shared" else ADDR64}
+    slots |= {slot: register for slot, register in (("b", 20), ("c", 21)) if getattr(op, slot)}
     if op.dst:
         slots["dst"] = 40
     code.append(make(name, **slots))

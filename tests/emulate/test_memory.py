@@ -339,6 +339,7 @@ def test_shared_and_local_bounds():
         "ST.32",
         "ATOMG.ADD.U32",
         "REDS.ADD.U32",
+        "REDS.POPC.INC.U32",
     ],
 )
 @pytest.mark.parametrize("all_lanes", [True, False])

@@ -18,7 +18,7 @@ from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.expansion import chain_cycles, on_chip, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, generation_of, on_chip, slots_apart
 from gpuprof.timing.state.machine import l1_sets, l2_sets
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.blame import Blame, Cause, Level
@@ -919,6 +919,8 @@ class Gpu:
         shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
         atomic = op.semantics.startswith(("atom_", "red_"))
         width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
+        if op.semantics == "red_count" and generation_of(chip.arch) >= 80:
+            conflicts = min(conflicts, 1)  # lanes on one word are counted, and do not take turns
         conflict = self.conflicts(op, n_sectors, lanes, wavefronts, conflicts, shared)
         if lanes == 0:
             start = self.enter(sm, partition, warp, t, Fraction(1))

@@ -1,5 +1,6 @@
 """DRAM rows and sectors written in part, against cycles and bytes worked out by hand, on the chip of test_timing."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,21 @@ def test_compare_and_swap_in_shared_memory_has_half_the_rate(chip):
         timing, _ = run(chip, code, [warp([0], [access((), conflicts=4)])])
         assert timing.shared_wavefronts == passes
         assert rows(timing)[1]["short_scoreboard"] == chip.latency["atomic_shared"] + 2 * (passes - 1) - 1
+
+
+@pytest.mark.parametrize(("arch", "passes"), [("sm_75", [32, 32]), ("sm_80", [1, 4]), ("sm_90", [1, 4])])
+def test_counted_lanes_take_no_turns(chip, arch, passes):
+    """32 lanes add 1 to one word, and to words of which four lie in a bank: passes through the banks."""
+    code = [make("REDS.POPC.INC.U32", a=20), make("EXIT")]
+    found = [
+        run(
+            replace(chip, values=chip.values | {"arch": arch}),
+            code,
+            [warp([0], [access((), wavefronts=n, conflicts=32)])],
+        )[0].shared_wavefronts
+        for n in (1, 4)
+    ]
+    assert found == passes
 
 
 def test_wide_shared_loads(chip):

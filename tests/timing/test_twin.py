@@ -92,11 +92,12 @@ def test_rarer_instructions(tmp_path: Path):
         make("REDG.ADD.U32", a=1, b=7, mods=A64),
         make("ATOMS.ADD.F32", dst=9, a=4, b=7),
         make("ATOMS.CAS.B32", dst=9, a=4, b=7, c=6),
+        make("REDS.POPC.INC.U32", a=4),
         make("ATOMG.CAS.B32", dst=9, a=1, b=7, c=6, mods=A64),
         make("LDG.32", dst=10, a=1, mods=A64 | 2 << 7),  # ld.cg
         make("LDG.32", dst=10, a=1, mods=A64 | 1 << 10),  # ld.volatile
         make("STG.32", a=1, b=8, mods=A64),
-        make("BRA", guard=0, imm=-16 * 15),
+        make("BRA", guard=0, imm=-16 * 16),
         make("MEMBAR"),
         make("NANOSLEEP", b=0),
         make("BAR.SYNC", imm=1 | 64 << 16),
@@ -112,6 +113,7 @@ def test_rarer_instructions(tmp_path: Path):
             access([400 + k], conflicts=2),
             access((), wavefronts=2, conflicts=5),
             access((), wavefronts=1, conflicts=3),
+            access((), wavefronts=3, conflicts=9),
             access([600, 601 + k, 700], conflicts=2),
             access([k, k + 1, k + 90]),
             access([k, k + 40]),

@@ -116,6 +116,9 @@ def fold_operand(inst: Inst, slot: str, constant: Constant) -> bool:
     """Puts a constant into a source operand if the instruction can hold it."""
     if constant.is_param:
         return _fold_immediate(inst, slot, constant.value, const=True)
+    if slot == "b" and (inst.op.number, constant.value) in _ADDS_ONE:
+        inst.op, inst.b = _COUNT_LANES, None
+        return True
     special = _SPECIAL_FOLDS.get(inst.op.kind)
     if special:
         return special(inst, slot, constant.value)
@@ -173,6 +176,10 @@ def _fold_shuffle(inst: Inst, slot: str, value: int) -> bool:
 
 
 _SPECIAL_FOLDS = {"shuffle": _fold_shuffle}
+
+# Reductions that add 1 to a word of shared memory with this operand: ptxas 13.0 counts lanes then, and only then.
+_ADDS_ONE = {(BY_NAME["REDS.ADD.U32"].number, 1), (BY_NAME["REDS.INC.U32"].number, 0xFFFFFFFF)}
+_COUNT_LANES = BY_NAME["REDS.POPC.INC.U32"]
 
 
 # -- algebra ---------------------------------------------------------------------------------------

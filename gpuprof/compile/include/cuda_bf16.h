@@ -3,6 +3,7 @@
 
 #include "gpuprof/cuda.h"
 #include "gpuprof/half_forms.h"
+#include "gpuprof/half_names.h"
 
 #define GPUPROF_BITSB16(BITS) __ushort_as_bfloat16((unsigned short)(BITS))
 #define CUDART_INF_BF16 GPUPROF_BITSB16(0x7F80)

@@ -3,6 +3,7 @@
 
 #include "gpuprof/cuda.h"
 #include "gpuprof/half_forms.h"
+#include "gpuprof/half_names.h"
 
 #define GPUPROF_BITS16(BITS) __ushort_as_half((unsigned short)(BITS))
 #define CUDART_INF_FP16 GPUPROF_BITS16(0x7C00)

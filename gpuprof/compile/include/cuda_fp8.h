@@ -2,3 +2,4 @@
 #pragma once
 
 #include "gpuprof/fp8.h"
+#include "gpuprof/half_names.h"

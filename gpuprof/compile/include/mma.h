@@ -1,4 +1,5 @@
 // Matrix multiplication of a warp: nvcuda::wmma.
 #pragma once
 
+#include "gpuprof/half_names.h"
 #include "gpuprof/wmma.h"

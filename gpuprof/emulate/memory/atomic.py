@@ -154,4 +154,20 @@ def build_atomic(inst: Instruction, env: Env) -> Op:
     return op
 
 
-SEMANTICS = dict.fromkeys(OPERATION, build_atomic)
+def build_count(inst: Instruction, env: Env) -> Op:
+    """Adds 1 for each lane."""
+    site = make_site(inst, env, "atomic operation")
+    t = inst.op.types[0]
+    shift = inst.op.nbytes.bit_length() - 1
+
+    def op(lanes: Lanes) -> None:
+        for space, touched in resolve(lanes, site):
+            active = slice(None) if touched.active is None else touched.active
+            index = (touched.flat >> shift)[active]
+            if len(index):
+                apply("add", t, space, False, index, [np.ones(len(index), np.uint32)])
+
+    return op
+
+
+SEMANTICS = {**dict.fromkeys(OPERATION, build_atomic), "red_count": build_count}

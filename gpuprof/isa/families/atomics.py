@@ -70,6 +70,10 @@ def rows() -> Iterator[Opcode]:
                     )
         if space != "shared":
             yield from _vectors(space, letter)
+        else:
+            # A sum of ones, by a count of the lanes on each word (ATOMS.POPC.INC from sm_80 on).
+            yield row("REDS.POPC.INC.U32", "reduction", "=A", "lsu", "store", "red_count", "u32",
+                      fields=("sem", "scope"), space=space, nbytes=4)  # fmt: skip
 
 
 def _vectors(space: str, letter: str) -> Iterator[Opcode]:

@@ -62,6 +62,9 @@ UNITS: dict[int, tuple[int, str, str]] = by_number(
     }
 )
 
+# Reductions in shared memory that count the lanes on each word, from this generation on; before, lanes take turns.
+COUNTING = by_number({"REDS.POPC.INC.U32": 80})
+
 # One slot of every N of an expansion runs on its row's own pipe, and the others are moves, compares and integer steps.
 # N is 3 for integer divisions, 2 for iterations in floats.
 EVERY = {"division": 3, "iterative": 2, "iterative64": 2}
@@ -103,6 +106,11 @@ def chain_cycles(op: Opcode, chip: Chip) -> int:
     if path.checks_result:
         cycles += chip.bypass["fp64_to_math"] + latency["fma"] + latency["alu"] + chip.guard_cycles
     return max(1, round((cycles - latency[op.latency]) / (op.slots - 1)))
+
+
+def counts_lanes(op: Opcode, chip: Chip) -> bool:
+    """Whether lanes of this reduction that meet on a word are one operation."""
+    return op.number in COUNTING and generation_of(chip.arch) >= COUNTING[op.number]
 
 
 def generation_of(arch: str) -> int:

@@ -92,6 +92,7 @@ INSTRUCTION = np.dtype(
         ("slots_apart", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
+        ("lane_turns", "i4"),  # whether lanes of an atomic on one word of shared memory take turns, 1 or 0
         ("atomic_lane_ticks", "i4"),  # of the L2's, for each lane on one word
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict

@@ -21,7 +21,7 @@ from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
 from gpuprof.timing.state.bypass import kind_of
-from gpuprof.timing.state.expansion import chain_cycles, on_chip, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, slots_apart
 from gpuprof.timing.state.layout import (
     CLASS_LONG,
     CLASS_SHORT,
@@ -282,6 +282,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["slots_apart"] = slots_apart(op)
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else _latency(op, chip)
     row["atomic_passes"] = chip.cas_passes if op.number in COMPARE_AND_SWAPS else 1
+    row["lane_turns"] = not counts_lanes(op, chip)
     row["atomic_lane_ticks"] = max(1, round(atomic_cycles(op, chip) * TICKS))
     row["width"] = max(1, op.nbytes // BANK_NBYTES) if op.kind in ("load", "store") else 1
     row["least_passes"] = int(op.types[0]) if op.kind in MATRIX_ACCESSES else row["width"]

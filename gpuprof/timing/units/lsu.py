@@ -184,13 +184,13 @@ def access(machine, warp, cycle):
 
 @hot
 def shared(machine, warp, inst, record, cycle):
-    """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns."""
+    """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns, or are counted."""
     passes = np.int64(record.wavefronts)
     conflict = CONFLICT * (passes > inst.least_passes)
     # Measured latencies: 8 bytes a lane cost nothing more, 16 bytes do (docs/model.md, Memory instructions).
     extra = machine.shared_wide_cycles if inst.width > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
-        passes = max(passes, np.int64(record.conflicts))
+        passes = max(passes, np.int64(record.conflicts) * inst.lane_turns)
         conflict = CONFLICT * (passes > inst.least_passes)
         passes *= inst.atomic_passes
         if inst.slots > 1:  # a compare-and-swap loop runs once per lane that competes

@@ -157,11 +157,6 @@ GPUPROF_HALF_FUNCTIONS(__nv_bfloat16, __nv_bfloat162, __bf16, gpuprof_bfloat_pai
 #undef GPUPROF_HALF2_COMPARISON
 #undef GPUPROF_HALF_FUNCTIONS
 
-typedef __half half;
-typedef __half2 half2;
-typedef __nv_bfloat16 nv_bfloat16;
-typedef __nv_bfloat162 nv_bfloat162;
-
 // --- conversions ---
 
 GPUPROF_BOTH __half __float2half(float v) { return __half(v); }
