@@ -24,8 +24,8 @@ MISSING = (
         "kernels of multiply-adds alone are up to 30 % too fast"),
     Missing("core", "the uniform datapath: the ordinary pipes do its work",
         "the ALU does another unit's work: 3 % of the issue slots of 28 kernels, 17 % at most"),
-    Missing("core", "the meaning of \"youngest\" between blocks, of which nothing was found published: here the block "
-        "that started last, so earlier blocks can wait to the end", "unsynchronised grids may have too long a tail"),
+    Missing("core", "what makes a warp the youngest, of which nothing was found published: here it became ready last",
+        "issue-bound blocks end one warp after another: achieved occupancy is up to 25 points too low"),
     Missing("core", "write-after-read stalls: no instruction waits for a register's readers", "rarely a cycle"),
     Missing("core", "one FP64 unit for four partitions, on chips with few: each partition has its share",
         "single warps of f64 wait longer than on a card"),

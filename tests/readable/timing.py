@@ -111,6 +111,10 @@ class Warp:
     issued: int = -1
     jumped: bool = False
 
+    def ready_from(self):
+        """The first cycle in which its next instruction waits for nothing but a pipe and its turn."""
+        return max([self.earliest, *(wait.cycle for wait in self.waits)])
+
 
 @dataclass
 class Block:
@@ -366,7 +370,7 @@ class Gpu:
             if partition.current in ready:
                 lane = partition.current
             elif ready and unit == 0:
-                lane = max(ready, key=lambda k: partition.lanes[k].age)
+                lane = max(ready, key=lambda k: (partition.lanes[k].ready_from(), partition.lanes[k].age))
             else:
                 return
             partition.current = lane

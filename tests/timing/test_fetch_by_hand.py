@@ -100,6 +100,19 @@ def test_four_warps_of_a_partition_as_published(tmp_path):
     assert order_of_issue(chip, straight(4), [warp([0])] * 4) == [(3, 16), (2, 32), (3, 16), (1, 32), (0, 32)]
 
 
+def test_the_warp_that_became_ready_last_goes_first(tmp_path):
+    """Three warps load from shared memory and wait, then issue 32 instructions each.
+
+    The loads issue by age in 102 to 104. The address unit passes them on in 102, 106 and 110, so the warps are ready 23
+    cycles later each. Warp 2 is ready first and issues to its end, from 125 to 156. By then both others are ready: warp
+    0 since 133, warp 1 since 129. Warp 0 goes first though it is the oldest.
+    """
+    chip = chip_of(tmp_path, partitions=1, warp_slots=16, l0i_miss_cycles=1, l1i_miss_cycles=1)
+    code = [make("LDS.32", dst=30, a=20), make("FFMA", dst=0, a=30, b=21, c=22), *straight(4)[1:]]
+    warps = [warp([0], [access()])] * 3
+    assert order_of_issue(chip, code, warps) == [(2, 1), (1, 1), (0, 1), (2, 32), (0, 32), (1, 32)]
+
+
 def test_a_full_queue_throttles_texture_fetches(tmp_path):
     """Of eight passes each: four texture units, 32 lanes of a texel.
 

@@ -1,5 +1,5 @@
 """A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
-youngest ready one.
+one that became ready last.
 
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
@@ -83,17 +83,23 @@ def wake_warp(machine, warp, cycle):
 @hot
 def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
-    # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py.
+    # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
+    # counts from when its instruction became ready, and only among equals from its start (docs/model.md, Scheduler).
     current = part_at(machine, partition).current
     if current >= 0 and can_issue(machine, partition, current, cycle):
         return current
     best = -1
     if not only_current:
+        latest = -1
         youngest = -1
         for k in range(machine.warps_per_partition):
-            if lane_at(machine, partition, k).age > youngest and can_issue(machine, partition, k, cycle):
-                best = k
-                youngest = lane_at(machine, partition, k).age
+            if can_issue(machine, partition, k, cycle):
+                ready = warp_at(machine, partition * machine.warps_per_partition + k).ready
+                age = lane_at(machine, partition, k).age
+                if ready > latest or (ready == latest and age > youngest):
+                    best = k
+                    latest = ready
+                    youngest = age
     return best
 
 
