@@ -115,6 +115,8 @@ FIELDS = (
     Field("l2_near_cycles", "int", "cycles", 64, 2000, "load to use, L2 hit in the SM's own half"),
     Field("l2_far_cycles", "int", "cycles", 64, 4000,
         "load to use, L2 hit in the other half; as l2_near_cycles when there is one half"),
+    Field("l2_spread_cycles", "int", "cycles", 0, 1000,
+        "the farthest SM is as much further from the L2 than the nearest"),
     Field("l2_store_cycles", "int", "cycles", 64, 4000,
         "from the issue of a store to its acknowledgement, which fences wait for"),
     Field("store_drain_cycles", "int", "cycles", 64, 4000,

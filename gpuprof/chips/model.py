@@ -287,3 +287,8 @@ def _check_together(path: Path | str, chip: Chip) -> None:
         )
     if not chip.l2_near_cycles <= chip.l2_far_cycles <= chip.dram_cycles:
         raise UsageError(f"{path}: l2_near_cycles, l2_far_cycles and dram_cycles must ascend")
+    nearest = field_of("l2_near_cycles").low
+    if chip.l2_near_cycles - chip.l2_spread_cycles < nearest:
+        raise UsageError(
+            f"{path}: l2_spread_cycles is {chip.l2_spread_cycles}, which leaves less than {nearest:g} of l2_near_cycles"
+        )

@@ -159,6 +159,7 @@ class Multiprocessor:
         self.l1, self.l1i, self.constants, self.constants_l15 = {}, {}, {}, {}
         self.miss_registers, self.misses = {}, 0
         self.half = 0
+        self.returned = 0  # when the last miss of its L1 comes back
 
     def warps(self):
         return [(p, k, w) for p in self.partitions for k, w in enumerate(p.lanes) if w]
@@ -1096,6 +1097,8 @@ class Gpu:
         for r in sorted(self.requests, key=lambda r: (min(r.arrival, quantum_start + 4095), r.sm.number, r.order)):
             self.grid = r.grid
             r.result.cycle = self.complete(r)
+            if r.kind == "read":
+                r.result.cycle = r.sm.returned = max(r.sm.returned, r.result.cycle)
         for load in self.loads:
             load.settle()
             if load.result.cause:
@@ -1127,6 +1130,7 @@ class Gpu:
             busy += in_ticks(chip.l2_partial_request_cycles) + partial * in_ticks(chip.l2_partial_sector_cycles)
         self.slices[number] = time + busy
         r.result.gone = math.floor(time) + chip.store_drain_cycles
+        late += self.further(r.sm.number)
         home = number * 2 // chip.l2_slices
         latency = self.answer_cycles(r, home)
         way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
@@ -1142,6 +1146,11 @@ class Gpu:
         return done + (
             math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0
         )
+
+    def further(self, sm):
+        """Cycles that an SM is further from the L2 than SMs are on average."""
+        place = (sm * 40503 + 32768) % 65536 - 32768  # of -1/2 to 1/2 in parts of 65536
+        return math.floor(Fraction(place * self.chip.l2_spread_cycles + 32768, 65536))
 
     def translated(self, sm, line, t):
         """When the address of a request that arrives at `t` is known: at once, when its SM has the page's

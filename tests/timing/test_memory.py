@@ -81,10 +81,38 @@ def test_a_controller_serves_requests_to_one_row_together(chip):
     """
     b = line_with(lambda channel, bank, row: (channel, bank) == (0, 0) and row > 0)
     near = line_with(lambda channel, bank, row: (channel, row) == (0, 0))
-    # A opens at 102 and its second load comes with the first one's data. It would be 102 + 2 * 67.68 otherwise. The
-    # wait begins at 105.
-    assert latencies(chip, [0, b, near], waiting=False) == [102 + 552 - 104]
+    # A opens at 102, B 67.68 cycles later. A's second load comes with the first one's data, but not before B's, which
+    # was asked for earlier. It would be 102 + 2 * 67.68 otherwise. The wait begins at 105.
+    assert latencies(chip, [0, b, near], waiting=False) == [102 + 67 + 552 - 104]
     assert latencies(chip, [0, b, near]) == [552, 552, 552]
+
+
+def test_what_an_l1_missed_comes_back_in_the_order_in_which_it_was_asked_for(chip):
+    """The first load brings line 0 to the L2. Asked for once more, alone, it takes 206 cycles; behind a load of a line
+    that the L2 misses it comes with that, which was asked for one cycle earlier.
+    """
+    far = line_with(lambda channel, bank, row: channel == 1)
+    load = [make("LDG.32", dst=k, a=20, mods=CG) for k in range(3)]
+    first = [load[0], ffma(8, 0), make("MEMBAR")]
+    for order, waits, wanted in (([0], 1, 206), ([far, 0], 2, 552 - 1)):
+        code = [*first, *load[1 : 1 + len(order)], ffma(9, waits), make("EXIT")]
+        timing, _ = run(chip, code, [warp([0], [access([4 * line]) for line in (0, *order)])])
+        assert rows(timing)[len(code) - 2]["long_scoreboard"] + 1 == wanted
+
+
+@pytest.mark.parametrize("spread, second", [(0, 552), (88, 552 - 34), (117, 552 - 45)])
+def test_sms_are_more_or_less_far_from_the_l2(tmp_path, spread, second):
+    """SM 0 is as far as SMs are on average. SM 1 is at 0.618 - 1 of the spread: -33.6 and -44.7 cycles."""
+    path = tmp_path / "spread.toml"
+    path.write_text(
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n'
+        f"l2_spread_cycles = {spread}\n" + COUNTED
+    )
+    elsewhere = line_with(lambda channel, bank, row: channel == 1)
+    warps = [warp([0], [access([4 * line])]) for line in (0, elsewhere)]
+    code = [make("LDG.32", dst=1, a=20, mods=CG), ffma(2, 1), make("EXIT")]
+    timing, _ = run(load_chip(path), code, warps)
+    assert rows(timing)[1]["long_scoreboard"] + 2 == 552 + second
 
 
 STORE, LOAD = make("STG.32", a=20, b=0, mods=A64), make("LDG.32", dst=1, a=20, mods=CG)

@@ -199,6 +199,7 @@ SM = np.dtype(
         ("constant_free", "i8"),  # from when on its unit for constant loads takes the next one
         ("constant_occupant", "i8"),  # cause: what took that unit last
         ("noc_tick", "i8"),
+        ("returned", "i8"),  # last cycle in which something that its L1 missed comes back
         ("cluster_tick", "i8"),  # of its port to the shared memory of others
         ("l1_use", "i8"),
         ("misses", "i8"),

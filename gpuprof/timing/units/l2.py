@@ -31,6 +31,8 @@ from gpuprof.timing.units.tlb import translated
 
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
 
+GOLDEN, HALF = 40503, 1 << 15  # 2^16 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
+
 
 @cold
 def serve_requests(machine):
@@ -71,6 +73,7 @@ def serve(machine, index):
     else:
         r.done = reach_slice(machine, r)
     if r.kind == READ:
+        r.done = in_order(machine, r)
         free = miss_free_at(machine, r.sm, r.slot)
         free.value = r.done if free.value == TOKEN else max(free.value, r.done)
         fill_l1(machine, r, index)
@@ -88,6 +91,14 @@ def serve(machine, index):
         if gone > w.stores_gone or (gone == w.stores_gone and r.slot > w.last_gone):
             w.stores_gone = gone
             w.last_gone = r.slot
+
+
+@hot
+def in_order(machine, request):
+    """The cycle in which a read is back: what an L1 missed comes back in the order in which it was asked for."""
+    s = sm_at(machine, request.sm)
+    s.returned = max(s.returned, request.done)
+    return s.returned
 
 
 @hot
@@ -126,6 +137,7 @@ def reach_slice(machine, request):
     latency = answer_cycles(machine, request, s.half, home)
     cycle = tick >> TICK_BITS
     machine.taken = cycle
+    late += further(request.sm, machine.l2_spread_cycles)
     if request.kind == WRITE:
         touch(machine, request, n, tick, 0)
         return cycle + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
@@ -140,6 +152,14 @@ def reach_slice(machine, request):
         request.level = ATOMIC
         return done + (ticks >> TICK_BITS) + machine.atomic_extra_cycles
     return done
+
+
+@hot
+def further(sm, spread):
+    """Cycles that an SM is further from the L2 than SMs are on average: -spread / 2 to spread / 2, 0 for the first.
+    Where they lie on a chip is not known: multiples of the golden ratio scatter them evenly, however many.
+    """
+    return ((((sm * GOLDEN + HALF) & (2 * HALF - 1)) - HALF) * spread + HALF) >> 16
 
 
 @cold

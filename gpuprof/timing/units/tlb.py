@@ -1,8 +1,8 @@
 """Address translation: a TLB in each SM behind its L1, which is looked up by virtual addresses, and one for all SMs
 behind those.
 
-Both forget what was used longest ago. A request whose translation is late waits for it alone: others of its SM pass it,
-and what it has reserved of links, slices and channels stays reserved.
+Both forget what was used longest ago. A request whose translation is late keeps what it has reserved of links, slices
+and channels. Stores and atomics pass it; loads that its L1 sent later come back after it.
 """
 
 from gpuprof.compiled.options import cold, hot

@@ -67,7 +67,7 @@ def grey(number: int, size: int) -> Case:
 
 
 def rtx4090(id: str, launch: str) -> Case:
-    """Under ncu; an eighth of the chip with an eighth of the blocks."""
+    """Under ncu, and built for a debugger: trusted low. An eighth of the chip with an eighth of the blocks."""
     return Case(f"rep-4090-{id}", "streams", "rtx4090-slow", "streams.cu", once(launch), 8)
 
 
