@@ -36,7 +36,7 @@ N_BUCKETS = 4096
 PORTS = tuple(pipe for pipe in PIPES if pipe != "tex")
 PORT_INDEX = {name: index for index, name in enumerate(PORTS)}
 N_PORTS = len(PORTS)
-PORT_LSU, PORT_NONE, PORT_TENSOR = PORT_INDEX["lsu"], PORT_INDEX["none"], PORT_INDEX["tensor"]
+PORT_LSU, PORT_NONE, PORT_TENSOR, PORT_XU = (PORT_INDEX[name] for name in ("lsu", "none", "tensor", "xu"))
 
 # Why a warp is not ready, in order of priority. Each class has an end cycle; the class holds before it.
 CLASS_WAIT, CLASS_LONG, CLASS_SHORT, CLASS_CONSTANT, CLASS_FETCH, CLASS_BRANCH = range(6)
@@ -102,7 +102,8 @@ INSTRUCTION = np.dtype(
         ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
         ("port_ticks", "i4"),
         ("throttle", "i4"),  # reason while the port is busy
-        ("gap", "i4"),  # cycles to the warp's next issue, at least
+        ("gap", "i4"),  # cycles to the warp's next issue, at least; not after a jump
+        ("again", "i4"),  # cycles to the warp's next issue to the same port, at least
         ("meets", "i4"),  # cycles to the next issue where lanes meet, 0 where none do
         ("bypass_l1", "i4"),
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
@@ -121,6 +122,7 @@ WARP = np.dtype(
         ("state", "i4"),
         ("pc", "i4"),  # instruction it waits to issue, or that holds it
         ("before", "i4"),  # instruction that it issued before that, -1 none
+        ("jumped", "i4"),  # whether it jumped from there
         ("block_end", "i4"),  # end of the basic block it is in
         ("slots_left", "i4"),
         ("partition", "i4"),  # of the whole GPU

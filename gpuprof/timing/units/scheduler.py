@@ -14,6 +14,7 @@ from gpuprof.timing.state.layout import (
     NEVER,
     PORT_LSU,
     PORT_NONE,
+    PORT_XU,
     STARTING,
     TICK_BITS,
 )
@@ -25,6 +26,7 @@ from gpuprof.timing.state.static import (
     FENCE,
     GRID_SIGNAL,
     GRID_WAIT,
+    HOLDS,
     LAUNCH,
     MBARRIER_WAIT,
     MEMBAR,
@@ -43,7 +45,16 @@ from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.units.multiply import commit_products, multiply, wait_for_products
 from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
-from gpuprof.timing.units.retire import DRAIN, finish, hold_for_stores, release, stores_done
+from gpuprof.timing.units.retire import (
+    BRANCHING,
+    DRAIN,
+    WAIT,
+    finish,
+    hold_for_stores,
+    leave,
+    release,
+    stores_done,
+)
 from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
@@ -72,6 +83,9 @@ def wake_warp(machine, warp, cycle):
         charge_hold(machine, warp, cycle)
         if w.hold_reason == DRAIN:
             release(machine, warp, cycle)
+            return
+        if w.hold_reason == WAIT or w.hold_reason == BRANCHING:
+            leave(machine, warp, cycle)
             return
     if w.state == HOLDING or w.state == STARTING:
         if next_instruction(machine, warp, cycle) == 0:
@@ -149,8 +163,10 @@ def issue(machine, partition, slot, cycle):
     machine.grid = w.grid
     grid_at(machine, w.grid).issue_slots += 1
     # The queue of memory instructions is reserved with the access itself, in lsu.enter.
+    start = cycle
     if lane.port not in (PORT_LSU, PORT_NONE):
-        occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
+        ahead = inst.port_ticks * (machine.queue_depth - 1) if lane.port == PORT_XU else 0
+        start = occupy(port_at(machine, partition, lane.port), inst.port_ticks, ahead, cycle)
         port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
     # With two dispatch units the warp may issue once more in this cycle.
     earliest = cycle + 2 - machine.dispatch_units
@@ -163,28 +179,28 @@ def issue(machine, partition, slot, cycle):
         cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
         wait_for_dependencies(machine, wi, earliest)
     else:
-        execute(machine, wi, inst, cycle)
+        execute(machine, wi, inst, cycle, start)
         if inst.kind not in HOLDS and next_instruction(machine, wi, earliest) == 0:
             finish(machine, wi, cycle + 1)
     if machine.trigger:
         count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
 
 
-# These kinds keep their warp, so its next instruction is looked at when the hold ends (wake_warp).
-HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
-
-
 @hot
-def occupy(port, ticks, cycle):
-    """A pipe takes an instruction in `cycle`. Pipes wider than a warp take the next one within the same cycle."""
-    port.tick = max(port.tick, cycle << TICK_BITS) + ticks
-    port.free = port.tick >> TICK_BITS
+def occupy(port, ticks, ahead, cycle):
+    """A pipe takes an instruction in `cycle`; returns the cycle in which it begins. Pipes wider than a warp take the
+    next one within the same cycle, and a queue in front of a pipe takes instructions `ahead` ticks before it is free.
+    """
+    tick = max(port.tick, cycle << TICK_BITS)
+    port.tick = tick + ticks
+    port.free = (port.tick - ahead) >> TICK_BITS
     port.busy += max(0, port.free - cycle - 1)
+    return tick >> TICK_BITS
 
 
 @cold
-def execute(machine, warp, inst, cycle):
-    """The last slot of an instruction issues in `cycle`: what it sets going."""
+def execute(machine, warp, inst, cycle, start):
+    """The last slot of an instruction issues in `cycle`, and its pipe begins with it at `start`: what it sets going."""
     kind = inst.kind
     if kind == MBARRIER_WAIT:
         wait_for_phase(machine, warp, inst, cycle)
@@ -199,7 +215,7 @@ def execute(machine, warp, inst, cycle):
             machine,
             warp,
             inst,
-            cycle + inst.latency,
+            start + inst.latency,
             (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(machine, warp).pc,
         )
     if kind in (BARRIER, ARRIVE):
