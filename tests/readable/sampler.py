@@ -141,7 +141,7 @@ class Cells:
             name
             for p in sm.partitions
             for name, port in p.ports.items()
-            if name != "none" and (port.issued == t or port.free > t or port.time >= t + 1)
+            if name != "none" and (port.issued == t or port.free > t)
         }
         return (
             t,

@@ -418,16 +418,10 @@ class Gpu:
         port = partition.port(name)
         partition.last = Cause("scheduler", warp.pc, False, warp)
         if name not in ("lsu", "none"):
-            begin = max(port.time, Fraction(t))
-            port.time = begin + in_ticks(self.occupied(op, name))
-            # The transcendental unit has a queue in front of it: as many places as that of memory instructions.
-            ahead = (chip.queue_depth - 1) * in_ticks(self.occupied(op, name)) if name == "xu" else 0
-            port.free = math.floor(port.time - ahead)
-            self.begin = math.floor(begin)
+            port.time = max(port.time, t) + in_ticks(self.occupied(op, name))
+            port.free = math.floor(port.time)
             port.occupant = Cause("pipe", warp.pc, False, warp)
-        else:
-            self.begin = t
-        if name == "none":
+        elif name == "none":
             port.free = t
         warp.issued = partition.issued = port.issued = t
         self.counts["issue_slots"] += 1
@@ -464,7 +458,7 @@ class Gpu:
         else:
             scored = op.latency in (*LONG, *SHORT) or (op.latency == "fp64" and self.shares_fp64(op))
             kind = "unit" if scored else "result"
-            self.write(warp, instruction, self.begin + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
+            self.write(warp, instruction, t + chip.latency.get(op.latency, 1), Cause(kind, warp.pc))
         if op.semantics in BARRIERS:
             self.arrive(sm, warp, instruction, t)
         elif op.semantics == "membar":

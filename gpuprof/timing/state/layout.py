@@ -36,7 +36,7 @@ N_BUCKETS = 4096
 PORTS = tuple(pipe for pipe in PIPES if pipe != "tex")
 PORT_INDEX = {name: index for index, name in enumerate(PORTS)}
 N_PORTS = len(PORTS)
-PORT_LSU, PORT_NONE, PORT_TENSOR, PORT_XU = (PORT_INDEX[name] for name in ("lsu", "none", "tensor", "xu"))
+PORT_LSU, PORT_NONE, PORT_TENSOR = PORT_INDEX["lsu"], PORT_INDEX["none"], PORT_INDEX["tensor"]
 
 # Why a warp is not ready, in order of priority. Each class has an end cycle; the class holds before it.
 CLASS_WAIT, CLASS_LONG, CLASS_SHORT, CLASS_CONSTANT, CLASS_FETCH, CLASS_BRANCH = range(6)

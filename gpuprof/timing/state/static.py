@@ -148,7 +148,8 @@ HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WA
 CONTROL = kinds_of("branch", "branch_indirect", "call", "call_indirect", "return", "exit", "meet")
 MATRIX_ACCESSES = kinds_of("matrix_load", "matrix_store")
 PIPE_OF_ROW = {"tex": "lsu"}
-# Special registers are read through the queue of memory instructions.
+# Special registers are read through the queue of memory instructions. Conversions and special functions pass it, too,
+# but wait at issue, for their unit.
 PIPE_OF_KIND = {"special": "lsu"}
 THROTTLE_OF_PIPE = {"lsu": "mio_throttle", "xu": "mio_throttle", "tex": "tex_throttle"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.compiled.options import cold
 from gpuprof.isa.row import PIPES
-from gpuprof.timing.state.layout import N_PORTS, PORTS, SECTOR_NBYTES, TICK_BITS
+from gpuprof.timing.state.layout import N_PORTS, PORTS, SECTOR_NBYTES
 from gpuprof.timing.state.tables import counted_at, grid_at, part_at, port_at, presence_at, warp_at
 from gpuprof.timing.units.ledger import NOT_SELECTED
 from gpuprof.timing.units.reasons import holding_reasons, resident
@@ -25,8 +25,7 @@ def write_counters(machine, sm, grid_index, cycle):
         issued += part_at(machine, p).issued == cycle
         for k in range(N_PORTS):
             # Busy is a pipe that takes an instruction in this cycle or can take none (docs/model.md, The record).
-            port = port_at(machine, p, k)
-            if port.issued == cycle or port.free > cycle or port.tick >> TICK_BITS > cycle:
+            if port_at(machine, p, k).issued == cycle or port_at(machine, p, k).free > cycle:
                 pipes |= PIPE_BIT[k]
     active = 0
     eligible = 0

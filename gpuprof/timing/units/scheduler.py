@@ -14,7 +14,6 @@ from gpuprof.timing.state.layout import (
     NEVER,
     PORT_LSU,
     PORT_NONE,
-    PORT_XU,
     STARTING,
     TICK_BITS,
 )
@@ -163,10 +162,8 @@ def issue(machine, partition, slot, cycle):
     machine.grid = w.grid
     grid_at(machine, w.grid).issue_slots += 1
     # The queue of memory instructions is reserved with the access itself, in lsu.enter.
-    start = cycle
     if lane.port not in (PORT_LSU, PORT_NONE):
-        ahead = inst.port_ticks * (machine.queue_depth - 1) if lane.port == PORT_XU else 0
-        start = occupy(port_at(machine, partition, lane.port), inst.port_ticks, ahead, cycle)
+        occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
         port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
     # With two dispatch units the warp may issue once more in this cycle.
     earliest = cycle + 2 - machine.dispatch_units
@@ -179,7 +176,7 @@ def issue(machine, partition, slot, cycle):
         cause_at(machine, wi, CLASS_WAIT).value = SLOT | w.pc
         wait_for_dependencies(machine, wi, earliest)
     else:
-        execute(machine, wi, inst, cycle, start)
+        execute(machine, wi, inst, cycle)
         if inst.kind not in HOLDS and next_instruction(machine, wi, earliest) == 0:
             finish(machine, wi, cycle + 1)
     if machine.trigger:
@@ -187,20 +184,16 @@ def issue(machine, partition, slot, cycle):
 
 
 @hot
-def occupy(port, ticks, ahead, cycle):
-    """A pipe takes an instruction in `cycle`; returns the cycle in which it begins. Pipes wider than a warp take the
-    next one within the same cycle, and a queue in front of a pipe takes instructions `ahead` ticks before it is free.
-    """
-    tick = max(port.tick, cycle << TICK_BITS)
-    port.tick = tick + ticks
-    port.free = (port.tick - ahead) >> TICK_BITS
+def occupy(port, ticks, cycle):
+    """A pipe takes an instruction in `cycle`. Pipes wider than a warp take the next one within the same cycle."""
+    port.tick = max(port.tick, cycle << TICK_BITS) + ticks
+    port.free = port.tick >> TICK_BITS
     port.busy += max(0, port.free - cycle - 1)
-    return tick >> TICK_BITS
 
 
 @cold
-def execute(machine, warp, inst, cycle, start):
-    """The last slot of an instruction issues in `cycle`, and its pipe begins with it at `start`: what it sets going."""
+def execute(machine, warp, inst, cycle):
+    """The last slot of an instruction issues in `cycle`: what it sets going."""
     kind = inst.kind
     if kind == MBARRIER_WAIT:
         wait_for_phase(machine, warp, inst, cycle)
@@ -215,7 +208,7 @@ def execute(machine, warp, inst, cycle, start):
             machine,
             warp,
             inst,
-            start + inst.latency,
+            cycle + inst.latency,
             (RESULT if inst.result_class == CLASS_WAIT else UNIT) | warp_at(machine, warp).pc,
         )
     if kind in (BARRIER, ARRIVE):
