@@ -40,6 +40,8 @@ def pipe_of(op):
     """Textures and surfaces go through the queue of loads; barriers of the block need no unit."""
     if op.semantics in (*BARRIERS, "membar"):
         return "none"
+    if op.kind == "special":
+        return "lsu"
     return "lsu" if op.pipe == "tex" else op.pipe
 
 
@@ -305,6 +307,8 @@ class Gpu:
                 self.account(partition, warp)
                 if warp.hold_reason == "drain":
                     self.release(sm, partition, lane, warp, t)
+                elif warp.hold_reason in ("wait", "branch_resolving"):
+                    self.leave(sm, partition, lane, warp, t)
                 else:
                     self.proceed(sm, partition, lane, warp, t)
         seen = [(p, k, w, self.reasons(p, w, t), w.pc, w.mask) for p, k, w in sm.warps() if w.state != "starting"]
@@ -574,7 +578,7 @@ class Gpu:
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
         warp.waits = self.register_waits(warp, instruction)
         if last >= 0:
-            warp.waits += self.gap_waits(last, before)
+            warp.waits += self.gap_waits(warp, last, before, jumped)
         asked = before + 1
         if jumped:
             asked = before + self.chip.branch_cycles
@@ -590,15 +594,30 @@ class Gpu:
                 Pending(self.constant(sm, warp, instruction.imm // 64, asked, "operands"), "imc_miss", cause=cause)
             )
 
-    def gap_waits(self, last, issued):
-        """What the instruction before, issued or let go at `issued`, makes any next one wait for."""
+    def gap_waits(self, warp, last, issued, jumped):
+        """What the instruction before, issued or let go at `issued`, makes the next one wait for."""
         chip, op = self.chip, self.instructions[last].op
         found = []
-        if op.semantics in CONTROL or op.name == "BSYNC":
+        port = self.port_name(warp)
+        if port != "none" and port == self.last_port(op) and self.again(op) > 1:
+            found.append(Pending(issued + self.again(op), cause=Cause("pipe", last)))
+        if not jumped and (op.semantics in CONTROL or op.name == "BSYNC"):
             found.append(Pending(issued + chip.control_cycles, cause=Cause("branch", last)))
         if op.name == "BSYNC":
             found.append(Pending(issued + chip.meet_cycles, "branch_resolving", cause=Cause("branch", last)))
         return found
+
+    def last_port(self, op):
+        """The port that the last slot of an instruction takes."""
+        if op.space in ("const", "param") or op.semantics == "mma_group" or (op.slots - 1) % slots_apart(op):
+            return "none"
+        return pipe_of(op)
+
+    def again(self, op):
+        """Cycles in which the port takes nothing more from the same warp, unless the warp has stood still since."""
+        if pipe_of(op) != "lsu":
+            return math.floor(in_ticks(self.occupied(op, pipe_of(op))))
+        return 0 if op.semantics in ("mbar_wait", "bulk_wait", "grid_wait", "group_wait", "nanosleep") else self.chip.address_cycles
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -788,6 +807,20 @@ class Gpu:
                 warp.phase, warp.hold_until, warp.hold_cause = -1, t + 1, cause
 
     def finish(self, sm, partition, lane, warp, t):
+        """Behind an exit a warp waits as where lanes meet."""
+        if warp.pc >= 0 and self.instructions[warp.pc].op.kind in ("exit", "trap") and self.chip.control_cycles > 1:
+            self.hold(warp, "wait", t - 1 + self.chip.control_cycles)
+        else:
+            self.drain(sm, partition, lane, warp, t)
+
+    def leave(self, sm, partition, lane, warp, t):
+        more = self.chip.meet_cycles - self.chip.control_cycles
+        if warp.hold_reason == "wait" and more > 0:
+            self.hold(warp, "branch_resolving", t + more)
+        else:
+            self.drain(sm, partition, lane, warp, t)
+
+    def drain(self, sm, partition, lane, warp, t):
         if any(s.cycle is None or s.gone > t for s in warp.stores):
             self.hold(warp, "drain", t, warp.stores)
         else:

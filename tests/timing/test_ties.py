@@ -12,6 +12,7 @@ from tests.support.timing_support import access, make, run, warp
 from tests.timing.test_hopper import A64, EXIT, TMA, TRY, agree, event
 
 FILL = make("FFMA", dst=20, a=21, b=22, c=23)
+GONE = (3, "self", 3)  # the fixed time behind the exit
 STORES = [make("STG.32", a=40, b=k, mods=A64) for k in range(3)]
 
 
@@ -49,9 +50,9 @@ def test_two_registers(chip):
     """IADD issues at t, and its result is there for the FMA pipe at t + 4 + 1; that of an IMAD from that pipe at t + 1
     + 4. One cycle further apart it is the IMAD alone."""
     code = [make("IADD", dst=4, a=1, b=2), make("IMAD", dst=5, a=1, b=2, c=3), make("FADD", dst=9, a=4, b=5), EXIT]
-    assert ended(chip("a100"), code, [warp([0])], "wait") == [(2, "result", 1)]
+    assert ended(chip("a100"), code, [warp([0])], "wait") == [(2, "result", 1), GONE]
     reads_one = [*code[:2], make("FADD", dst=9, a=4, b=6), EXIT]
-    assert ended(chip("a100"), reads_one, [warp([0])], "wait") == [(2, "result", 0)]
+    assert ended(chip("a100"), reads_one, [warp([0])], "wait") == [(2, "result", 0), GONE]
     assert [run(chip("a100"), each, [warp([0])])[0].cycles for each in (code, reads_one)] == [
         run(chip("a100"), code, [warp([0])])[0].cycles
     ] * 2

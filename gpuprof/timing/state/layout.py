@@ -103,7 +103,8 @@ INSTRUCTION = np.dtype(
         ("guard", "i4"),  # scoreboard number of the predicate that guards it or is voted on, -1 none
         ("port_ticks", "i4"),
         ("throttle", "i4"),  # reason while the port is busy
-        ("gap", "i4"),  # cycles to the warp's next issue, at least
+        ("gap", "i4"),  # cycles to the warp's next issue, at least; not after a jump
+        ("again", "i4"),  # cycles to the warp's next issue to the same port, at least
         ("meets", "i4"),  # cycles to the next issue where lanes meet, 0 where none do
         ("bypass_l1", "i4"),
         ("constant_line", "i4"),  # 64-byte line of the constant bank, -1 none
@@ -122,6 +123,7 @@ WARP = np.dtype(
         ("state", "i4"),
         ("pc", "i4"),  # instruction it waits to issue, or that holds it
         ("before", "i4"),  # instruction that it issued before that, -1 none
+        ("jumped", "i4"),  # whether it jumped from there
         ("block_end", "i4"),  # end of the basic block it is in
         ("slots_left", "i4"),
         ("partition", "i4"),  # of the whole GPU

@@ -29,6 +29,7 @@ from gpuprof.timing.state.layout import (
     INSTRUCTION,
     N_GROUPS,
     PORT_INDEX,
+    PORT_LSU,
     PORTS,
     TICKS,
 )
@@ -78,14 +79,14 @@ BY_SPACE = BULK_OPERATIONS | kinds_of(
 KIND_OF_THE_OTHERS = {
     **dict.fromkeys(
         (
-            "compute", "special", "hint", "meet", "branch", "branch_indirect", "call", "call_indirect", "return",
+            "compute", "hint", "meet", "branch", "branch_indirect", "call", "call_indirect", "return",
             "breakpoint", "syscall", "stack_save", "stack_change", "warp_sync", "bulk_commit", "bulk_wait_read",
             "vote", "match", "elect", "warp_reduction", "matrix",
         ),
         PLAIN,
     ),
     # through the queue of memory instructions, without touching memory
-    **dict.fromkeys(("shuffle", "query", "cluster_barrier", "matrix_transpose"), SHUFFLE),
+    **dict.fromkeys(("shuffle", "query", "special", "cluster_barrier", "matrix_transpose"), SHUFFLE),
     "barrier": BARRIER,
     "barrier_vote": BARRIER,
     "barrier_arrive": ARRIVE,
@@ -142,10 +143,14 @@ CLASS_OF_LATENCY = {
 }  # fmt: skip
 assert CLASS_OF_LATENCY.keys() == {*LATENCIES, *NO_LATENCY}
 check_latencies(CLASS_OF_LATENCY)
+# These kinds keep their warp, so its next instruction is looked at when the hold ends.
+HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 CONTROL = kinds_of("branch", "branch_indirect", "call", "call_indirect", "return", "exit", "meet")
 MATRIX_ACCESSES = kinds_of("matrix_load", "matrix_store")
 PIPE_OF_ROW = {"tex": "lsu"}
-# Conversions, special functions and special registers pass the queue of the memory-input-output unit, too.
+# Special registers are read through the queue of memory instructions. Conversions and special functions pass it, too,
+# but wait at issue, for their unit.
+PIPE_OF_KIND = {"special": "lsu"}
 THROTTLE_OF_PIPE = {"lsu": "mio_throttle", "xu": "mio_throttle", "tex": "tex_throttle"}
 # Latency classes that do not use the whole width of their pipe: half of a 32-lane FMA pipe multiplies integers.
 LANES_OF_LATENCY = {"imad": "imad", "imad_hi": "imad"}
@@ -300,6 +305,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     # One unit that the partitions share stands behind a queue, as textures do, and a scoreboard tells of its results.
     row["throttle"] = INDEX["tex_throttle"] if shared_fp64 else _throttle(op)
     row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
+    row["again"] = _again(row, chip)
     row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
@@ -349,7 +355,7 @@ def _operation(op: Opcode) -> int:
 def _port(op: Opcode) -> int:
     if _kind(op) in (BARRIER, ARRIVE, MEMBAR):
         return PORT_INDEX["none"]
-    return PORT_INDEX[PIPE_OF_ROW.get(op.pipe, op.pipe)]
+    return PORT_INDEX[PIPE_OF_KIND.get(op.kind) or PIPE_OF_ROW.get(op.pipe, op.pipe)]
 
 
 def _throttle(op: Opcode) -> int:
@@ -366,6 +372,15 @@ def _port_ticks(op: Opcode, chip: Chip) -> int:
         return round(TICKS * form.products / (chip.tensor[form.unit] * share))
     lanes = chip.lanes.get(LANES_OF_LATENCY.get(op.latency, PORTS[_port(op)]))
     return round(TICKS * chip.warp_lanes * _passes(op) / lanes) if lanes else 0
+
+
+def _again(row: np.void, chip: Chip) -> int:
+    """Cycles from an instruction to the warp's next one on the same port. ptxas writes them into the first one's stall
+    count: what the warp itself keeps busy, it waits for.
+    """
+    if row["port"] == PORT_LSU:
+        return 1 if row["kind"] in HOLDS else chip.address_cycles
+    return max(1, int(row["port_ticks"]) // TICKS)
 
 
 def _passes(op: Opcode) -> int:

@@ -3,13 +3,14 @@
 from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
-from gpuprof.timing.state.tables import block_at, grid_at, part_at, presence_at, sm_at, warp_at
+from gpuprof.timing.state.static import EXIT
+from gpuprof.timing.state.tables import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
 from gpuprof.timing.units.barrier import arrivals_after_exit
 from gpuprof.timing.units.pool import block_ends
 from gpuprof.timing.units.room import give_back
 from gpuprof.timing.units.scoreboard import block_until_served, hold
 
-DRAIN = INDEX["drain"]
+DRAIN, WAIT, BRANCHING = INDEX["drain"], INDEX["wait"], INDEX["branch_resolving"]
 
 
 @cold
@@ -43,7 +44,28 @@ def stores_gone(machine, warp):
 
 @cold
 def finish(machine, warp, cycle):
-    """The warp has issued its last instruction; `cycle` is the next cycle. It stays until its stores are out."""
+    """The warp has issued its last instruction; `cycle` is the next cycle."""
+    w = warp_at(machine, warp)
+    if w.pc >= 0 and inst_at(machine, w.pc).kind == EXIT and machine.control_cycles > 1:
+        hold(machine, warp, WAIT, w.last + machine.control_cycles)
+    else:
+        drain(machine, warp, cycle)
+
+
+@cold
+def leave(machine, warp, cycle):
+    """One of the two waits behind an exit is over: that for its fixed time, then that for the branch that it is."""
+    # Samples of six cards show both behind EXIT, each as long as behind a place where lanes meet.
+    w = warp_at(machine, warp)
+    if w.hold_reason == WAIT and machine.meet_cycles > machine.control_cycles:
+        hold(machine, warp, BRANCHING, cycle + machine.meet_cycles - machine.control_cycles)
+    else:
+        drain(machine, warp, cycle)
+
+
+@cold
+def drain(machine, warp, cycle):
+    """The warp stays until its stores are out."""
     # gpu-stream on five cards: blocks that store cost almost nothing more than their turn, so a warp need not hear of
     # its stores (docs/model.md, The end of a warp).
     gone = stores_gone(machine, warp)

@@ -25,6 +25,7 @@ from gpuprof.timing.state.static import (
     FENCE,
     GRID_SIGNAL,
     GRID_WAIT,
+    HOLDS,
     LAUNCH,
     MBARRIER_WAIT,
     MEMBAR,
@@ -43,7 +44,16 @@ from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.units.multiply import commit_products, multiply, wait_for_products
 from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
-from gpuprof.timing.units.retire import DRAIN, finish, hold_for_stores, release, stores_done
+from gpuprof.timing.units.retire import (
+    BRANCHING,
+    DRAIN,
+    WAIT,
+    finish,
+    hold_for_stores,
+    leave,
+    release,
+    stores_done,
+)
 from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
@@ -72,6 +82,9 @@ def wake_warp(machine, warp, cycle):
         charge_hold(machine, warp, cycle)
         if w.hold_reason == DRAIN:
             release(machine, warp, cycle)
+            return
+        if w.hold_reason == WAIT or w.hold_reason == BRANCHING:
+            leave(machine, warp, cycle)
             return
     if w.state == HOLDING or w.state == STARTING:
         if next_instruction(machine, warp, cycle) == 0:
@@ -174,10 +187,6 @@ def issue(machine, partition, slot, cycle):
             finish(machine, wi, cycle + 1)
     if machine.trigger:
         count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
-
-
-# These kinds keep their warp, so its next instruction is looked at when the hold ends (wake_warp).
-HOLDS = (BARRIER, BULK_WAIT, FENCE, GRID_WAIT, MBARRIER_WAIT, MEMBAR, PRODUCT_WAIT, SLEEP)
 
 
 @hot

@@ -53,7 +53,7 @@ from gpuprof.timing.units.ledger import busy_cycles
 
 MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
-SELF, BRANCH, CONSTANT_MISS = KIND["self"], KIND["branch"], KIND["constant_miss"]
+SELF, BRANCH, CONSTANT_MISS, PIPE = KIND["self"], KIND["branch"], KIND["constant_miss"], KIND["pipe"]
 
 
 @cold
@@ -170,14 +170,20 @@ def register_waits(machine, warp, inst):
 
 
 @hot
-def gap_waits(machine, warp):
-    """What the instruction that the warp issued before makes any next one wait for."""
+def gap_waits(machine, warp, inst):
+    """What the instruction that the warp issued before makes the next one, `inst`, wait for."""
     w = warp_at(machine, warp)
     last = w.before
     if last < 0:
         return
     before = inst_at(machine, last)
-    if before.gap > 1:
+    # ptxas writes the time for which the warp keeps a pipe itself into stall counts, so it is no throttle.
+    if before.again > 1 and before.port == inst.port:
+        port = slot_port(inst, inst.slots)
+        if port != PORT_NONE and port == slot_port(before, 1):
+            raise_until(machine, warp, CLASS_WAIT, w.last + before.again, PIPE | last)
+    # Behind a jump the warp waits for the branch instead.
+    if before.gap > 1 and not w.jumped:
         raise_until(machine, warp, CLASS_WAIT, w.last + before.gap, BRANCH | last)
     if before.meets:
         raise_until(machine, warp, CLASS_BRANCH, w.last + before.meets, BRANCH | last)
@@ -308,8 +314,9 @@ def next_instruction(machine, warp, earliest):
     for c in range(N_CLASSES):
         until_at(machine, warp, c).value = 0
     w.before = last
+    w.jumped = jumped
     register_waits(machine, warp, inst)
-    gap_waits(machine, warp)
+    gap_waits(machine, warp, inst)
     asked = w.last + 1
     if jumped:
         asked = w.last + machine.branch_cycles

@@ -109,7 +109,7 @@ def unblock(machine, warp):
         for c in range(CLASS_CONSTANT):
             until_at(machine, warp, c).value = 0
         register_waits(machine, warp, inst)
-        gap_waits(machine, warp)
+        gap_waits(machine, warp, inst)
         w.ready = w.last + 1
         for c in range(N_CLASSES):
             w.ready = max(w.ready, until_at(machine, warp, c).value)

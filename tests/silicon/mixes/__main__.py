@@ -11,7 +11,7 @@ from gpuprof.isa.stalls import NAMES
 from tests.silicon.mixes.cases import CASES
 from tests.silicon.mixes.measure import Mix, largest, measure
 
-SHOWN = 6  # reasons a line
+SHOWN = 19  # reasons a line
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ blocks runs on as small a part of the card.
 
 from typing import NamedTuple
 
-N_ROWS, PER_ROW = 834, 32  # of the sparse matrix
+N_ROWS, PER_ROW = 10000, 32  # of the sparse matrix
 
 
 class Case(NamedTuple):
@@ -42,7 +42,7 @@ def _filter(kernel: str) -> str:
 
 
 def _transpose(kernel: str, across: int = 32) -> str:
-    n = 1024
+    n = 2048
     return f"{kernel}<<<({n // across}, {n // 16}), (32, 16)>>>(a: f32[{n * n}]=ones, c: f32[{n * n}], {n}, {n})"
 
 
@@ -50,18 +50,18 @@ def _product(kernel: str, grid: str, block: str, rest: str, n: int = 1024) -> st
     return f"{kernel}<<<{grid}, {block}>>>(a: f32[{n * n}]=ones, b: f32[{n * n}]=ones, c: f32[{n * n}], {rest})"
 
 
-_TILED = _product("product_buffered", "(8, 2)", "(16, 16)", "256, 1024, 256")
+_TILED = _product("product_buffered", "(4, 1)", "(16, 16)", "128, 1024, 1024")
 _GRID = "<<<(73, 73), (32, 32)>>>"
 _SCALED, _FLAT = "1024, 0.5, 3.0", "1024, 1024, 1024, 0.5, 3.0"
 _MODULATED = f"modulated{_GRID}(a: f32[4672], b: f32[4672], c: f32[4672], 125.7, 314.2, u32(2336), 500.0)"
 
 CASES = (
     Case("AshunFei_gemm_v1_alter_0", "products.cu",
-         _product("product_registers", "(8, 2)", "(16, 16)", "256, 1024, 256"), 4),
-    Case("AshunFei_gemm_v7_alter_0", "products.cu", _TILED, 4),
-    Case("AshunFei_gemm_v8_alter_0", "products.cu", _TILED, 4),
+         _product("product_registers", "(4, 1)", "(16, 16)", "128, 1024, 1024"), 17),
+    Case("AshunFei_gemm_v7_alter_0", "products.cu", _TILED, 17),
+    Case("AshunFei_gemm_v8_alter_0", "products.cu", _TILED, 17),
     Case("AshunFei_test1_0", "streams.cu",
-         "copy_pairs<<<(64, 16), (16, 8)>>>(c: f32[262144], a: f32[262144]=ones, null, 1024, 1024, 1024)", 4),
+         "copy_pairs<<<(64, 64), (16, 8)>>>(c: f32[1048576], a: f32[1048576]=ones, null, 1024, 1024, 1024)", 1),
     Case("LakshyaS_global_mem_coalesce_0", "products.cu", _product("product_flat", "(8, 1)", "1024", _FLAT), 11),
     Case("LakshyaS_global_mem_coalesce_1", "products.cu", _product("product_flat", "(8, 1)", "1024", _FLAT), 11),
     Case("LakshyaS_naive_0", "products.cu", _product("product_scaled", "(8, 1)", "(32, 32)", _SCALED), 11),
@@ -69,27 +69,27 @@ CASES = (
     Case("LakshyaS_dot_product_0", "streams.cu",
          "dot_by_atomics<<<4096, 256>>>(a: f32[1048576]=ones, b: f32[1048576]=ones, c: f32[1], 1048576)", 1),
     Case("LakshyaS_dot_product_1", "streams.cu",
-         "dot_by_blocks<<<372, 256, 1024>>>(a: f32[95232]=ones, b: f32[95232]=ones, c: f32[372], 95232)", 11),
-    Case("LakshyaS_vec_add_0", "streams.cu", _vectors(95232, "add_aliased"), 11),
-    Case("Lashi081_smemTranspose_0", "transposes.cu", _transpose("transpose_global"), 16),
-    Case("Lashi081_smemTranspose_1", "transposes.cu", _transpose("copy_matrix"), 16),
-    Case("Lashi081_smemTranspose_2", "transposes.cu", _transpose("transpose_shared<0>"), 16),
-    Case("Lashi081_smemTranspose_3", "transposes.cu", _transpose("transpose_shared<2>"), 16),
-    Case("Lashi081_smemTranspose_4", "transposes.cu", _transpose("transpose_two", 64), 16),
+         "dot_by_blocks<<<4096, 256, 1024>>>(a: f32[1048576]=ones, b: f32[1048576]=ones, c: f32[4096], 1048576)", 1),
+    Case("LakshyaS_vec_add_0", "streams.cu", _vectors(1048576, "add_aliased"), 1),
+    Case("Lashi081_smemTranspose_0", "transposes.cu", _transpose("transpose_global"), 4),
+    Case("Lashi081_smemTranspose_1", "transposes.cu", _transpose("copy_matrix"), 4),
+    Case("Lashi081_smemTranspose_2", "transposes.cu", _transpose("transpose_shared<0>"), 4),
+    Case("Lashi081_smemTranspose_3", "transposes.cu", _transpose("transpose_shared<2>"), 4),
+    Case("Lashi081_smemTranspose_4", "transposes.cu", _transpose("transpose_two", 64), 4),
     Case("ayush_os_a100_conv_0", "convolutions.cu", _filter("filter_global"), 27),
     Case("ayush_os_a100_conv_1", "convolutions.cu", _filter("filter_tiled"), 27),
     Case("ayush_os_a100_naivematmul_0", "products.cu", _product("product_plain", "(16, 8)", "(16, 16)", "1024"), 27),
-    Case("ayush_os_a100_reduction_0", "reductions.cu", _sums("sum_neighbours", 341), 12),
-    Case("ayush_os_a100_reduction_1", "reductions.cu", _sums("sum_halves", 341), 12),
-    Case("ayush_os_a100_reduction_2", "reductions.cu", _sums("sum_shuffled", 341), 12),
-    Case("ayush_os_a100_spmv_0", "sparse.cu", _sparse("rows_by_threads", 7), 12),
-    Case("ayush_os_a100_spmv_1", "sparse.cu", _sparse("rows_in_shared", 209), 12),
-    Case("ayush_os_a100_spmv_2", "sparse.cu", _sparse("rows_by_shuffles", 209), 12),
+    Case("ayush_os_a100_reduction_0", "reductions.cu", _sums("sum_neighbours", 4096), 1),
+    Case("ayush_os_a100_reduction_1", "reductions.cu", _sums("sum_halves", 4096), 1),
+    Case("ayush_os_a100_reduction_2", "reductions.cu", _sums("sum_shuffled", 4096), 1),
+    Case("ayush_os_a100_spmv_0", "sparse.cu", _sparse("rows_by_threads", 79), 1),
+    Case("ayush_os_a100_spmv_1", "sparse.cu", _sparse("rows_in_shared", 2500), 1),
+    Case("ayush_os_a100_spmv_2", "sparse.cu", _sparse("rows_by_shuffles", 2500), 1),
     Case("ayush_os_a100_tcmatmul_0", "tensor.cu",
-         "product_of_halves<<<(16, 21), 32>>>(a: f16[262144], b: f16[344064], c: f32[86016], 256, 336, 1024)", 12),
+         "product_of_halves<<<(64, 64), 32>>>(a: f16[1048576], b: f16[1048576], c: f32[1048576], 1024, 1024, 1024)", 1),
     Case("ayush_os_a100_tiledmatmul_0", "products.cu", _product("product_tiled", "(6, 6)", "(32, 32)", "1024"), 27),
-    Case("ayush_os_a100_vectoradd_0", "streams.cu", _vectors(524288, "add_vectors"), 12),
-    Case("ayush_os_a100_vectoradd_1", "streams.cu", _vectors(524288, "add_vectors"), 12),
+    Case("ayush_os_a100_vectoradd_0", "streams.cu", _vectors(2097152, "add_vectors"), 4),
+    Case("ayush_os_a100_vectoradd_1", "streams.cu", _vectors(2097152, "add_vectors"), 4),
     Case("jestes15_profile_output_38fd_2", "grids.cu", f"ramp{_GRID}(a: f32[4672], 4672, 0.0, 0.002)", 57),
     Case("jestes15_profile_output_38fd_3", "grids.cu",
          f"three_sines{_GRID}(a: f32[4672], b: f32[4672], 4672, 5.0, 10.0, 15.0)", 57),
