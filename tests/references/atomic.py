@@ -33,5 +33,6 @@ def apply(operation_name: str, t: str, is_global: bool, old: int, value: int, ot
         "xor": lambda: old ^ value,
         "min": lambda: min(old, value, key=number), "max": lambda: max(old, value, key=number),
         "inc": lambda: 0 if old >= value else old + 1, "dec": lambda: value if old == 0 or old > value else old - 1,
-        "exch": lambda: value, "count": lambda: old + 1 & mask, "cas": lambda: other & mask if old == value & mask else old,
+        "exch": lambda: value, "count": lambda: old + 1 & mask,
+        "cas": lambda: other & mask if old == value & mask else old,
     }[operation_name]()  # fmt: skip
