@@ -34,6 +34,7 @@ BUILT_IN = {
     "traffic": ("memory.traffic", "Traffic"),
     "sharing": ("memory.sharing", "Sharing"),
     "watch": ("memory.watch", "Watch"),
+    "accelsim": ("others.accelsim", "AccelSim"),
     "intensity": ("bounds.intensity", "Intensity"),
     "graph": ("bounds.graph", "Graph"),
 }
