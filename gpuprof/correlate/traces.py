@@ -115,6 +115,7 @@ def check_names(recording: Recording, table: Table) -> None:
 
 def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
     """Makes the tables, and fills them."""
+    database.executemany("INSERT OR IGNORE INTO trace_launches VALUES (?, ?)", watched_launches(recording))
     for number, (table, keys) in enumerate(tables_of(recording)):
         database.execute(
             "INSERT INTO trace_tables VALUES (?, ?, ?, ?, ?)",
@@ -129,6 +130,13 @@ def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
         for key in keys:
             rows = recording.traces[key].rows
             database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", ((key.launch, *row) for row in rows))
+
+
+def watched_launches(recording: Recording) -> Iterator[tuple[int, str]]:
+    """(launch, generator)"""
+    for number, launch in sorted(recording.launches.items()):
+        for name in filter(None, launch.begin.get("traces", "").split(",")):
+            yield number, name
 
 
 def definition(table: Table) -> str:
