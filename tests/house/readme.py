@@ -3,8 +3,8 @@ of this tree.
 
 A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line
 "..." in the output stands for any lines. The commands of a page run one after the other in one folder that has the
-samples, and the files of the pages: a fenced block of language `python` that begins with a comment, as in `# stores.py`,
-is the file of that name.
+samples, and the files of the pages: a fenced block of language `python` that begins with a comment, as in
+`# stores.py`, is the file of that name.
 
 The table of docs/speed.md is what `make bench` last wrote into build/bench.json.
 """
