@@ -133,6 +133,7 @@ def test_two_passes_are_watched_once(folder):
     assert len(recording.findings) == 3
 
 
+@pytest.mark.long
 def test_merged_recordings_move_launches_and_code(folder):
     (folder / "other.cu").write_text(SOURCE.replace("add", "sum"))
     for name in ("k", "other"):
@@ -211,6 +212,7 @@ def test_long_tables_come_in_pieces():
     assert list(row_pieces([])) == [[]]
 
 
+@pytest.mark.long
 def test_a_generator_of_an_installed_package(folder):
     """Installed as an installer does it: the module, and its entry points in a .dist-info folder."""
     site = folder / "site"
