@@ -158,6 +158,18 @@ def test_an_exception_keeps_the_launches_before(folder):
     assert list(recording.traces) == [TraceKey(0, "mix", "opcodes")]
 
 
+def test_a_fault_keeps_what_was_found_of_its_launch(folder):
+    (folder / "k.cu").write_text(
+        "// LAUNCH: add<<<1, 32>>>(x: i32[32], 0)\n// LAUNCH: add<<<1, 32>>>(x, 268435456)\n"
+        "__global__ void add(int *x, int far) { x[threadIdx.x] = 1; x[threadIdx.x + far] = 2; }\n"
+    )
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "my.py:Stores")
+    assert code == 1 and "out of bounds write" in error
+    recording = read_recording(folder / "k.gprec")
+    assert [(key.launch, trace.rows[0][1]) for key, trace in recording.traces.items()] == [(0, 256), (1, 256)]
+    assert recording.marks and not recording.launches[1].end
+
+
 def test_two_generators_of_one_name(folder):
     collect(folder, "--trace", "mix", "--trace", "mix:launch=0")
     names = [(key.generator, key.launch) for key in read_recording(folder / "k.gprec").traces]
