@@ -29,7 +29,7 @@ from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import TESTP
 
 
-def mnemonic(inst: Instruction) -> str:
+def opcode_name(inst: Instruction) -> str:
     """The name of its row, to show."""
     return inst.op.name
 
