@@ -6,6 +6,7 @@ Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulatio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -72,7 +73,7 @@ class Tracers:
     """The generators attached to one session, in the order they were."""
 
     def __init__(self, chip: Chip, memory: AddressSpace):
-        self._chip, self._memory = chip, memory
+        self._memory, self._numbers = memory, MappingProxyType(chip.describe())
         self._attached: list[tuple[TraceGenerator, Chooser]] = []
         self._commands: list[str] | None = None  # since the first was attached
 
@@ -129,7 +130,7 @@ class Tracers:
             ),
             allocations,
             tuple(self._commands or ()),
-            self._chip.describe(),
+            self._numbers,
         )
         return replace(kernel, parameters=tuple(map(partial(argument, launch, kernel), function.params)))
 
@@ -190,7 +191,7 @@ def _code(module: LoadedModule) -> Code:
         program.name,
         module.load_base,
         program.ptx,
-        dict(program.sources),
+        MappingProxyType(dict(program.sources)),
         program.functions,
         tuple(instruction for block in blocks for instruction in block.instructions),
         tuple(blocks),
