@@ -3,7 +3,7 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -23,7 +23,7 @@ from gpuprof.isa.program import Param
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
-from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
 from gpuprof.trace.tables import Results
 
@@ -37,13 +37,14 @@ class Attached:
 
 
 class LaunchTrace:
-    """The generators that watch one launch: the Listener of its emulation."""
+    """The generators that watch one launch, with their names: the Listener of its emulation."""
 
     def __init__(self, feed: Feed):
         self.feed = feed
         self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
         self.results: list[tuple[TraceGenerator, Results]] = []
+        self.names = names_of(feed.generators)
 
     def watched(self, run: Callable[..., Iterator[TracePiece]]) -> Iterator[TracePiece]:
         """An emulation with all that the generators do. A fault of the kernel leaves what they found until then."""
@@ -54,6 +55,17 @@ class LaunchTrace:
             self.results = self.feed.finish()
             raise
         self.results = self.feed.finish()
+
+
+def names_of(generators: Sequence[TraceGenerator]) -> tuple[str, ...]:
+    """The names that a recording has; two of one name are told apart by a number."""
+    counts: dict[str, int] = {}
+    found = []
+    for generator in generators:
+        plain = name_of(type(generator))
+        counts[plain] = counts.get(plain, 0) + 1
+        found.append(plain if counts[plain] == 1 else f"{plain}_{counts[plain]}")
+    return tuple(found)
 
 
 class Tracers:

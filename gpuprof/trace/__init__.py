@@ -25,8 +25,6 @@ NAMES = {
     "Kernel": "kernel",
 }
 
-__all__ = tuple(NAMES)
-
 
 def __getattr__(name: str):
     """The interface, looked up when it is first asked for: importing the room brings nothing along."""

@@ -68,6 +68,22 @@ LONGEST_S = 20  # a command that takes longer on a file of a few kilobytes hangs
 # Files to damage.
 
 
+TRACE = {
+    "launch": 1,
+    "generator": "g",
+    "table": "t",
+    "text": "what it holds",
+    "columns": [
+        {"name": name, "type": type_, "unit": "", "text": ""}
+        for name, type_ in (("pc", "integer"), ("share", "real"), ("what", "text"))
+    ],
+}
+FINDING = {
+    **{"launch": 1, "generator": "g", "kind": "k", "severity": "note", "text": "look", "allocation": "x"},
+    **{"pc": 0x1010, "other_pc": 0x1000, "block": 0, "warp": 1, "thread": 32, "address": 4096, "count": 2},
+}
+
+
 def write_everything(path: Path) -> Path:
     """A recording that has every type of chunk, of two launches; the rows of one launch beside what `write_saxpy` has
     are zeros and ones.
@@ -92,7 +108,7 @@ def write_everything(path: Path) -> Path:
         )
         writer.source("saxpy.cu", "// nothing\n")
         for launch in range(2):
-            own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0} if launch else {}
+            own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0, "traces": "g"} if launch else {}
             writer.launch_begin(launch_fields(launch) | own)
             samples = SAMPLES.copy()
             samples["launch"] = launch
@@ -105,6 +121,8 @@ def write_everything(path: Path) -> Path:
                     rows[name] = 0x1010
                 writer.exact_rows(type_, launch, rows)
             writer.launch_end(launch, timing(samples_dropped=launch, **LAUNCH_NUMBERS))
+        writer.trace_table(TRACE, [[0x1010, 0.5, "a"], [0, 2, ""]])
+        writer.finding(FINDING)
         writer.mark("a note", launch=1, cycle=7)
         writer.stream(1, pack(bytes(64)))
         writer.stream(0, pack(b"".join(line_of(command) for command in COMMANDS_SAVED)))

@@ -52,6 +52,7 @@ ALLOWED = {
     ("gpuprof.correlate.checked_tables", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
+    ("gpuprof.trace.find", "entry.load"): "a package that the user has installed",
     (
         "gpuprof.run.script",
         "runpy.run_path",

@@ -17,8 +17,8 @@ ACCESSES = Table(
         Column("block", "integer", "", "linear index of the block in the grid"),
         Column("warp", "integer", "", "number of the warp in the block"),
         Column("lanes", "integer", "lanes", "lanes that take part"),
-        Column("first", "integer", "bytes", "lowest address"),
-        Column("end", "integer", "bytes", "highest address plus the bytes of an access"),
+        Column("first_byte", "integer", "bytes", "lowest address"),
+        Column("end_byte", "integer", "bytes", "highest address plus the bytes of an access"),
         Column("sectors", "integer", "sectors", "distinct aligned 32 bytes among the first bytes of the lanes"),
     ),
 )
