@@ -61,7 +61,9 @@ _IN_MEMORY = [_own(form) for form in MEMORY]
 _IN_MEMORY = [form for form in _IN_MEMORY if not re.search(r"[gs]var", form)]
 ALONE = _by_stem(_COVERED)
 IN_MEMORY = _by_stem(form for form in _IN_MEMORY if not WITH_OTHERS.search(form))
-IN_FUNCTIONS = _by_stem(form for form in _IN_MEMORY if not WITH_OTHERS.search(form) and "pstruct" not in form)
+# Functions have other parameters than the kernel.
+IN_FUNCTIONS = [[form for form in group if not re.search(r"\[p(0|struct)\b", form)] for group in IN_MEMORY]
+IN_FUNCTIONS = [group for group in IN_FUNCTIONS if group]
 # Lanes outside of their own member mask are undefined.
 TOGETHER = _by_stem(form for form in _IN_MEMORY if WITH_OTHERS.search(form) and re.search(r", (%all|-1);", form))
 
