@@ -304,10 +304,10 @@ class Chunk:
         return row
 
     def count_guarded(self, at: int, held: np.ndarray) -> None:
-        self.tally.guarded[at] = self.tally.guarded.get(at, 0) + int(np.count_nonzero(held))
+        self.tally.guard(at, int(np.count_nonzero(held)))
 
     def count_divergence(self, at: int, masks: np.ndarray, rest: np.ndarray) -> None:
-        self.tally.counters.divergent_branches[at] += np.uint64(np.count_nonzero((masks != 0) & (rest != 0)))
+        self.tally.divergence(at, int(np.count_nonzero((masks != 0) & (rest != 0))))
 
     def count_access(self, site, space, totals) -> None:
         name = next(name for name, known in self.spaces.items() if known is space)

@@ -133,6 +133,7 @@ def test_two_passes_are_watched_once(folder):
     assert len(recording.findings) == 3
 
 
+@pytest.mark.long
 def test_merged_recordings_move_launches_and_code(folder):
     (folder / "other.cu").write_text(SOURCE.replace("add", "sum"))
     for name in ("k", "other"):
@@ -155,6 +156,18 @@ def test_an_exception_keeps_the_launches_before(folder):
     recording = read_recording(folder / "k.gprec")
     assert recording.launches[0].end and not recording.complete
     assert list(recording.traces) == [TraceKey(0, "mix", "opcodes")]
+
+
+def test_a_fault_keeps_what_was_found_of_its_launch(folder):
+    (folder / "k.cu").write_text(
+        "// LAUNCH: add<<<1, 32>>>(x: i32[32], 0)\n// LAUNCH: add<<<1, 32>>>(x, 268435456)\n"
+        "__global__ void add(int *x, int far) { x[threadIdx.x] = 1; x[threadIdx.x + far] = 2; }\n"
+    )
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "my.py:Stores")
+    assert code == 1 and "out of bounds write" in error
+    recording = read_recording(folder / "k.gprec")
+    assert [(key.launch, trace.rows[0][1]) for key, trace in recording.traces.items()] == [(0, 256), (1, 256)]
+    assert recording.marks and not recording.launches[1].end
 
 
 def test_two_generators_of_one_name(folder):
@@ -211,6 +224,7 @@ def test_long_tables_come_in_pieces():
     assert list(row_pieces([])) == [[]]
 
 
+@pytest.mark.long
 def test_a_generator_of_an_installed_package(folder):
     """Installed as an installer does it: the module, and its entry points in a .dist-info folder."""
     site = folder / "site"

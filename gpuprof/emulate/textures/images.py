@@ -122,16 +122,11 @@ def trace(
         lanes,
         most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps) if operation == "reduction" else 0,
     )
-    log = group.chunk.log
-    log.access_warp.append(group.step_warps)
-    log.access.append(records[group.masks != 0])
-    log.sectors.append(keys & (1 << WARP_SHIFT) - 1)
+    group.chunk.log.accesses(group.step_warps, records[group.masks != 0], keys & (1 << WARP_SHIFT) - 1)
     group.chunk.touches(at, lambda: texels(operation, elements, address, texel_nbytes))
-    counters = group.chunk.tally.counters
-    counters.l1_tag_requests_global[at] += np.uint64(np.minimum(lines, 255)[group.masks != 0].sum())
-    counters.l2_sectors_global[at] += np.uint64(count.sum())
     ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
-    counters.l2_sectors_global_ideal[at] += np.uint64(ideal.sum())
+    n_lines = int(np.minimum(lines, 255)[group.masks != 0].sum())
+    group.chunk.tally.sectors(at, n_lines, int(count.sum()), int(ideal.sum()))
 
 
 def texels(operation: str, elements: np.ndarray, address: np.ndarray, texel_nbytes: np.ndarray) -> Iterator[Touched]:
