@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
-from tests.emulate.test_conformance_convert import convert
 from tests.references.conformance import FLOATS, INTEGERS_32, INTEGERS_64
+from tests.references.conformance_conversions import convert
 from tests.references.conformance_floats import COMPARISONS as FLOAT_COMPARISONS, FORMATS, compare, decode, flush
 from tests.references.conformance_integers import nbits, signed
 from tests.support.ptx_lanes import run_lanes

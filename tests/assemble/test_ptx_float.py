@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.references.conformance import ANY_NAN, FLOATS
+from tests.references.conformance import FLOATS
 from tests.references.conformance_floats import (
+    ANY_NAN,
     FORMATS,
     add,
     decode,

@@ -10,51 +10,19 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.special import TESTP
+from tests.references.approximate import inverse, inverse_root, logarithm, safe, sine, square_root, to_float
 from tests.references.conformance import LANES, Variant, check, every, execute, operand_rows, with_immediates
+from tests.references.conformance_float_rows import SCALARS, copysign, is_of_class, lift, setp
 from tests.references.conformance_floats import (
     COMPARISONS,
     FORMATS,
-    INF,
-    NAN,
     NAN_BITS,
-    TESTS,
-    add,
-    compare,
-    decode,
     divide,
-    extremum,
-    fused,
     kind_of,
-    multiply,
     operation,
-    reciprocal,
-    root,
-    sign_only,
 )
-from tests.references.conformance_integers import combine
 
-SCALARS = {"fadd": operation(add), "fmul": operation(multiply), "ffma": operation(fused), "fdiv": operation(divide),
-           "frcp": operation(reciprocal), "fsqrt": operation(root), "fmin": extremum(-1), "fmax": extremum(1),
-           "fmin3": extremum(-1), "fmax3": extremum(1),
-           "fneg": sign_only(lambda bits, sign: bits ^ sign), "fabs": sign_only(lambda bits,
-               sign: bits & sign - 1)}  # fmt: skip
 MODES = ("rn", "rz", "rm", "rp")
-
-
-def lift(function):
-    """A function of one format as a reference for scalar and packed rows."""
-
-    def reference(types, mods, *values):
-        t = types[0].removesuffix("x2")
-        if t == types[0]:
-            return function(t, mods, *[value & 0xFFFF if FORMATS[t].nbits == 16 else value for value in values])
-        width = FORMATS[t].nbits
-        low, high = (
-            function(t, mods, *[value >> shift & (1 << width) - 1 for value in values]) for shift in (0, width)
-        )
-        return low | high << width
-
-    return reference
 
 
 def variants(op) -> list[Variant]:
@@ -88,19 +56,6 @@ def test_float(name):
 COMPARES = [op.name for op in TABLE if op.semantics == "fsetp"]
 
 
-def setp(types, mods, a, b, third):
-    sign = FORMATS[types[0].removesuffix("x2")].sign
-    sign |= sign << 16 if types[0].endswith("x2") else 0
-    a, b = a ^ mods.get("neg_a", 0) * sign, b ^ mods.get("neg_b", 0) * sign
-    if types[0].endswith("x2"):  # the first result compares the low halves, the second one the high halves
-        return tuple(
-            combine(mods["bool"], compare(types[0][:-2], mods, a >> shift & 0xFFFF, b >> shift & 0xFFFF), third)
-            for shift in (0, 16)
-        )
-    held = compare(types[0], mods, a, b)
-    return combine(mods["bool"], held, third), combine(mods["bool"], not held, third)
-
-
 @pytest.mark.parametrize("name", COMPARES)
 def test_comparisons(name):
     op = BY_NAME[name]
@@ -120,17 +75,10 @@ TESTED = [op.name for op in TABLE if op.semantics in ("testp", "copysign")]
 @pytest.mark.parametrize("name", TESTED)
 def test_classes_and_signs(name):
     op = BY_NAME[name]
-    t = op.types[0]
-    sign = FORMATS[t].sign
     if op.semantics == "copysign":
-        check(name, lambda types, mods, a, b: a & sign | b & sign - 1, [Variant()], float_rows(op))
-        return
-    check(
-        name,
-        lambda types, mods, a: int(TESTS[TESTP[mods["lut"]]](kind_of(a, t))),
-        every(lut=range(len(TESTP))),
-        float_rows(op),
-    )
+        check(name, copysign, [Variant()], float_rows(op))
+    else:
+        check(name, is_of_class, every(lut=range(len(TESTP))), float_rows(op))
 
 
 # Approximate functions: |found - exact| within the manual's bound (PTX ISA 9.7.3, 9.7.4), and its tables of special
@@ -157,38 +105,6 @@ def lg2_bound(x, exact):
     return 2.0**-22 if 0.5 < x < 2 else abs(exact) * 2.0**-22
 
 
-def safe(function):
-    """inf where a double overflows."""
-
-    def compute(x):
-        try:
-            return function(x)
-        except OverflowError:
-            return math.inf
-
-    return compute
-
-
-def inverse(x: float) -> float:
-    return 1 / x if x else math.copysign(math.inf, x)
-
-
-def sine(function):
-    return lambda x: math.nan if math.isinf(x) else function(x)
-
-
-def logarithm(x: float) -> float:
-    return -math.inf if x == 0 else math.nan if x < 0 else math.log2(x)
-
-
-def square_root(x: float) -> float:
-    return x if x == 0 else math.nan if x < 0 else math.sqrt(x)
-
-
-def inverse_root(x: float) -> float:
-    return math.copysign(math.inf, x) if x == 0 else math.nan if x < 0 else 1 / math.sqrt(x)
-
-
 APPROXIMATE = {
     # opcode: (function, bound)
     "MUFU.RCP": (inverse, ulps(1)), "MUFU.SQRT": (square_root, relative(-23)),
@@ -203,13 +119,6 @@ APPROXIMATE = {
     "MUFU.RSQRT64H": (inverse_root, relative(-20)),
 }  # fmt: skip
 PACKED = ("MUFU.EX2.F16X2", "MUFU.TANH.F16X2", "MUFU.EX2.BF16X2", "MUFU.TANH.BF16X2")
-
-
-def to_float(bits: int, t: str) -> float:
-    number = decode(bits, t)
-    value = {INF: math.inf, NAN: math.nan}.get(number.magnitude)
-    value = float(number.magnitude) if value is None else value
-    return -value if number.negative else value
 
 
 def approximate_rows(op) -> dict[str, np.ndarray]:

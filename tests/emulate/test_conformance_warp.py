@@ -14,6 +14,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 from tests.references.conformance import FLOATS, LANES, Variant, every, execute
 from tests.references.conformance_floats import extremum
 from tests.references.conformance_integers import MASK32, signed
+from tests.references.shuffles import shuffled
 from tests.support.emulate_harness import ADDR64, run, special
 
 RNG = np.random.default_rng(17)
@@ -29,20 +30,6 @@ OTHERS = ["ELECT", "ACTIVEMASK"]
 
 def warps(row) -> list[list[int]]:
     return np.asarray(row).reshape(-1, 32).tolist()
-
-
-def shuffled(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
-    """Source lane and the predicate, as the manual's pseudocode has them."""
-    b_value, clamp, segment = b & 31, c & 31, c >> 8 & 31
-    highest = lane & segment | clamp & ~segment & 31
-    lowest = lane & segment
-    j, valid = {
-        "up": (lane - b_value, lane - b_value >= highest),
-        "down": (lane + b_value, lane + b_value <= highest),
-        "bfly": (lane ^ b_value, (lane ^ b_value) <= highest),
-        "idx": (lowest | b_value & ~segment & 31, (lowest | b_value & ~segment & 31) <= highest),
-    }[mode]
-    return (j if valid else lane), valid
 
 
 @pytest.mark.parametrize("name", SHUFFLES)

@@ -12,7 +12,8 @@ from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME, TABLE
-from tests.emulate.test_conformance_memory import THREADS, apply, atomic_values, own_address
+from tests.emulate.test_conformance_memory import THREADS, atomic_values, own_address
+from tests.references.atomic import apply
 from tests.references.conformance_integers import MASK32
 from tests.support.emulate_harness import ADDR64, run, special
 

@@ -240,6 +240,61 @@ def test_indirect_branch_goes_where_each_lane_says():
     assert read(memory, out, 32) == [7, 9] * 16
 
 
+def ways(branch: list, n_ways: int) -> list:
+    """Way k, at a distance of 2 k instructions behind `branch`, puts 100 k into R2 and meets the others."""
+    join = len(branch) + 2 * n_ways
+    code = list(branch)
+    for k in range(n_ways):
+        code += [make("MOV", dst=2, imm=100 * k, slot="a"), jump(len(code) + 1, join)]
+    return code
+
+
+def way_of_warp(n_ways: int, at: int, length: int = 2) -> list:
+    """D3: the code address of way (warp modulo n_ways), of `length` instructions, the first of which is number `at`."""
+    address = FIRST_LOAD_BASE + 16 * at
+    return [
+        special("tid.x", 0),
+        make("SHR.U32", dst=1, a=0, imm=5, slot="b"),
+        make("IREM.U32", dst=1, a=1, imm=n_ways, slot="b"),
+        make("MOVI.64", dst=2, imm=address),
+        make("IMAD.WIDE.U32", dst=3, a=1, imm=16 * length, slot="b", c=2),
+    ]
+
+
+def test_indirect_branch_of_whole_warps():
+    """Each of four warps goes one of three ways, all of its lanes together."""
+    memory, out = output(128)
+    code = ways([*way_of_warp(3, 6), make("BRX", a=3)], 3)
+    run([*code, *store(2, out)], memory=memory, block=(128, 1, 1))
+    assert read(memory, out, 128) == [100 * (thread // 32 % 3) for thread in range(128)]
+
+
+def test_indirect_branch_of_those_whose_guard_holds():
+    """Lanes from 8 on fall through, to way 0; the others go where their warp's register says."""
+    memory, out = output(64)
+    code = ways([*way_of_warp(2, 8), special("laneid", 3), less(1, 3, 8), make("BRX", a=3, guard=1)], 2)
+    run([*code, *store(2, out)], memory=memory, block=(64, 1, 1))
+    assert read(memory, out, 64) == [100 if thread // 32 == 1 and thread % 32 < 8 else 0 for thread in range(64)]
+
+
+def test_a_return_to_three_callers_of_whole_warps():
+    """Three warps call one function from three places; each goes back to its own."""
+    memory, out = output(96)
+    tail = store(2, out)
+    join, callee = 15, 15 + len(tail)
+    code = [*way_of_warp(3, 6, length=3), make("BRX", a=3)]
+    for k in range(3):
+        at = len(code)
+        code += [
+            make("CALL", imm=16 * (callee - at - 1)),
+            make("IADD", dst=2, a=2, imm=100 * k, slot="b"),
+            jump(at + 2, join),
+        ]
+    code += [*tail, make("MOV", dst=2, imm=7, slot="a"), make("RET")]
+    run(code, memory=memory, block=(96, 1, 1), functions=[("callee", callee)])
+    assert read(memory, out, 96) == [7 + 100 * (thread // 32) for thread in range(96)]
+
+
 def test_barrier_makes_shared_writes_visible_to_other_warps():
     """Each thread writes shared memory and reads what the thread opposite wrote."""
     memory, out = output(2 * 256)

@@ -18,12 +18,12 @@ from gpuprof.isa.encoding import Instruction, make
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.row import Opcode
+from tests.references.conformance_floats import ANY_NAN
 from tests.support.emulate_harness import global_index, load_or_store, run
 
 LANES = 512
 BLOCK = 128
 OLD32, OLD64 = 0xDEADBEEF, 0x0123456789ABCDEF  # in a result's register before a guarded instruction
-ANY_NAN = "any NaN"  # a reference's result where the manual leaves the payload open
 
 INTEGERS_32 = (
     0, 1, 2, 3, 31, 32, 33, 63, 64, 127, 128, 255, 0x8000, 0xFFFF, 0x10000, 0x7FFFFFFE, 0x7FFFFFFF, 0x80000000,

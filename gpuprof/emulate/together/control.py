@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.graph import BasicBlock, branch_target
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
-from gpuprof.emulate.core.operands import U32, U64, source
+from gpuprof.emulate.core.operands import FILE_OF_KIND, U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ
 
@@ -124,10 +124,14 @@ def build_return(block: BasicBlock, env: Env) -> End:
 def go_to_each(lanes: Lanes, blocks: np.ndarray) -> None:
     """Active lane i goes to block blocks[i]."""
     active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
-    targets = np.unique(blocks[active])
-    for target in targets[1:]:
-        lanes.chunk.push(lanes.split_off(pack_masks(active & (blocks == target))), int(target))
-    lanes.chunk.push(lanes, int(targets[0]))
+    first, *others = np.unique(blocks[active]).tolist()
+    # A warp may leave altogether, which moves the rows of those behind it.
+    masks = np.zeros((len(others), lanes.chunk.n_warps), np.uint32)
+    for target, row in zip(others, masks, strict=True):
+        row[lanes.warps] = pack_masks(active & (blocks == target))
+    for target, row in zip(others, masks, strict=True):
+        lanes.chunk.push(lanes.split_off(row[lanes.warps]), target)
+    lanes.chunk.push(lanes, first)
 
 
 def code_blocks(group: Lanes, block: BasicBlock, env: Env, address: np.ndarray) -> np.ndarray:
@@ -154,8 +158,11 @@ def build_indirect(block: BasicBlock, env: Env) -> End:
     kind, index = source(block.last, "a", U64, env.pool)
     after, frame_nbytes = fall_through(block, env), block.last.mods
     is_call = block.last.op.kind == "call_indirect"
+    register = FILE_OF_KIND[kind] * 256 + index
 
     def act(lanes: Lanes) -> None:
+        if block.last.a != RZ:  # those that have just parted from others fetch it anew
+            lanes.prepare((register,), (), frozenset())
         row = lanes.v[kind][index]
         blocks = code_blocks(lanes, block, env, row if row.ndim else np.full(lanes.n, row))
         if is_call:
