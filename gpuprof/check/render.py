@@ -110,8 +110,8 @@ def aligned(rows: Sequence[Sequence[str]], alignments: str) -> Iterator[str]:
         yield ("  " + "  ".join(cells)).rstrip()
 
 
-def json_report(comparison: Comparison) -> str:
-    """Everything, as one JSON object with a version."""
+def json_report(comparison: Comparison, requirements: Sequence[dict] = ()) -> str:
+    """Everything, as one JSON object with a version. `requirements`: of requirements.outcome_objects."""
     verdicts = {launch.verdict for launch in comparison.launches} | ({"missing"} if comparison.missing else set())
     report = {
         "version": JSON_VERSION,
@@ -120,8 +120,14 @@ def json_report(comparison: Comparison) -> str:
         "launches": [_launch_json(launch) for launch in comparison.launches],
         "missing": [key._asdict() for key in comparison.missing],
         "added": [key._asdict() for key in comparison.added],
-    }
+    } | ({"requirements": list(requirements)} if requirements else {})
     return json.dumps(report, indent=2)
+
+
+def requirements_json(requirements: Sequence[dict]) -> str:
+    """Requirements alone, where there is no baseline."""
+    verdict = "met" if all(each["met"] for each in requirements) else "broken"
+    return json.dumps({"version": JSON_VERSION, "verdict": verdict, "requirements": list(requirements)}, indent=2)
 
 
 def _launch_json(launch: LaunchComparison) -> dict:

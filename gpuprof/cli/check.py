@@ -12,7 +12,9 @@ from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, c
 @click.command()
 @click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
 @click.option(
-    "--baseline", required=True, type=OutputPath(baseline_kind), help="The committed text file to compare with."
+    "--baseline",
+    type=OutputPath(baseline_kind),
+    help="The committed text file to compare with; may be left out with --require.",
 )
 @click.option(
     "--fail-on",
@@ -21,6 +23,14 @@ from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, c
     multiple=True,
     help="Fail when a metric grows by more: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable.  "
     "[default: cycles=1%|200]",
+)
+@click.option(
+    "--require",
+    "required",
+    metavar="WHAT<=N",
+    multiple=True,
+    help="Fail when trace generators found more: findings<=0, findings.KIND<=0 or trace.TABLE.COLUMN<=N, the largest "
+    "value. Repeatable.",
 )
 @click.option(
     "--strict-shape",
@@ -33,8 +43,9 @@ from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, c
 @format_option(json="versioned")
 def command(
     profile: Path,
-    baseline: Path,
+    baseline: Path | None,
     limits: tuple[str, ...],
+    required: tuple[str, ...],
     strict_shape: bool,
     update: bool,
     force: bool,
@@ -43,25 +54,29 @@ def command(
 ):
     """Compare a profile with a committed baseline.
 
-    Exit code 0: within limits. 1: the kernels' results differ from what was expected. 3: a regression. 4: not
-    comparable, no baseline, a kernel of the baseline is missing, or nothing was measured. The numbers are exact: any
-    change comes from the program.
+    Exit code 0: within limits. 1: the kernels' results differ from what was expected. 3: a regression, or a broken
+    requirement. 4: not comparable, no baseline, a kernel of the baseline is missing, or nothing was measured. The
+    numbers are exact: any change comes from the program.
     """
     from gpuprof.base.wording import plural
     from gpuprof.check.baseline import read_baseline, write_baseline
     from gpuprof.check.compare import compare
     from gpuprof.check.facts import measure
-    from gpuprof.check.render import diff_table, json_report, text_report
+    from gpuprof.check.render import diff_table, json_report, requirements_json, text_report
+    from gpuprof.check.requirements import measure_requirements, outcome_lines, outcome_objects, parse_requirement
     from gpuprof.check.rules import DEFAULT, parse_rule
     from gpuprof.correlate.database import reading
     from gpuprof.correlate.results import read_results
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
 
+    requirements = [parse_requirement(text) for text in required]
+    if baseline is None and (update or diff or limits or strict_shape or not requirements):
+        raise UsageError("give the --baseline to compare with, or nothing but --require, which needs none")
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
-    if update and (diff or limits or strict_shape):
+    if update and (diff or limits or strict_shape or requirements):
         raise UsageError(
-            "--update writes the baseline without comparing; leave out --diff, --fail-on and --strict-shape"
+            "--update writes the baseline without comparing; leave out --diff, --fail-on, --require and --strict-shape"
         )
     if force and not update:
         raise UsageError("--force overwrites the baseline; give --update, too, or leave it out")
@@ -70,19 +85,29 @@ def command(
     with stage("reading the profile"), reading(profile) as db:
         check_results(read_results(db), profile, format_)
         facts = measure(db, profile)
+        outcomes = measure_requirements(db, requirements)
     if update:
         write_baseline(baseline, facts)
         click.echo(
             f"{printable(str(baseline))}: baseline of {plural(len(facts.launches), 'launch', 'launches')} written"
         )
         return
+    if baseline is None:
+        click.echo(
+            requirements_json(outcome_objects(outcomes))
+            if format_ == "json"
+            else "\n".join(map(printable, outcome_lines(outcomes)))
+        )
+        judge_requirements(outcomes)
+        return
     comparison = compare(read_baseline(baseline), facts, rules, strict_shape)
     if format_ == "json":
-        click.echo(json_report(comparison))
+        click.echo(json_report(comparison, outcome_objects(outcomes)))
     else:
-        for line in [*(diff_table(comparison) if diff else ()), *text_report(comparison)]:
+        for line in [*(diff_table(comparison) if diff else ()), *text_report(comparison), *outcome_lines(outcomes)]:
             click.echo(printable(line))
     judge(comparison, baseline)
+    judge_requirements(outcomes)
 
 
 def check_results(results, profile: Path, format_: str) -> None:
@@ -104,6 +129,17 @@ def check_results(results, profile: Path, format_: str) -> None:
         f"{profile}: results differ: {len(wrong)} of {plural(len(results), 'compared array', 'compared arrays')}; "
         "mend the kernel and collect again, then its cycles can be compared"
     )
+
+
+def judge_requirements(outcomes) -> None:
+    """Raises Regression for a requirement that is broken."""
+    from gpuprof.check.requirements import outcome_lines
+    from gpuprof.errors import Regression
+
+    broken = [outcome for outcome in outcomes if not outcome.is_met]
+    if broken:
+        told = next(outcome_lines(broken)).removeprefix("broken").strip()
+        raise Regression(f"{len(broken)} of {len(outcomes)} required broken: {told}")
 
 
 def judge(comparison, baseline: Path) -> None:

@@ -72,7 +72,7 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
     from gpuprof.report.terminal.screen import tolerant
 
     with stage("reading the profile"), reading(file) as db:
-        report = replace(read_report(db, kernel, launch), vocabulary=VOCABULARIES[vocabulary])
+        report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
     check_measured(report)
     report = attributed(report, attribution)
     if lines is not None:

@@ -103,6 +103,11 @@ CREATE TABLE results (         -- arrays that were compared with what they shoul
     absolute_error TEXT NOT NULL, -- the largest of the elements that differ
     relative_error TEXT NOT NULL  -- the largest of the elements that differ
 );
+CREATE TABLE trace_launches (  -- who watched which launch
+    launch INTEGER NOT NULL REFERENCES launches, -- that was watched
+    generator TEXT NOT NULL,   -- name of the trace generator
+    PRIMARY KEY (launch, generator)
+) WITHOUT ROWID;
 CREATE TABLE trace_tables (    -- of trace generators: for each there is a table of its own, of launch and its columns
     trace INTEGER PRIMARY KEY, -- by generator and name
     table_name TEXT NOT NULL,  -- trace_GENERATOR_NAME

@@ -6,7 +6,7 @@ database, may come from anybody.
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from gpuprof.errors import FileFormatError
@@ -34,6 +34,31 @@ class Table(NamedTuple):
     table: str
     text: str
     columns: tuple[Column, ...]
+
+
+class Traced(NamedTuple):
+    """A table with its rows: (launch, *values)."""
+
+    table: Table
+    rows: tuple[tuple, ...]
+
+
+class Found(NamedTuple):
+    """A row of `findings`; None for what it does not say."""
+
+    launch: int
+    generator: str
+    kind: str
+    severity: str
+    text: str
+    pc: int | None
+    other_pc: int | None
+    block: int | None
+    warp: int | None
+    thread: int | None
+    address: int | None
+    allocation: str
+    count: int
 
 
 # From a recording.
@@ -90,6 +115,7 @@ def check_names(recording: Recording, table: Table) -> None:
 
 def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
     """Makes the tables, and fills them."""
+    database.executemany("INSERT OR IGNORE INTO trace_launches VALUES (?, ?)", watched_launches(recording))
     for number, (table, keys) in enumerate(tables_of(recording)):
         database.execute(
             "INSERT INTO trace_tables VALUES (?, ?, ?, ?, ?)",
@@ -106,15 +132,18 @@ def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
             database.executemany(f"INSERT INTO {table.name} VALUES ({marks})", ((key.launch, *row) for row in rows))
 
 
+def watched_launches(recording: Recording) -> Iterator[tuple[int, str]]:
+    """(launch, generator)"""
+    for number, launch in sorted(recording.launches.items()):
+        for name in filter(None, launch.begin.get("traces", "").split(",")):
+            yield number, name
+
+
 def definition(table: Table) -> str:
     columns = "".join(f', "{column.name}" {SQL_TYPES[column.type]} NOT NULL' for column in table.columns)
     return f"CREATE TABLE {table.name} (launch INTEGER NOT NULL REFERENCES launches{columns})"
 
 
-FINDING_COLUMNS = (
-    *("launch", "generator", "kind", "severity", "text", "pc", "other_pc", "block", "warp", "thread", "address"),
-    *("allocation", "count"),
-)
 NONE = -1  # in a recording; NULL in the database
 MAY_BE_NONE = ("pc", "other_pc", "block", "warp", "thread", "address")
 
@@ -126,7 +155,7 @@ def finding_rows(recording: Recording) -> Iterator[tuple]:
             raise FileFormatError(f"{recording.path}: a finding of severity {finding['severity'][:40]!r}")
         yield (
             number,
-            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in FINDING_COLUMNS),
+            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in Found._fields),
         )
 
 
@@ -151,6 +180,22 @@ def read_rows(database: sqlite3.Connection, table: Table) -> Iterator[Sequence[o
     """(launch, *values) in the order they were written."""
     names = "".join(f', "{column.name}"' for column in table.columns)
     return database.execute(f"SELECT launch{names} FROM {table.name} ORDER BY rowid")
+
+
+def read_traces(database: sqlite3.Connection, launches: Collection[int]) -> tuple[Traced, ...]:
+    """All tables, with the rows of these launches."""
+    return tuple(
+        Traced(table, tuple(tuple(row) for row in read_rows(database, table) if row[0] in launches))
+        for table in read_tables(database)
+    )
+
+
+def read_findings(database: sqlite3.Connection, launches: Collection[int]) -> tuple[Found, ...]:
+    """Those of these launches, the worst severity first, then as they were found."""
+    query = f"SELECT {', '.join(Found._fields)} FROM findings ORDER BY finding"
+    found = [Found(*row) for row in database.execute(query)]
+    wanted = [each for each in found if each.launch in launches]
+    return tuple(sorted(wanted, key=lambda each: SEVERITIES.index(each.severity)))
 
 
 def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:

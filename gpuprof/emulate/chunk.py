@@ -18,13 +18,13 @@ from gpuprof.emulate.core.crowd import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.core.spaces import OFFSET_MASK
+from gpuprof.emulate.log.touched import Tell
 from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.scalar import special
 from gpuprof.emulate.together.barriers import Barriers
 from gpuprof.emulate.together.cluster import ClusterBarrier
 from gpuprof.emulate.together.mbarrier import Mbarriers
 from gpuprof.emulate.together.rendezvous import lanes_outside, waiting_lanes
-from gpuprof.emulate.watch.ranges import Ranges
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times,
@@ -304,16 +304,16 @@ class Chunk:
         return row
 
     def count_guarded(self, at: int, held: np.ndarray) -> None:
-        self.tally.guarded[at] = self.tally.guarded.get(at, 0) + int(np.count_nonzero(held))
+        self.tally.guard(at, int(np.count_nonzero(held)))
 
     def count_divergence(self, at: int, masks: np.ndarray, rest: np.ndarray) -> None:
-        self.tally.counters.divergent_branches[at] += np.uint64(np.count_nonzero((masks != 0) & (rest != 0)))
+        self.tally.divergence(at, int(np.count_nonzero((masks != 0) & (rest != 0))))
 
     def count_access(self, site, space, totals) -> None:
         name = next(name for name, known in self.spaces.items() if known is space)
         self.tally.access(site.at, name, totals)
 
-    def touches(self, at: int, ranges: Ranges) -> None:
+    def touches(self, at: int, tell: Tell) -> None:
         """Instruction `at` touches ranges of memory that its registers alone do not say. Nobody watches."""
 
     def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:

@@ -4,9 +4,9 @@ from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.crowd import Key
 from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.log.touched import Tell
 from gpuprof.emulate.meeting import Meetings, Pause, fetch
 from gpuprof.emulate.watch.executed import BlockRun, Executed
-from gpuprof.emulate.watch.ranges import Ranges
 from gpuprof.emulate.watch.wrap import keep
 
 
@@ -27,9 +27,9 @@ class WatchedChunk(Chunk):
         if block.index in self.listener.wanted.blocks:
             self.listener.block(BlockRun(block.index, lanes))
 
-    def touches(self, at: int, ranges: Ranges) -> None:
+    def touches(self, at: int, tell: Tell) -> None:
         if self.executing is not None and self.executing.at == at:
-            self.executing.ranges.append(ranges)
+            self.executing.add_ranges(tell())
 
 
 class WatchedMeetings(Meetings):

@@ -214,7 +214,9 @@ def _same_launch(first: Launch, second: Launch) -> bool:
 
 
 def _begin(launch: Launch) -> dict:
-    return launch.begin | {"sampling": _registers(launch.begin.get("sampling", {}))}
+    """Who watched changes nothing of what ran."""
+    own = {name: value for name, value in launch.begin.items() if name != "traces"}
+    return own | {"sampling": _registers(launch.begin.get("sampling", {}))}
 
 
 def _end(launch: Launch) -> dict | None:

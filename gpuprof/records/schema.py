@@ -282,6 +282,7 @@ LAUNCH_FIELDS = (
         optional=True,
     ),
     Field("dependent", "flag", "true where the launch before it on the stream may let it start early", optional=True),
+    Field("traces", "text", "names of the trace generators that watch it, with a comma between two", optional=True),
     Field("sampling", "map", "registers of the sampler for this launch, where they differ from META's", optional=True),
 )
 LAUNCH_END_FIELDS = (

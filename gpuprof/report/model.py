@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpuprof.base.results import Result
 from gpuprof.chips.peaks import Peak
 from gpuprof.correlate.frames import Position
+from gpuprof.correlate.traces import Found, Traced
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
@@ -288,6 +289,8 @@ class Report:
     kernels: tuple[Kernel, ...]  # most cycles first
     has_not_issued: bool  # False for compact records, which do not tell
     vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
+    findings: tuple[Found, ...] = ()  # of trace generators, in the kernels' launches
+    traces: tuple[Traced, ...] = ()  # tables of trace generators; only for the page that shows them
 
 
 @dataclass(frozen=True)

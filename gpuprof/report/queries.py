@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
+from gpuprof.correlate.traces import read_findings, read_traces
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
@@ -16,9 +17,11 @@ from gpuprof.report.header_queries import chip_facts, read_header
 from gpuprof.report.model import BankPattern, Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
 
 
-def read_report(database: sqlite3.Connection, kernel: str | None = None, launch: int | None = None) -> Report:
+def read_report(
+    database: sqlite3.Connection, kernel: str | None = None, launch: int | None = None, *, traces: bool = False
+) -> Report:
     """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one
-    launch.
+    launch. `traces`: with the tables of trace generators, which may be long.
 
     Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
     """
@@ -34,7 +37,15 @@ def read_report(database: sqlite3.Connection, kernel: str | None = None, launch:
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
     ).fetchone()[0]
-    return Report(read_header(database, meta, tuple(kernels)), chip_facts(meta), tuple(kernels), bool(not_issued))
+    launches = {each.launch for kernel in kernels for each in kernel.launches}
+    return Report(
+        read_header(database, meta, tuple(kernels)),
+        chip_facts(meta),
+        tuple(kernels),
+        bool(not_issued),
+        findings=read_findings(database, launches),
+        traces=read_traces(database, launches) if traces else (),
+    )
 
 
 def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:

@@ -1,5 +1,7 @@
 """A session's work as the chunks of its recording (`records.schema`)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gpuprof.base.version import installed_version
@@ -62,11 +64,16 @@ def record_module(recorder: RecordWriter, number: int, module: LoadedModule, ima
     )
 
 
-def launch_fields(launch: cmd.Launch, module: int, task: str, parent: int | None, priority: int) -> dict:
-    """`parent`: index of the launch whose kernel launched it; `priority`: of its stream."""
+def launch_fields(
+    launch: cmd.Launch, module: int, task: str, parent: int | None, priority: int, traces: Sequence[str]
+) -> dict:
+    """`parent`: index of the launch whose kernel launched it; `priority`: of its stream; `traces`: names of the trace
+    generators that watch it.
+    """
     function = launch.function
     unusual = ({} if parent is None else {"parent": parent}) | ({"priority": priority} if priority else {})
     unusual |= {"dependent": True} if launch.dependent else {}
+    unusual |= {"traces": ",".join(traces)} if traces else {}
     return unusual | {
         "launch": launch.index,
         "module": module,

@@ -265,6 +265,7 @@ class Session:
         function, task = launch.function, "/".join(self.tasks)
         filter = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
         priority = self.priorities.get(launch.stream, 0)
+        trace = self.tracers.watch(launch, task)
         if self.recorder:
             own = (
                 {}
@@ -272,9 +273,11 @@ class Session:
                 else {"sampling": sampling_fields(self.sampling, self.settings)}
             )
             self.recorder.launch_begin(
-                launch_fields(launch, self.modules.index(launch.module), task, parent, priority) | own
+                launch_fields(
+                    launch, self.modules.index(launch.module), task, parent, priority, trace.names if trace else ()
+                )
+                | own
             )
-        trace = self.tracers.watch(launch, task)
         emulation = partial(self._emulation, launch, counters, trace)
         return Begun(launch, counters, emulation, filter, priority, trace)
 

@@ -2,16 +2,11 @@
 
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.tracing import LaunchTrace
-from gpuprof.trace.generator import name_of
 
 
 def record_traces(recorder: RecordWriter, trace: LaunchTrace) -> None:
-    """Writes the tables and findings of a launch. Two generators of one name are told apart by a number."""
-    names: dict[str, int] = {}
-    for generator, results in trace.results:
-        plain = name_of(type(generator))
-        names[plain] = names.get(plain, 0) + 1
-        name = plain if names[plain] == 1 else f"{plain}_{names[plain]}"
+    """Writes the tables and findings of a launch; nothing where the generators did not come to the end."""
+    for name, (generator, results) in zip(trace.names, trace.results, strict=False):
         for table in generator.tables:
             columns = [
                 {"name": column.name, "type": column.type, "unit": column.unit, "text": column.meaning}

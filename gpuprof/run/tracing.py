@@ -3,9 +3,10 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,7 +24,7 @@ from gpuprof.isa.program import Param
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
-from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
 from gpuprof.trace.tables import Results
 
@@ -37,13 +38,14 @@ class Attached:
 
 
 class LaunchTrace:
-    """The generators that watch one launch: the Listener of its emulation."""
+    """The generators that watch one launch, with their names: the Listener of its emulation."""
 
     def __init__(self, feed: Feed):
         self.feed = feed
         self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
         self.results: list[tuple[TraceGenerator, Results]] = []
+        self.names = names_of(feed.generators)
 
     def watched(self, run: Callable[..., Iterator[TracePiece]]) -> Iterator[TracePiece]:
         """An emulation with all that the generators do. A fault of the kernel leaves what they found until then."""
@@ -56,11 +58,22 @@ class LaunchTrace:
         self.results = self.feed.finish()
 
 
+def names_of(generators: Sequence[TraceGenerator]) -> tuple[str, ...]:
+    """The names that a recording has; two of one name are told apart by a number."""
+    counts: dict[str, int] = {}
+    found = []
+    for generator in generators:
+        plain = name_of(type(generator))
+        counts[plain] = counts.get(plain, 0) + 1
+        found.append(plain if counts[plain] == 1 else f"{plain}_{counts[plain]}")
+    return tuple(found)
+
+
 class Tracers:
     """The generators attached to one session, in the order they were."""
 
     def __init__(self, chip: Chip, memory: AddressSpace):
-        self._chip, self._memory = chip, memory
+        self._memory, self._numbers = memory, MappingProxyType(chip.describe())
         self._attached: list[tuple[TraceGenerator, Chooser]] = []
         self._commands: list[str] | None = None  # since the first was attached
 
@@ -117,7 +130,7 @@ class Tracers:
             ),
             allocations,
             tuple(self._commands or ()),
-            self._chip.describe(),
+            self._numbers,
         )
         return replace(kernel, parameters=tuple(map(partial(argument, launch, kernel), function.params)))
 
@@ -178,7 +191,7 @@ def _code(module: LoadedModule) -> Code:
         program.name,
         module.load_base,
         program.ptx,
-        dict(program.sources),
+        MappingProxyType(dict(program.sources)),
         program.functions,
         tuple(instruction for block in blocks for instruction in block.instructions),
         tuple(blocks),

@@ -3,11 +3,12 @@
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from gpuprof.errors import GeneratorError
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
-from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.kernel import Code, Instruction, Kernel
 from gpuprof.trace.tables import Results
 
 
@@ -25,7 +26,7 @@ class Feed:
         for generator in self.generators:
             if generator.blocks:
                 continue
-            numbers = list(wanted(generator, kernel.instructions))
+            numbers = numbers_wanted(generator, kernel.code)
             for call, table in (("event", self._before), ("post_event", self._after)):
                 if overrides(generator, call):
                     for number in numbers:
@@ -69,6 +70,18 @@ class Feed:
         for generator in self.generators:
             _call(generator, generator.finish)
         return [(generator, generator.end_launch(self.kernel.launch)) for generator in self.generators]
+
+
+_numbers: WeakKeyDictionary[Code, dict[tuple, tuple[int, ...]]] = WeakKeyDictionary()
+
+
+def numbers_wanted(generator: TraceGenerator, code: Code) -> tuple[int, ...]:
+    """Numbers of the instructions that a generator wants. Launches of a module ask again and again."""
+    known = _numbers.setdefault(code, {})
+    key = generator.kinds, generator.opcodes, generator.spaces
+    if key not in known:
+        known[key] = tuple(wanted(generator, code.instructions))
+    return known[key]
 
 
 def _call(generator: TraceGenerator, call: Callable[..., None], *arguments: Any) -> None:

@@ -34,6 +34,11 @@ BUILT_IN = {
     "traffic": ("memory.traffic", "Traffic"),
     "sharing": ("memory.sharing", "Sharing"),
     "watch": ("memory.watch", "Watch"),
+    "repeats": ("values.repeats", "Repeats"),
+    "redundancy": ("values.redundancy", "Redundancy"),
+    "ranges": ("values.ranges", "Ranges"),
+    "origins": ("values.origins", "Origins"),
+    "accelsim": ("others.accelsim", "AccelSim"),
     "intensity": ("bounds.intensity", "Intensity"),
     "graph": ("bounds.graph", "Graph"),
 }

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gpuprof.isa.encoding import PT, Instruction as Encoded
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.operations import Operations, operations_of
-from gpuprof.isa.printing.text import disassemble
+from gpuprof.isa.printing.text import disassemble, opcode_name
 from gpuprof.isa.program import Function, Location
 from gpuprof.isa.row import Opcode
 
@@ -35,7 +35,8 @@ class Instruction:
 
     @property
     def opcode(self) -> str:
-        return self.encoded.op.name
+        """The name of its row, to show and for `opcodes` of a generator; what it is, its kind says."""
+        return opcode_name(self.encoded)
 
     @property
     def kind(self) -> str:

@@ -12,7 +12,7 @@ SEVERITIES = ("error", "warning", "note")
 
 
 def _is_integer(value: object) -> bool:
-    return type(value) is int and -MOST - 1 <= value <= MOST
+    return type(value) is int and -MOST <= value <= MOST
 
 
 TYPES: dict[str, Callable[[object], bool]] = {

@@ -91,6 +91,17 @@ def emulate_figures(_: Path):
     yield "emulate.slowest", rate, "warp-instructions/s", f"the slowest kernel of samples/: {kernel}"
 
 
+def trace_figures(_: Path):
+    from tests.bench.traces import FIGURES, RATES, rate, slowdown
+
+    for name, (kind, blocks, make) in FIGURES.items():
+        factor = slowdown(kind, blocks, make)
+        yield name, round(factor, 2), "times", f"tests/bench/traces.py {make.__name__}, {kind}: as long as alone"
+    for name, (kind, make) in RATES.items():
+        what = f"tests/bench/traces.py {make.__name__}, {kind}, of the time that watching adds"
+        yield name, rate(kind, make), "warp-instructions/s", what
+
+
 def time_figures(_: Path):
     from tests.bench.timing import timing_rate
 
@@ -251,6 +262,7 @@ def blocks_figures(_: Path):
 GROUPS = (
     assemble_figures,
     emulate_figures,
+    trace_figures,
     time_figures,
     cli_figures,
     sample_figures,

@@ -101,6 +101,16 @@ DAMAGE = {
     "at launch 0, pc 4096, pattern 0",
     "INSERT INTO bank_patterns VALUES (0, 4096, 0, 1, 3, 4, 2, 1 << 40, 1, 0, 1, 0, 8)": "bank_patterns.stride_1 is "
     "1099511627776 at launch 0, pc 4096, pattern 0; expected an integer, -2147483648 to 2147483647",
+    "UPDATE trace_tables SET table_name = 'meta; --'": "trace_tables has a table 'meta; --' whose names or types are "
+    "none",
+    "UPDATE trace_tables SET table_name = 'trace_columns'": "trace_columns is missing, or has other columns than "
+    "trace_columns says",
+    "UPDATE trace_columns SET name = 'x\" FROM meta --' WHERE place = 1": "trace_tables has a table 'trace_g_t' whose "
+    "names or types are none",
+    "DROP TABLE trace_g_t": "trace_g_t is missing, or has other columns than trace_columns says",
+    "UPDATE trace_g_t SET share = 'much'": "trace_g_t.share is of another type than trace_columns says in 2 rows",
+    "UPDATE findings SET severity = 'fatal'": "findings.severity is 'fatal' at finding 0; expected one of error, "
+    "warning, note",
     "UPDATE instructions SET access_nbytes = 129 WHERE pc = 4096": "instructions.access_nbytes is 129 at pc 4096; "
     "expected an integer, 0 to 128",
 }  # fmt: skip

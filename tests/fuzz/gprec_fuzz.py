@@ -108,7 +108,7 @@ def write_everything(path: Path) -> Path:
         )
         writer.source("saxpy.cu", "// nothing\n")
         for launch in range(2):
-            own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0} if launch else {}
+            own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0, "traces": "g"} if launch else {}
             writer.launch_begin(launch_fields(launch) | own)
             samples = SAMPLES.copy()
             samples["launch"] = launch

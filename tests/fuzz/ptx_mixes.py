@@ -16,7 +16,7 @@ THREADS = 64
 COUNTS = {"p": 4, "c": 4, "h": 20, "r": 24, "d": 24, "f": 20, "e": 8, "q": 6}
 NBYTES = {"p": 1, "c": 1, "h": 2, "r": 4, "d": 8, "f": 4, "e": 8, "q": 16}
 KINDS = {"p": "pred", "c": "b8", "h": "b16", "r": "b32", "d": "b64", "f": "f32", "e": "f64", "q": "b128"}
-_LOADS = {"c": "u8", "h": "b16", "r": "b32", "d": "b64", "f": "b32", "e": "b64", "q": "b128"}
+LOADS = {"c": "u8", "h": "b16", "r": "b32", "d": "b64", "f": "b32", "e": "b64", "q": "b128"}
 # What ends the kernel, waits for a block, depends on time or place, or names something else than the registers here.
 _LEFT_OUT = re.compile(
     r"\b(ret|exit|trap|brkpt|bra|brx|call|bar|barrier|alloca|stackrestore|stacksave|wait_group|activemask|elect)\b|"
@@ -24,7 +24,7 @@ _LEFT_OUT = re.compile(
     r"dynamic)|%[vw]\b|\.reg|\.pragma|^\s*ld\.local\.b32 %r2, \[(0|16)|cvta|mov\.u64 %d1, (gvar|pstruct)|"
     r"createpolicy\.range|\.nc\b|^ldu|cp\.async.*\[%r|discard"
 )
-_WITH_OTHERS = re.compile(r"\.sync\b|\bmatch\b|\bvote\b|\bredux\b|\bshfl\b")  # all lanes of the warp must be there
+WITH_OTHERS = re.compile(r"\.sync\b|\bmatch\b|\bvote\b|\bredux\b|\bshfl\b")  # all lanes of the warp must be there
 _FIXED = {"%r0": "%zero", "%r1": "%one", "%g": "%g", "%s": "%s", "%c": "%c", "%l": "%l", "%p0": "%p0"}
 _REGISTER = re.compile(r"(%[a-z]+)(\d*)\b")
 _CONSTANTS = (
@@ -62,7 +62,7 @@ def _memory() -> list[str]:
                 for form in forms
                 if not _LEFT_OUT.search(form)
             ]
-    return [form.replace("%one", "%all") if _WITH_OTHERS.search(form) else form for form in found]
+    return [form.replace("%one", "%all") if WITH_OTHERS.search(form) else form for form in found]
 
 
 SCALAR, MEMORY = tuple(_scalar()), tuple(_memory())
@@ -81,7 +81,7 @@ class Mix:
 
     def text(self) -> str:
         body = "".join(f"    {line}\n" for line in self.lines)
-        used = {name: offset for name, offset in _OFFSETS.items() if re.search(rf"{name}\b", body)}
+        used = {name: offset for name, offset in OFFSETS.items() if re.search(rf"{name}\b", body)}
         return _HEAD + "".join(_initial(used)) + body + "".join(_final(used)) + "    ret;\n}\n"
 
     def statements(self, length: int, depth: int):
@@ -124,14 +124,14 @@ class Mix:
     def instruction(self, depth: int):
         while True:
             form = self.random.choice(MEMORY if self.random.random() < self.share_of_memory else SCALAR)
-            if depth and _WITH_OTHERS.search(form):
+            if depth and WITH_OTHERS.search(form):
                 continue
             break
         form = self.renamed(form)
         if (
             not form.startswith("@")
             and ";" not in form[:-1]
-            and not _WITH_OTHERS.search(form)
+            and not WITH_OTHERS.search(form)
             and self.random.random() < 0.15
         ):
             form = f"@{self.random.choice(('', '!'))}%p{self.random.randrange(COUNTS['p'])} {form}"
@@ -189,11 +189,11 @@ _HEAD = (
     mov.u32 %zero, 0; mov.u32 %one, 1; mov.u32 %two, 2; mov.b32 %all, -1;
 """  # noqa: E501
 )
-_OFFSETS: dict[str, int] = {}
+OFFSETS: dict[str, int] = {}
 _at = 0
 for _kind in sorted(COUNTS, key=lambda kind: -NBYTES[kind]):
     for _number in range(COUNTS[_kind]):
-        _OFFSETS[f"%{_kind}{_number}"] = _at
+        OFFSETS[f"%{_kind}{_number}"] = _at
         _at += NBYTES[_kind]
 LANE_NBYTES = (_at + 15) // 16 * 16
 SHARED_AREA = 512  # of global memory, which all threads read and write, before the lanes' own
@@ -211,7 +211,7 @@ def _initial(used: dict[str, int]):
         if kind == "p":
             yield f"    ld.global.u8 %byte, [%home+{offset}]; and.b16 %byte, %byte, 1; setp.ne.u16 {name}, %byte, 0;\n"
         else:
-            yield f"    ld.global.{_LOADS[kind]} {name}, [%home+{offset}];\n"
+            yield f"    ld.global.{LOADS[kind]} {name}, [%home+{offset}];\n"
     yield from (f"    st.local.b32 [%l+{k}], {k};\n" for k in range(0, 64, 4))
 
 
@@ -221,7 +221,7 @@ def _final(used: dict[str, int]):
         if kind == "p":
             yield f"    selp.u16 %byte, 1, 0, {name}; st.global.u8 [%home+{offset}], %byte;\n"
         else:
-            yield f"    st.global.{_LOADS[kind]} [%home+{offset}], {name};\n"
+            yield f"    st.global.{LOADS[kind]} [%home+{offset}], {name};\n"
     yield (
         "    ld.local.b32 %t, [%l+4]; st.shared.b32 [%s+252], %t; ld.shared.b32 %t, [%s+8]; st.global.b32 "
         "[%g+256], %t;\n"

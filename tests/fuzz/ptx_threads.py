@@ -16,14 +16,14 @@ from itertools import count
 import numpy as np
 
 from tests.fuzz.ptx_mixes import (
-    _LOADS,
-    _OFFSETS,
-    _WITH_OTHERS,
     COUNTS,
     KINDS,
     LANE_NBYTES,
+    LOADS,
     MEMORY,
+    OFFSETS,
     SCALAR,
+    WITH_OTHERS,
     Mix,
     memory_image,
 )
@@ -60,10 +60,12 @@ _COVERED = [_with_carry(form) for form in SCALAR if not _NOT_COVERED.search(form
 _IN_MEMORY = [_own(form) for form in MEMORY]
 _IN_MEMORY = [form for form in _IN_MEMORY if not re.search(r"[gs]var", form)]
 ALONE = _by_stem(_COVERED)
-IN_MEMORY = _by_stem(form for form in _IN_MEMORY if not _WITH_OTHERS.search(form))
-IN_FUNCTIONS = _by_stem(form for form in _IN_MEMORY if not _WITH_OTHERS.search(form) and "pstruct" not in form)
+IN_MEMORY = _by_stem(form for form in _IN_MEMORY if not WITH_OTHERS.search(form))
+# Functions have other parameters than the kernel.
+IN_FUNCTIONS = [[form for form in group if not re.search(r"\[p(0|struct)\b", form)] for group in IN_MEMORY]
+IN_FUNCTIONS = [group for group in IN_FUNCTIONS if group]
 # Lanes outside of their own member mask are undefined.
-WITH_OTHERS = _by_stem(form for form in _IN_MEMORY if _WITH_OTHERS.search(form) and re.search(r", (%all|-1);", form))
+TOGETHER = _by_stem(form for form in _IN_MEMORY if WITH_OTHERS.search(form) and re.search(r", (%all|-1);", form))
 
 _SIGNATURE = "(.param .b32 out) {name} (.param .b64 a0, .param .b64 a1, .param .b32 a2)"
 _REGISTERS = (
@@ -284,7 +286,7 @@ class _Body(Mix):
         ]
 
     def warp_operation(self, depth: int):
-        self.lines.append(self.renamed(self.random.choice(self.random.choice(WITH_OTHERS))))
+        self.lines.append(self.renamed(self.random.choice(self.random.choice(TOGETHER))))
 
     def on_both_sides(self, depth: int):
         """Lanes meet at two instructions."""
@@ -311,7 +313,7 @@ class _Body(Mix):
 
     def used(self) -> dict[str, int]:
         body = "\n".join(self.lines)
-        return {name: offset for name, offset in _OFFSETS.items() if re.search(rf"{name}\b", body)}
+        return {name: offset for name, offset in OFFSETS.items() if re.search(rf"{name}\b", body)}
 
     def body(self) -> str:
         used = self.used()
@@ -324,7 +326,7 @@ def _loads(used: dict[str, int]):
         if name[1] == "p":
             yield f"    ld.global.u8 %byte, [%home+{offset}]; and.b16 %byte, %byte, 1; setp.ne.u16 {name}, %byte, 0;\n"
         else:
-            yield f"    ld.global.{_LOADS[name[1]]} {name}, [%home+{offset}];\n"
+            yield f"    ld.global.{LOADS[name[1]]} {name}, [%home+{offset}];\n"
     yield "    mov.b64 %to, 0x0706050403020100;\n"
     yield from (f"    st.local.v2.b64 [%l+{at}], {{%to, %home}};\n" for at in range(0, 64, 16))
 
@@ -334,7 +336,7 @@ def _stores(used: dict[str, int]):
         if name[1] == "p":
             yield f"    selp.u16 %byte, 1, 0, {name}; st.global.u8 [%home+{offset}], %byte;\n"
         else:
-            yield f"    st.global.{_LOADS[name[1]]} [%home+{offset}], {name};\n"
+            yield f"    st.global.{LOADS[name[1]]} [%home+{offset}], {name};\n"
     yield "    ld.local.b32 %t, [%l+4]; st.global.b32 [%g+64], %t;\n"
 
 

@@ -73,4 +73,5 @@ def special_registers(launch: Launch, block: tuple, thread: tuple, number: int) 
         for k, axis in enumerate("xyz")
     }
     masks = {"eq": bit, "lt": bit - 1, "le": 2 * bit - 1, "gt": MASK32 & -2 * bit, "ge": MASK32 & -bit}
-    return found | {"laneid": lane} | {f"lanemask_{name}": mask for name, mask in masks.items()}
+    found |= {"laneid": lane, "dynamic_smem_size": launch.dynamic_shared_nbytes}
+    return found | {f"lanemask_{name}": mask for name, mask in masks.items()}

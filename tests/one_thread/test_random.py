@@ -15,7 +15,7 @@ from tests.one_thread.events import Access
 from tests.support.emulate_harness import program_of
 from tests.support.ptx_support import assemble_text
 
-N_FUZZ = 4000
+HUNDREDS = range(1, 51 if os.environ.get("GPUPROF_FUZZ") else 3)
 LENGTHS = (10, 20, 40)  # statements of a kernel
 REGISTERS = (255, 64)  # so that some spill
 
@@ -44,15 +44,9 @@ def test_a_random_kernel(seed):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("hundred", range(1, 3))
-def test_hundreds_of_random_kernels(hundred):
+@pytest.mark.parametrize("hundred", HUNDREDS)
+def test_fuzz_a_hundred_random_kernels(hundred):
     for seed in range(100 * hundred, 100 * hundred + 100):
-        check(seed)
-
-
-@pytest.mark.skipif("GPUPROF_FUZZ" not in os.environ, reason="make fuzz runs it")
-def test_fuzz_random_kernels():
-    for seed in range(1000, 1000 + N_FUZZ):
         check(seed)
 
 

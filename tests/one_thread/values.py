@@ -41,16 +41,18 @@ def sine_of(x: float) -> float:
     return math.copysign(0.0, x) if abs(x) < 2.0**-126 else sine(math.sin)(x)
 
 
-APPROXIMATE = {
+_APPROXIMATE = {
     "approx_rcp": inverse, "approx_sqrt": square_root, "approx_rsqrt": inverse_root, "approx_sin": sine_of,
     "approx_cos": sine(math.cos), "approx_ex2": safe(lambda x: 2.0**x), "approx_lg2": logarithm,
     "approx_tanh": math.tanh,
 }  # fmt: skip
 
+APPROXIMATE = {name: approximate(function) for name, function in _APPROXIMATE.items()}
+
 FUNCTIONS = {
     **REFERENCES,
     **{name: floats.lift(function) for name, function in floats.SCALARS.items()},
-    **{name: approximate(function) for name, function in APPROXIMATE.items()},
+    **APPROXIMATE,
     "fsetp": floats.setp, "copysign": floats.copysign, "testp": floats.is_of_class,
     "cvt": lambda types, mods, a: (conversions.tensor_float if types[0] == "tf32" else conversions.convert)(
         types, mods, a
@@ -67,6 +69,8 @@ def computed(inst: Decoded, operands: list[int]) -> tuple[int, ...]:
     if op.semantics.startswith("v") and op.types[:1] == ("u32",):
         function = reference_of(op)
     else:
+        if op.semantics in APPROXIMATE and "f64" in op.types:
+            raise KeyError(op.name)  # of the upper words alone
         function = FUNCTIONS[op.semantics]
     found = function(inst.types, inst.mods, *operands)
     if found is ANY_NAN:

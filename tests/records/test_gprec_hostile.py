@@ -108,6 +108,16 @@ BEYOND = {
         b"META", sampling={"period_cycles": "-0.0"}
     ),
     "a sampling period of None, which is not a number of cycles": with_json(b"META", sampling={}),
+    # Names of trace tables become SQL.
+    "'t; DROP TABLE meta' is no name of a trace generator, table or column": with_json(
+        b"TRAC", table="t; DROP TABLE meta"
+    ),
+    "a row in table t of g that its columns do not fit": with_json(b"TRAC", rows=[[1]]),
+    "the columns of trace table t do not have names of their own": with_json(b"TRAC", columns=[], rows=[]),
+    "trace table t has a column of type 'blob'": with_json(
+        b"TRAC", columns=[{"name": "x", "type": "blob", "unit": "", "text": ""}], rows=[]
+    ),
+    "a finding of severity 'fatal'": with_json(b"FIND", severity="fatal"),
     "launch 0 has a cause of kind 60000; there are": with_rows(b"CAUS", kind=60000),
     "launch 0 has stalls of 2^63 cycles and more": with_rows(b"STLH", bin=63),
     "launch 0 has a pattern of shared memory with runs of no lanes": with_rows(b"BANK", lanes_1=0),

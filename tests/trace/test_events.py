@@ -6,11 +6,13 @@ import pytest
 from gpuprof.device.memory import LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
+from gpuprof.isa.opcodes import TABLE
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from tests.support.emulate_harness import ADDR64, jump, special
 from tests.support.watching import Notes, Seen, watch
 
+(PARTIAL_COPY,) = (row.name for row in TABLE if row.kind == "copy" and row.c and row.nbytes == 16)
 ALL, LOW8 = 0xFFFFFFFF, 0xFF
 HIGH24 = ALL & ~LOW8
 
@@ -207,6 +209,34 @@ def test_an_asynchronous_copy_is_a_load_and_a_store():
         ("global", "load", 16, [address + 16 * lane for lane in range(32)]),
         ("shared", "store", 16, [16 * lane for lane in range(32)]),
     )
+
+
+def test_an_asynchronous_copy_of_fewer_bytes():
+    """Lane 0 takes no byte, lane 1 four of them; all lanes store 16."""
+    memory = AddressSpace()
+    address = memory.allocate(512, "in").address
+    code = [
+        special("laneid", 0),
+        wide(2, address),
+        make("IMAD.WIDE.U32", dst=3, a=0, imm=16, slot="b", c=2),
+        make("SHL", dst=1, a=0, imm=4, slot="b"),
+        make("SHL", dst=6, a=0, imm=2, slot="b"),
+        make(PARTIAL_COPY, a=3, b=1, c=6, mods=ADDR64),
+        make("EXIT"),
+    ]
+    sizes = []
+
+    class Copies(Memory):
+        def post_event(self, event: TraceEvent) -> None:
+            sizes.extend(access.sizes is not None and access.sizes[0, :6].tolist() for access in event.accesses)
+
+    notes = Copies()
+    watch(code, notes, memory=memory, block=(6, 1, 1), shared_nbytes=512)
+    assert notes.events[0].accesses == (
+        ("global", "load", 16, [address + 16 * lane for lane in range(1, 6)]),
+        ("shared", "store", 16, [16 * lane for lane in range(6)]),
+    )
+    assert sizes == [[0, 4, 8, 12, 16, 16], False]
 
 
 def test_operands_are_those_before_and_results_those_after():

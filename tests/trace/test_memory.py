@@ -97,7 +97,7 @@ def test_units_are_coalesced_by_warp():
 
 def program():
     memory = AddressSpace()
-    x, y = memory.allocate(4 * 64, "x").address, memory.allocate(4, "y").address
+    x, y = memory.allocate(4 * 64, "x, f32[64]").address, memory.allocate(4, "y").address
     code = [
         special("tid.x", 0),
         special("laneid", 1),
@@ -122,12 +122,12 @@ def launched(generator, table: str, **launch) -> list[tuple]:
 def test_traffic():
     traffic = Traffic()
     assert launched(traffic, "lines") == [
-        ("x", "k.cu", 7, "load", 64, 256),
-        ("x", "k.cu", 10, "store", 16, 64),
+        ("x, f32[64]", "k.cu", 7, "load", 64, 256),
+        ("x, f32[64]", "k.cu", 10, "store", 16, 64),
         ("y", "k.cu", 8, "load", 64, 256),
     ]
     _, _, x, y = program()
-    assert traffic.results[0].tables["allocations"] == [("x", x, 256, 256, 64, 256), ("y", y, 4, 256, 0, 4)]
+    assert traffic.results[0].tables["allocations"] == [("x, f32[64]", x, 256, 256, 64, 256), ("y", y, 4, 256, 0, 4)]
 
 
 def test_reuse():

@@ -133,6 +133,7 @@ def test_two_passes_are_watched_once(folder):
     assert len(recording.findings) == 3
 
 
+@pytest.mark.long
 def test_merged_recordings_move_launches_and_code(folder):
     (folder / "other.cu").write_text(SOURCE.replace("add", "sum"))
     for name in ("k", "other"):
@@ -155,6 +156,18 @@ def test_an_exception_keeps_the_launches_before(folder):
     recording = read_recording(folder / "k.gprec")
     assert recording.launches[0].end and not recording.complete
     assert list(recording.traces) == [TraceKey(0, "mix", "opcodes")]
+
+
+def test_a_fault_keeps_what_was_found_of_its_launch(folder):
+    (folder / "k.cu").write_text(
+        "// LAUNCH: add<<<1, 32>>>(x: i32[32], 0)\n// LAUNCH: add<<<1, 32>>>(x, 268435456)\n"
+        "__global__ void add(int *x, int far) { x[threadIdx.x] = 1; x[threadIdx.x + far] = 2; }\n"
+    )
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "my.py:Stores")
+    assert code == 1 and "out of bounds write" in error
+    recording = read_recording(folder / "k.gprec")
+    assert [(key.launch, trace.rows[0][1]) for key, trace in recording.traces.items()] == [(0, 256), (1, 256)]
+    assert recording.marks and not recording.launches[1].end
 
 
 def test_two_generators_of_one_name(folder):
@@ -211,6 +224,7 @@ def test_long_tables_come_in_pieces():
     assert list(row_pieces([])) == [[]]
 
 
+@pytest.mark.long
 def test_a_generator_of_an_installed_package(folder):
     """Installed as an installer does it: the module, and its entry points in a .dist-info folder."""
     site = folder / "site"
@@ -231,3 +245,75 @@ def test_a_generator_of_an_installed_package(folder):
     assert "Counts the bytes that each block stores" in run("list", "traces")
     run("collect", "k.cu", "--trace", "stored:least=500")
     assert TraceKey(1, "stores", "bytes") in read_recording(folder / "k.gprec").traces
+
+
+REQUIREMENTS = [
+    ("findings<=3", 0, "required   findings<=3: 3\n"),
+    ("findings<=2", 3, "broken     findings<=2: 3\n"),
+    ("findings.stores <= 2", 3, "broken     findings.stores <= 2: 3\n"),
+    ("findings.other<=0", 0, "required   findings.other<=0: 0\n"),
+    ("trace.stores_bytes.nbytes<=192", 0, "required   trace.stores_bytes.nbytes<=192: 192\n"),
+    ("trace.stores_bytes.share<=0.5", 3, "broken     trace.stores_bytes.share<=0.5: 1\n"),
+]
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("required")
+    (folder / "k.cu").write_text(SOURCE)
+    (folder / "my.py").write_text(MY)
+    collect(folder, "--trace", "my.py:Stores")
+    collect(folder, "-o", "plain.gprec")
+    return folder
+
+
+@pytest.mark.parametrize("text, code, out", REQUIREMENTS)
+def test_requirements(traced, text, code, out):
+    assert gpuprof(traced, "check", "k.gprec", "--require", text)[:2] == (code, out)
+
+
+def test_requirements_beside_a_baseline(traced):
+    assert gpuprof(traced, "check", "k.gprec", "--baseline", "b.txt", "--update", "--force")[0] == 0
+    code, out, error = gpuprof(traced, "check", "k.gprec", "--baseline", "b.txt", "--require", "findings<=0")
+    assert code == 3 and out.endswith("all within limits\nbroken     findings<=0: 3\n")
+    assert error == "gpuprof: 1 of 1 required broken: findings<=0: 3\n"
+    code, out, _ = gpuprof(
+        traced, "check", "k.gprec", "--baseline", "b.txt", "--require", "findings<=0", "--format", "json"
+    )
+    assert json.loads(out)["requirements"] == [{"require": "findings<=0", "value": 3, "met": False}]
+
+
+@pytest.mark.parametrize(
+    "file, flags, code, message",
+    [
+        ("k.gprec", ("--require", "finds<=0"), 2, "expected findings<=N, findings.KIND<=N or trace.TABLE.COLUMN<=N"),
+        ("k.gprec", ("--require", "trace.store_bytes.nbytes<=1"), 4, "the profile has no table 'store_bytes'; did you"),
+        ("k.gprec", ("--require", "trace.stores_bytes.size<=1"), 4, "no such column of numbers; it has block, nbytes"),
+        ("plain.gprec", ("--require", "findings<=0"), 4, "no trace generator has watched; collect with --trace"),
+        ("k.gprec", (), 2, "give the --baseline to compare with, or nothing but --require"),
+    ],
+)
+def test_requirements_that_cannot_be(traced, file, flags, code, message):
+    found, _, error = gpuprof(traced, "check", file, *flags)
+    assert found == code and message in error
+
+
+def test_pages(traced):
+    """In a pipe: every fact a field."""
+    out = gpuprof(traced, "report", "k.gprec", "--page", "traces")[1]
+    assert [line.split() for line in out.splitlines()[6:]][:6] == [
+        ["table", "rows", "columns", "holds"],
+        ["stores.bytes", "3", "4", "stored", "by", "block"],
+        [],
+        ["#", "stores.bytes"],
+        ["launch", "block", "nbytes", "share", "pc"],
+        ["0", "0", "192", "0.5", "0x100090"],
+    ]
+    out = gpuprof(traced, "report", "k.gprec", "--page", "findings", "--launch", "1")[1]
+    assert [line.split() for line in out.splitlines()[-2:]] == [
+        ["severity", "kind", "count", "where", "other", "launch", "block", "warp", "thread", "memory", "finding"],
+        ["note", "stores", "128", "k.cu:3", "-", "1", "0", "-", "-", "-", "block", "0", "stores", "128", "bytes"],
+    ]
+    document = json.loads(gpuprof(traced, "report", "k.gprec", "--page", "traces", "--format", "json")[1])
+    ((table,),) = (kernel["traces"] for kernel in document["kernels"])
+    assert [row[:4] for row in table["rows"]] == [[0, 0, 192, 0.5], [0, 1, 192, 0.5], [1, 0, 128, 1.0]]

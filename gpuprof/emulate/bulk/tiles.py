@@ -7,6 +7,7 @@ from gpuprof.emulate.bulk import tensormap
 from gpuprof.emulate.bulk.operations import NBYTES_OF, reduce_into
 from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
 from gpuprof.emulate.core.spaces import OFFSET_MASK
+from gpuprof.emulate.log.touched import runs
 from gpuprof.emulate.together.services import read_bytes
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
@@ -49,6 +50,8 @@ def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets:
             )
             raise transfer.fault(element, text)
         transfer.touched(element, np.unique(used >> 5))
+        for start, nbytes in zip(*runs(used, tensor.nbytes), strict=True):
+            transfer.note("global", transfer.site.verb, element, int(start), int(nbytes))
     return tile
 
 

@@ -4,6 +4,9 @@ the instruction.
 Loads report their bytes to an mbarrier; stores belong to groups that a thread waits for, which are always done.
 """
 
+from collections.abc import Iterator
+from itertools import groupby
+
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
@@ -12,11 +15,15 @@ from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.core.spaces import OFFSET_MASK, RANK_SHIFT
+from gpuprof.emulate.log.touched import Touched
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record
 from gpuprof.emulate.together.mbarrier import complete
 from gpuprof.isa.encoding import RZ, Instruction
 
+OPERATIONS = {
+    "read": "load", "write": "store", "reduction": "reduction", "prefetch": "prefetch", "operation": "atomic",
+}  # fmt: skip
 UNIT = 16  # bytes: sizes and addresses are multiples
 
 
@@ -30,6 +37,7 @@ class Transfer:
         self.shared_nbytes: dict[int, int] = {}
         self.lanes: dict[int, int] = {}
         self.ended: dict[int, tuple[int, int]] = {}  # key of an mbarrier, phases of it that ended
+        self.noted: list[tuple[str, str, int, int, int]] = []  # space, operation, element, address, nbytes
 
     def fault(self, element: int, text: str):
         return fault_of_element(self.x, self.site.at, element, text)
@@ -61,6 +69,7 @@ class Transfer:
             block += rank - 1 - block % space.cluster
         row = element // WARP
         self.shared_nbytes[row] = self.shared_nbytes.get(row, 0) + nbytes
+        self.note("shared", verb, element, address, nbytes)
         return block * space.stride + offset
 
     def view(self, start: int, nbytes: int) -> np.ndarray:
@@ -75,8 +84,13 @@ class Transfer:
                 f"out of bounds {verb} of {nbytes} bytes in global memory at 0x{address:x}; {space.describe(address)}",
             )
         self.touched(element, np.arange(address >> 5, (address + nbytes + 31) >> 5, dtype=np.int64))
+        self.note("global", verb, element, address, nbytes)
         start = address - GLOBAL_BASE
         return space.views[1][start : start + nbytes]
+
+    def note(self, space: str, verb: str, element: int, address: int, nbytes: int) -> None:
+        """For who watches. The last word of the verb says what is done."""
+        self.noted.append((space, OPERATIONS[verb.rsplit(" ", 1)[-1]], element, address, nbytes))
 
     def touched(self, element: int, sectors: np.ndarray) -> None:
         self.sectors.setdefault(element // WARP, []).append(sectors)
@@ -96,6 +110,12 @@ class Transfer:
     def finish(self) -> None:
         """Writes the trace: one record for each warp that runs the instruction."""
         record(self.x, self.site, self.sectors, self.shared_nbytes, self.lanes, self.ended)
+        self.x.chunk.touches(self.site.at, self.told)
+
+    def told(self) -> Iterator[Touched]:
+        """Neighbours of one space and operation together."""
+        for (space, operation), ranges in groupby(self.noted, key=lambda noted: noted[:2]):
+            yield Touched(space, operation, *np.array([noted[2:] for noted in ranges], np.int64).T)
 
 
 def active_elements(lanes: Lanes, site: Site) -> np.ndarray:

@@ -22,14 +22,27 @@ class Tally:
         """Counts the work of instruction `at` on one state space (coalesce.Totals)."""
         counters = self.counters
         if space == "global":
-            counters.l1_tag_requests_global[at] += np.uint64(totals.lines)
-            counters.l2_sectors_global[at] += np.uint64(totals.n_sectors)
-            counters.l2_sectors_global_ideal[at] += np.uint64(totals.ideal_sectors)
+            self.sectors(at, totals.lines, totals.n_sectors, totals.ideal_sectors)
         elif space == "local":
             counters.l2_sectors_local[at] += np.uint64(totals.n_sectors)
         elif space == "shared":
             counters.l1_wavefronts_shared[at] += np.uint64(totals.wavefronts)
             counters.l1_wavefronts_shared_ideal[at] += np.uint64(totals.ideal_wavefronts)
+
+    def sectors(self, at: int, n_lines: int, n_sectors: int, n_ideal: int) -> None:
+        """Counts what instruction `at` asks of global memory."""
+        counters = self.counters
+        counters.l1_tag_requests_global[at] += np.uint64(n_lines)
+        counters.l2_sectors_global[at] += np.uint64(n_sectors)
+        counters.l2_sectors_global_ideal[at] += np.uint64(n_ideal)
+
+    def divergence(self, at: int, n_warps: int) -> None:
+        """Counts warps that instruction `at` splits."""
+        self.counters.divergent_branches[at] += np.uint64(n_warps)
+
+    def guard(self, at: int, n_threads: int) -> None:
+        """Counts threads whose guard of instruction `at` holds."""
+        self.guarded[at] = self.guarded.get(at, 0) + n_threads
 
     def pattern(self, at: int, address: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
         """Counts where the lanes of instruction `at` are in shared memory: as `noting.note` takes it."""

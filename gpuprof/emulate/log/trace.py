@@ -82,6 +82,9 @@ class Column:
         return self.data[: self.length]
 
 
+NO_SECTORS = np.empty(0, np.int64)
+
+
 class TraceLog:
     """Events of one chunk of blocks since the last piece, in the order they happened. `warps` are numbers of the
     chunk's warps.
@@ -116,11 +119,35 @@ class TraceLog:
             self.step_mask.append(masks)
             self.step_block.fill(block, len(warps))
 
+    def accesses(self, warps: np.ndarray, words, sectors: np.ndarray = NO_SECTORS) -> None:
+        """An access of each of the warps: `words` as formats.access_word makes them, sectors int64, warp by warp."""
+        self.access_warp.append(warps)
+        self.access.append(words)
+        self.sectors.append(sectors)
+
+    def room(self, n_accesses: int, n_sectors: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for words and sectors of accesses that are written in place; `keep` says what of it was used."""
+        return self.access.room(n_accesses), self.sectors.room(n_sectors)
+
+    def keep(self, warps: np.ndarray, n_accesses: int, n_sectors: int) -> None:
+        """The accesses of the warps are in the room that `room` gave."""
+        self.access_warp.append(warps)
+        self.access.keep(n_accesses)
+        self.sectors.keep(n_sectors)
+
+    def last(self, n_accesses: int) -> np.ndarray:
+        """The records of the last accesses, ACCESS_DTYPE, to add to them."""
+        values = self.access.values
+        return values[len(values) - n_accesses :].view(ACCESS_DTYPE)
+
+    @property
+    def records(self) -> np.ndarray:
+        """ACCESS_DTYPE: all of them."""
+        return self.access.values.view(ACCESS_DTYPE)
+
     def extend(self, other: "TraceLog") -> None:
         """Adds another's accesses."""
-        self.access_warp.append(other.access_warp.values)
-        self.access.append(other.access.values)
-        self.sectors.append(other.sectors.values)
+        self.accesses(other.access_warp.values, other.access.values, other.sectors.values)
 
     def split(self, leaving: np.ndarray, staying: np.ndarray) -> "TraceLog":
         """Moves the accesses of the warps `leaving` to another log. A warp that is `staying`, too, keeps its accesses,
@@ -132,15 +159,12 @@ class TraceLog:
         owner = np.repeat(np.arange(len(records)), join_sectors(views["n_sectors"], views["more_sectors"]))
         sectors = self.sectors.values.copy()
         other = TraceLog(self.n_warps, max(len(records), 1))
-        other.access_warp.append(warps[goes])
-        other.access.append(np.where(stays, np.uint64(0), records)[goes])
-        other.sectors.append(sectors[(goes & ~stays)[owner]])
+        words = np.where(stays, np.uint64(0), records)
+        other.accesses(warps[goes], words[goes], sectors[(goes & ~stays)[owner]])
         self.access_warp.keep(-len(warps))
         self.access.keep(-len(records))
         self.sectors.keep(-len(sectors))
-        self.access_warp.append(warps[stays])
-        self.access.append(records[stays])
-        self.sectors.append(sectors[stays[owner]])
+        self.accesses(warps[stays], records[stays], sectors[stays[owner]])
         return other
 
     def piece(

@@ -18,12 +18,14 @@ A swizzle exchanges 16-byte parts of a row of W bytes: of the address, bits 4 to
 xor'ed with those three higher, counted from the base offset's pattern.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.log.touched import Touched
 
 ROW_NBYTES = np.array([16, 128, 64, 32])
 LANE = np.arange(WARP)
@@ -95,6 +97,14 @@ def _fetch(lanes: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarra
         place = int(address[outside][0])
         text = f"a matrix descriptor leads to 0x{place:x} in shared memory; {space.describe(place)}"
         raise fault_of_element(lanes, at, WARP * warp + lane, text)
+    lanes.chunk.touches(at, lambda: words_at(lanes, address, nbytes))
     base = lanes.warps.astype(np.int64) // space.warps_per_block * space.stride
     view = space.views[nbytes]
     return view.take((address + base[:, None, None]) // nbytes, mode="clip")
+
+
+def words_at(lanes: Lanes, address: np.ndarray, nbytes: int) -> Iterator[Touched]:
+    """The words that `_fetch` reads, for who watches, warp by warp."""
+    rows, _, lane = np.nonzero(np.broadcast_to((lanes.masks != 0)[:, None, None], address.shape))
+    places = address[lanes.masks != 0].reshape(-1)
+    yield Touched("shared", "load", WARP * rows + lane, places, np.full(len(places), nbytes))

@@ -102,8 +102,7 @@ def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.nda
 
     log = lanes.chunk.log
     pieces, stride = space.pieces(site.nbytes)
-    records = log.access.room(len(masks))
-    sectors = log.sectors.room(WARP * pieces * len(masks))
+    records, sectors = log.room(len(masks), WARP * pieces * len(masks))
     store = site.verb == "write"
     totals = Totals(
         *inspect(
@@ -122,9 +121,7 @@ def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.nda
     )
     if lanes.chunk.cluster > 1 and space is lanes.chunk.spaces["shared"]:
         space.mark_remote(lanes, traced, masks, records[: totals.n_accesses].view(ACCESS_DTYPE))
-    log.access_warp.append(lanes.step_warps)
-    log.access.keep(totals.n_accesses)
-    log.sectors.keep(totals.n_sectors)
+    log.keep(lanes.step_warps, totals.n_accesses, totals.n_sectors)
     return totals
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.log.coalesce import Totals, tag_passes
-from gpuprof.emulate.log.formats import ACCESS_DTYPE, MOST_SECTORS, access_word
+from gpuprof.emulate.log.formats import MOST_SECTORS, access_word
 from gpuprof.emulate.memory.access import Site
 
 SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
@@ -44,9 +44,7 @@ def record(
         )
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
-    chunk.log.access_warp.append(group.warps[rows])
-    chunk.log.access.append(words)
-    chunk.log.sectors.append(np.concatenate([*found, NONE]))
+    chunk.log.accesses(group.warps[rows], words, np.concatenate([*found, NONE]))
     n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
     totals = Totals(len(rows), n_sectors, 0, 0, 0, 0, lines, passes, ideal, ideal_sectors)
     chunk.count_access(site, chunk.spaces[site.space], totals)
@@ -54,6 +52,4 @@ def record(
 
 def records_of(lanes: Lanes) -> np.ndarray:
     """The records that the instruction has just written, ACCESS_DTYPE: one for each warp that runs it."""
-    n = int(np.count_nonzero(lanes.masks))
-    values = lanes.chunk.log.access.values
-    return values[len(values) - n :].view(ACCESS_DTYPE)
+    return lanes.chunk.log.last(int(np.count_nonzero(lanes.masks)))

@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.log.formats import ACCESS_DTYPE, SECTOR_MASK
+from gpuprof.emulate.log.formats import SECTOR_MASK
 from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.memory.access import Site, Touched, touch
 
@@ -55,7 +55,7 @@ def touch_mixed(lanes: Lanes, site: Site, found: list) -> list[tuple[object, Tou
         try:
             touched.append((space, touch(lanes, site, space, offset, inside)))
             if not space.has_sectors:  # the record is one of global memory
-                lanes.chunk.log.access.values.view(ACCESS_DTYPE)["n_lookups"] = 0
+                lanes.chunk.log.records["n_lookups"] = 0
             parts.append(lanes.chunk.log)
         finally:
             lanes.chunk.log = log
@@ -65,7 +65,7 @@ def touch_mixed(lanes: Lanes, site: Site, found: list) -> list[tuple[object, Tou
 
 def append_merged(log: TraceLog, parts: list[TraceLog]) -> None:
     """Adds up the records of the same warps in `parts` and merges their sectors, ascending."""
-    records = [part.access.values.view(ACCESS_DTYPE) for part in parts]
+    records = [part.records for part in parts]
     merged = records[0].copy()
     for other in records[1:]:
         for name in ("n_sectors", "n_lookups", "wavefronts", "tag_passes", "lanes"):
@@ -76,6 +76,5 @@ def append_merged(log: TraceLog, parts: list[TraceLog]) -> None:
     )
     owner = np.concatenate([np.repeat(np.arange(len(record)), record["n_sectors"]) for record in records])
     sectors = np.concatenate([part.sectors.values for part in parts])
-    log.access_warp.append(parts[0].access_warp.values)
-    log.access.append(merged.view(np.uint64))
-    log.sectors.append(sectors[np.lexsort((sectors & SECTOR_MASK, owner))])
+    ascending = sectors[np.lexsort((sectors & SECTOR_MASK, owner))]
+    log.accesses(parts[0].access_warp.values, merged.view(np.uint64), ascending)

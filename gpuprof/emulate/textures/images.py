@@ -11,6 +11,7 @@ from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.log.coalesce import TAG_BANKS, tag_bank
 from gpuprof.emulate.log.formats import access_word
+from gpuprof.emulate.log.touched import Touched
 from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID, sampler_of
 
 MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
@@ -91,14 +92,15 @@ def trace(
     address: np.ndarray,
     nbytes: int,
     wavefronts: np.ndarray,
-    is_atomic: bool = False,
+    texel_nbytes: np.ndarray,
+    operation: str = "load",
 ) -> None:
     """Records one access of each warp of `group`. address: int64 (lanes that take part, texels of each), -1 where there
     is none.
 
     nbytes of each lane's access, for the fewest sectors there could be; 0 for fetches, which read what their neighbours
     read anyway.
-    wavefronts: int64 (warps of `group`,).
+    wavefronts: int64 (warps of `group`,). texel_nbytes: int64 (lanes that take part,), of one texel or element.
     """
     warp = elements // WARP
     touched = address >= 0
@@ -118,17 +120,19 @@ def trace(
         np.minimum(wavefronts, 255),
         np.minimum(most_in_a_bank(warp_of_line, lines_of, n_warps), 255),
         lanes,
-        most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps) if is_atomic else 0,
+        most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps) if operation == "reduction" else 0,
     )
-    log = group.chunk.log
-    log.access_warp.append(group.step_warps)
-    log.access.append(records[group.masks != 0])
-    log.sectors.append(keys & (1 << WARP_SHIFT) - 1)
-    counters = group.chunk.tally.counters
-    counters.l1_tag_requests_global[at] += np.uint64(np.minimum(lines, 255)[group.masks != 0].sum())
-    counters.l2_sectors_global[at] += np.uint64(count.sum())
+    group.chunk.log.accesses(group.step_warps, records[group.masks != 0], keys & (1 << WARP_SHIFT) - 1)
+    group.chunk.touches(at, lambda: texels(operation, elements, address, texel_nbytes))
     ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
-    counters.l2_sectors_global_ideal[at] += np.uint64(ideal.sum())
+    n_lines = int(np.minimum(lines, 255)[group.masks != 0].sum())
+    group.chunk.tally.sectors(at, n_lines, int(count.sum()), int(ideal.sum()))
+
+
+def texels(operation: str, elements: np.ndarray, address: np.ndarray, texel_nbytes: np.ndarray) -> Iterator[Touched]:
+    """What `trace` says of addresses, for who watches."""
+    rows, _ = np.nonzero(address >= 0)
+    yield Touched("global", operation, elements[rows], address[address >= 0], texel_nbytes[rows])
 
 
 def most_in_a_bank(warp: np.ndarray, line: np.ndarray, n_warps: int) -> np.ndarray:

@@ -12,6 +12,7 @@ from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
 from gpuprof.emulate.memory.load_store import ELEMENTS
 from gpuprof.emulate.textures.images import active_elements, find_images, trace
 from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack, unpack_name
 
 GEOMETRIES = {(1, 0): ("1d",), (2, 0): ("2d",), (3, 0): ("3d",), (2, 1): ("a1d",), (3, 1): ("a2d", "cube", "acube")}
@@ -23,7 +24,7 @@ class Site:
     def __init__(self, inst: Instruction, env: Env):
         self.at = env.at
         self.nbytes = inst.op.nbytes
-        self.is_atomic = inst.op.kind == "surface_reduction"
+        self.operation = KINDS[inst.op.kind].operation
         self.n = int(inst.op.b[1:] or 1)
         self.layered = unpack(inst.mods, "layered") if "layered" in inst.op.fields else 0
         self.bounds = unpack_name(inst.mods, "bounds")
@@ -107,7 +108,7 @@ def each_image(group: Lanes, site: Site, nbytes_of, scale_of):
     """(image, elements, addresses) for the lanes of each surface; then the whole instruction is in the trace."""
     elements = active_elements(group, site.guard)
     table = np.full((len(elements), 1), -1, np.int64)
-    nbytes = site.nbytes
+    nbytes, sizes = site.nbytes, np.zeros(len(elements), np.int64)
     if len(elements):
         coordinates = np.stack(
             [site.row(group, ref, elements).view(np.int32).astype(np.int64) for ref in site.coordinates]
@@ -117,10 +118,10 @@ def each_image(group: Lanes, site: Site, nbytes_of, scale_of):
         ):
             nbytes = nbytes_of(image)
             found = addresses(group, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
-            table[at, 0] = found
+            table[at, 0], sizes[at] = found, nbytes
             yield image, elements[at], found
     lanes = np.bincount(elements // WARP, minlength=len(group.masks))
-    trace(group, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), site.is_atomic)
+    trace(group, site.at, elements, table, nbytes, -(-lanes * nbytes // LINE_NBYTES), sizes, site.operation)
 
 
 def registers(inst: Instruction, slot: str, count: int, kind: int, env: Env) -> list[Ref]:

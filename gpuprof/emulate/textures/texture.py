@@ -95,7 +95,7 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
 
     def op(lanes: Lanes) -> None:
         elements = active_elements(lanes, site.guard)
-        addresses = np.full((len(elements), 1), -1, np.int64)
+        addresses, sizes = np.full((len(elements), 1), -1, np.int64), np.zeros(len(elements), np.int64)
         if len(elements):
             words = np.stack([site.take(lanes, ref, elements) for ref in site.words])
             handles = site.take(lanes, site.handle, elements)
@@ -118,8 +118,9 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
                 for k, ref in enumerate(site.results):
                     lanes.v[ref.kind][ref.index][elements[at]] = value[k]
                 parts.append((at, texels.address))
+                sizes[at] = image.texel_nbytes
             addresses = gathered(parts, len(elements))
-        trace(lanes, site.at, elements, addresses, 0, wavefronts(lanes, elements, addresses.shape[1]))
+        trace(lanes, site.at, elements, addresses, 0, wavefronts(lanes, elements, addresses.shape[1]), sizes)
 
     return op
 

@@ -254,8 +254,8 @@ def note_arrivals(group: Lanes, active: np.ndarray, barriers: np.ndarray, counts
     _, first = np.unique(np.flatnonzero(active) // WARP, return_index=True)
     lanes = np.flatnonzero(active)[first]
     waits_for = np.minimum(counts[lanes] // WARP, 255)
-    group.chunk.log.access_warp.append(group.step_warps)
-    group.chunk.log.access.append(access_word(lanes=1, conflicts=barriers[lanes] & 0xFF, uniform=waits_for))
+    words = access_word(lanes=1, conflicts=barriers[lanes] & 0xFF, uniform=waits_for)
+    group.chunk.log.accesses(group.step_warps, words)
 
 
 def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
@@ -267,8 +267,7 @@ def with_idle_records(inst: Instruction, env: Env, end: End) -> End:
     def guarded(lanes: Lanes) -> None:
         held = pack_masks(guard(lanes)) & lanes.masks
         idle = lanes.step_warps[held[np.flatnonzero(lanes.masks)] == 0]
-        lanes.chunk.log.access_warp.append(idle)
-        lanes.chunk.log.access.append(np.zeros(len(idle), np.uint64))
+        lanes.chunk.log.accesses(idle, np.zeros(len(idle), np.uint64))
         end(lanes)
 
     return guarded

@@ -316,8 +316,8 @@ def note_waits(lanes: Lanes, active: np.ndarray, index: np.ndarray, over: np.nda
     needed = barriers.ended[blocks, keys] + ~over
     _, first = np.unique(rows, return_index=True)
     told = int(lanes.chunk.cluster == 1)
-    lanes.chunk.log.access_warp.append(lanes.step_warps)
-    lanes.chunk.log.access.append(access_word(lanes=told, conflicts=keys[first], uniform=needed[first] & 0xFF))
+    words = access_word(lanes=told, conflicts=keys[first], uniform=needed[first] & 0xFF)
+    lanes.chunk.log.accesses(lanes.step_warps, words)
 
 
 def build_wait(block: BasicBlock, env: Env) -> End:

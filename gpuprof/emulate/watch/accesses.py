@@ -16,6 +16,7 @@ from gpuprof.emulate.memory.access import address_reader
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.kinds import KINDS
 
+MBARRIER_NBYTES = 8
 MATRIX_ROWS = 8  # of a matrix: each has a lane that gives its address
 MATRIX_ROW_NBYTES = 16
 WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))
@@ -107,6 +108,17 @@ def _mbarrier(inst: Instruction, env: Env) -> Reader:
     return place
 
 
+def _wait(inst: Instruction, env: Env) -> Reader:
+    """A wait at an object in shared memory: its row's space is another."""
+    read = _mbarrier(inst, env)
+
+    def place(lanes: Lanes, masks: np.ndarray) -> tuple[Access, ...]:
+        (found,) = read(lanes, masks)
+        return (found._replace(space="shared", operation="load", nbytes=MBARRIER_NBYTES),)
+
+    return place
+
+
 READERS: dict[str, Callable[[Instruction, Env], Reader]] = {
     "load": _plain,
     "store": _plain,
@@ -114,6 +126,7 @@ READERS: dict[str, Callable[[Instruction, Env], Reader]] = {
     "reduction": _plain,
     "copy": _copy,
     "mbarrier": _mbarrier,
+    "mbarrier_wait": _wait,
     "matrix_load": _matrix,
     "matrix_store": _matrix,
 }

@@ -2,15 +2,16 @@
 asks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes, pack_masks
+from gpuprof.emulate.log.touched import Touched
 from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
 from gpuprof.emulate.watch.operands import Place, Value, values_at
-from gpuprof.emulate.watch.ranges import Ranges
+from gpuprof.emulate.watch.ranges import Ranges, ranges_of
 
 
 class Site(NamedTuple):
@@ -116,6 +117,9 @@ class Executed(OfWarps):
     def results(self) -> tuple[Value, ...]:
         """What it has written."""
         return values_at(self._lanes, self.site.results, self._keep)
+
+    def add_ranges(self, found: Iterable[Touched]) -> None:
+        self.ranges += [ranges_of(touched, self._keep) for touched in found]
 
     def keep(self, with_operands: bool) -> None:
         """Works out what is read of registers, in memory of its own: the instruction may write them."""

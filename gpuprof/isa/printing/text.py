@@ -29,6 +29,11 @@ from gpuprof.isa.row import Opcode
 from gpuprof.isa.special import TESTP
 
 
+def opcode_name(inst: Instruction) -> str:
+    """The name of its row, to show."""
+    return inst.op.name
+
+
 def disassemble(inst: Instruction, pc: int | None = None, labels: Mapping[int, str] | None = None) -> str:
     """One line of text, without the address.
 

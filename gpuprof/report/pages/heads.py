@@ -17,6 +17,21 @@ class Head(NamedTuple):
 
 
 COLUMNS = (
+    Head("severity", ("findings",), "How bad the finding is: error, warning or note."),
+    Head("kind", ("findings",), "The name of all findings of this sort."),
+    Head("count", ("findings",), "How often it happened."),
+    Head("where", ("findings",), "The source line of the instruction, or its address."),
+    Head("other", ("findings",), "A second instruction, such as the one that it races with."),
+    Head("launch", ("findings",), "The launch's index."),
+    Head("block", ("findings",), "The linear index of the block in the grid."),
+    Head("warp", ("findings",), "The number of the warp in its block."),
+    Head("thread", ("findings",), "The linear index of the thread in its block."),
+    Head("memory", ("findings",), "The address in memory, and the allocation that holds it."),
+    Head("finding", ("findings",), "What was found."),
+    Head("table", ("traces",), "The trace generator and its table."),
+    Head("rows", ("traces",), "Rows of the table, of all launches."),
+    Head("columns", ("traces",), "The columns of the table."),
+    Head("holds", ("traces",), "What the table holds."),
     Head(">>", LISTINGS, "Marks the costliest rows. The column has no head."),
     Head("line", (*LISTINGS, "blame", "stalls", "samples"), "The line of the source, or of the PTX."),
     Head("address", (*LISTINGS, "stalls"), "The address of the instruction."),

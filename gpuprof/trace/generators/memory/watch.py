@@ -63,9 +63,9 @@ class Watch(TraceGenerator):
             end = inside.address + inside.nbytes if inside else self.address + 1
             yield self.address, self.address + self.nbytes if self.nbytes else end
             return
-        found = [each for each in kernel.allocations if each.name == self.allocation]
+        found = [each for each in kernel.allocations if self.allocation in (each.name, plain(each.name))]
         if not found:
-            known = ", ".join(sorted({each.name for each in kernel.allocations})) or "none"
+            known = ", ".join(sorted({plain(each.name) for each in kernel.allocations})) or "none"
             raise UsageError(f"no allocation is called {self.allocation!r}; there are {known}")
         for each in found:
             start = each.address + self.address
@@ -96,3 +96,8 @@ class Watch(TraceGenerator):
 
     def finish(self) -> None:
         self.add_rows("touches", self.rows)
+
+
+def plain(name: str) -> str:
+    """The name of an allocation without the type that follows it: x of "x, f32[64]"."""
+    return name.partition(", ")[0]

@@ -1,0 +1,86 @@
+"""Absolute requirements: what trace generators may have found, as `findings<=0` or `trace.mix_opcodes.warps<=1000`."""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gpuprof.base.wording import suggestion
+from gpuprof.correlate.traces import PREFIX, read_tables
+from gpuprof.errors import NotComparable, UsageError
+
+_REQUIREMENT = re.compile(
+    r"(?:findings(?:\.(?P<kind>\w+))?|trace\.(?P<table>\w+)\.(?P<column>\w+))\s*<=\s*(?P<most>-?\d+(?:\.\d+)?)"
+)
+
+
+class Requirement(NamedTuple):
+    """`most` findings, those of `kind` or all; or in no row of the `column` of a trace table a larger number."""
+
+    kind: str
+    table: str  # without the prefix trace_; "" for findings
+    column: str
+    most: float
+    text: str  # as the user wrote it
+
+
+class Outcome(NamedTuple):
+    """What a requirement found: a number of findings, or the largest value; None in a table without rows."""
+
+    requirement: Requirement
+    value: int | float | None
+
+    @property
+    def is_met(self) -> bool:
+        return self.value is None or self.value <= self.requirement.most
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Raises UsageError for any other text."""
+    match = _REQUIREMENT.fullmatch(text.strip())
+    if not match:
+        raise UsageError(
+            f"--require {text!r}: expected findings<=N, findings.KIND<=N or trace.TABLE.COLUMN<=N, as in findings<=0"
+        )
+    names = (match[name] or "" for name in ("kind", "table", "column"))
+    return Requirement(*names, float(match["most"]), text.strip())
+
+
+def measure_requirements(database: sqlite3.Connection, wanted: Sequence[Requirement]) -> list[Outcome]:
+    """Raises NotComparable where nobody watched, or a table or column is not there."""
+    return [Outcome(requirement, _measure(database, requirement)) for requirement in wanted]
+
+
+def _measure(database: sqlite3.Connection, requirement: Requirement) -> int | float | None:
+    if not requirement.table:
+        return _findings(database, requirement)
+    tables = {table.name.removeprefix(PREFIX): table for table in read_tables(database)}
+    if requirement.table not in tables:
+        near = suggestion(requirement.table, tables) or f"it has {', '.join(tables) or 'none'}"
+        raise NotComparable(f"--require {requirement.text!r}: the profile has no table {requirement.table!r}; {near}")
+    table = tables[requirement.table]
+    numbers = [column.name for column in table.columns if column.type != "text"]
+    if requirement.column not in numbers:
+        near = suggestion(requirement.column, numbers) or f"it has {', '.join(numbers) or 'none'}"
+        raise NotComparable(f"--require {requirement.text!r}: no such column of numbers; {near}")
+    return database.execute(f'SELECT MAX("{requirement.column}") FROM {table.name}').fetchone()[0]
+
+
+def _findings(database: sqlite3.Connection, requirement: Requirement) -> int:
+    if not database.execute("SELECT EXISTS (SELECT 1 FROM trace_launches)").fetchone()[0]:
+        raise NotComparable(
+            f"--require {requirement.text!r}: no trace generator has watched; collect with --trace, as in "
+            "`gpuprof list traces`"
+        )
+    query = "SELECT COUNT(*) FROM findings WHERE :kind = '' OR kind = :kind"
+    return database.execute(query, {"kind": requirement.kind}).fetchone()[0]
+
+
+def outcome_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    for outcome in outcomes:
+        found = "no rows" if outcome.value is None else f"{outcome.value:g}"
+        yield f"{'required' if outcome.is_met else 'broken':10s} {outcome.requirement.text}: {found}"
+
+
+def outcome_objects(outcomes: Sequence[Outcome]) -> list[dict]:
+    return [{"require": each.requirement.text, "value": each.value, "met": each.is_met} for each in outcomes]

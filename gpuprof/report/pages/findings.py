@@ -1,0 +1,89 @@
+"""The findings page: what trace generators found, worst first."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from gpuprof.base.wording import base_name
+from gpuprof.correlate.traces import Found
+from gpuprof.report.figures import count
+from gpuprof.report.formats.csv import cell
+from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import WARM, Look, shown
+
+
+def place(report: Report, pc: int | None) -> tuple[str, int]:
+    """File and line of an instruction; "" and 0 where they are not known."""
+    for kernel in report.kernels:
+        if pc in kernel.positions:
+            position = kernel.positions[pc]
+            return (position.path, position.line) if position.line else ("", 0)
+    return "", 0
+
+
+def kernel_of(report: Report, launch: int) -> str:
+    return next(kernel.name for kernel in report.kernels for each in kernel.launches if each.launch == launch)
+
+
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    def where(pc: int | None) -> Text:
+        path, line = place(report, pc)
+        return Text(shown(f"{base_name(path)}:{line}") if line else "-" if pc is None else f"{pc:#x}")
+
+    def number(value: int | None) -> Text:
+        return Text("-" if value is None else count(value, look.plain))
+
+    def memory(found: Found) -> Text:
+        holder = f"({found.allocation})" if found.allocation else ""
+        text = shown(f"{found.address:#x}{holder}") if found.address is not None else "-"
+        return Text(text.replace(" ", "_") if look.plain else text)
+
+    def severity(found: Found) -> Text:
+        return Text(found.severity, "" if found.severity == "note" else WARM)
+
+    columns = [
+        Column("severity", severity, left=True, gap=0),
+        Column("kind", lambda f: Text(shown(f.kind)), left=True),
+        Column("count", lambda f: number(f.count), 1),
+        Column("where", lambda f: where(f.pc), left=True),
+        Column("other", lambda f: where(f.other_pc), 2, left=True),
+        Column("launch", lambda f: number(f.launch), 3),
+        Column("block", lambda f: number(f.block), 6),
+        Column("warp", lambda f: number(f.warp), 7),
+        Column("thread", lambda f: number(f.thread), 5),
+        Column("memory", memory, 4, left=True),
+        Column("finding", lambda f: Text(shown(f.text)), left=True),
+    ]
+    yield Text("")
+    yield from table(columns, report.findings, look)
+
+
+FIELDS = (
+    *("kind", "severity", "text", "count", "pc", "path", "line", "other_pc", "other_path", "other_line", "kernel"),
+    *("launch", "block", "warp", "thread", "address", "allocation", "generator"),
+)
+
+
+def facts(report: Report, found: Found) -> dict:
+    """Everything about a finding, by FIELDS."""
+    path, line = place(report, found.pc)
+    other_path, other_line = place(report, found.other_pc)
+    more = {"path": path, "line": line, "other_path": other_path, "other_line": other_line}
+    known = found._asdict() | more | {"kernel": kernel_of(report, found.launch)}
+    return {name: known[name] for name in FIELDS}
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    yield FIELDS
+    for found in report.findings:
+        yield [cell(value) for value in facts(report, found).values()]
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    launches = {launch.launch for launch in kernel.launches}
+    return {"trace_findings": [facts(report, found) for found in report.findings if found.launch in launches]}
+
+
+PAGE = Page(text, rows, objects)

@@ -1,0 +1,93 @@
+"""The traces page: the tables of trace generators."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from gpuprof.correlate.traces import Traced
+from gpuprof.report.figures import count
+from gpuprof.report.formats.csv import cell
+from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import BOLD, DIM, Look, shown
+
+MOST_ROWS = 20  # of a table on a terminal and in a pipe; CSV and JSON have all
+
+
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    overview = [
+        Column("table", lambda t: Text(name_of(t)), left=True, gap=0),
+        Column("rows", lambda t: Text(count(len(t.rows), look.plain))),
+        Column("columns", lambda t: Text(str(len(t.table.columns))), 1),
+        Column("holds", lambda t: Text(shown(t.table.text)), 2, left=True),
+    ]
+    yield Text("")
+    yield from table(overview, report.traces, look)
+    for traced in report.traces:
+        yield Text("")
+        yield Text("# " if look.plain else "").append(name_of(traced), BOLD)
+        yield from table(columns_of(traced, look.plain), traced.rows[:MOST_ROWS], look)
+        if len(traced.rows) > MOST_ROWS:
+            more = f"{len(traced.rows) - MOST_ROWS:,} more rows (--format csv)"
+            yield Text(f"# {more}" if look.plain else more, DIM)
+
+
+def name_of(traced: Traced) -> str:
+    return f"{traced.table.generator}.{traced.table.table}"
+
+
+def columns_of(traced: Traced, plain: bool) -> list[Column]:
+    """The launch, then the table's own; those further to the right go first."""
+
+    def value(place: int, is_address: bool):
+        def show(row: tuple) -> Text:
+            item = row[place]
+            if isinstance(item, str):
+                return Text((shown(item).replace(" ", "_") or "-") if plain else shown(item))
+            if isinstance(item, float):
+                return Text(f"{item:g}")
+            return Text(f"{item:#x}" if is_address else count(item, plain) if item >= 0 else str(item))
+
+        return show
+
+    names = [("launch", "integer"), *((column.name, column.type) for column in traced.table.columns)]
+    return [
+        Column(name, value(place, is_address(name)), place, left=type_ == "text", gap=2 if place else 0)
+        for place, (name, type_) in enumerate(names)
+    ]
+
+
+def is_address(name: str) -> bool:
+    return name == "pc" or name.endswith("_pc")
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """What tables there are; then each under its name and its heading, with units."""
+    yield ["Table", "Rows", "Columns", "Holds"]
+    for traced in report.traces:
+        yield [name_of(traced), len(traced.rows), len(traced.table.columns), cell(traced.table.text)]
+    for traced in report.traces:
+        yield ["Table", name_of(traced)]
+        yield ["launch", *(f"{each.name} ({each.unit})" if each.unit else each.name for each in traced.table.columns)]
+        for row in traced.rows:
+            yield [cell(value) for value in row]
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    launches = {launch.launch for launch in kernel.launches}
+    return {
+        "traces": [
+            {
+                "generator": traced.table.generator,
+                "table": traced.table.table,
+                "text": traced.table.text,
+                "columns": [column._asdict() for column in traced.table.columns],
+                "rows": [list(row) for row in traced.rows if row[0] in launches],
+            }
+            for traced in report.traces
+        ]
+    }
+
+
+PAGE = Page(text, rows, objects)

@@ -1,0 +1,1 @@
+"""Trace generators that write traces for other tools."""

@@ -1,0 +1,1 @@
+"""Trace generators that look at what instructions read and write."""
