@@ -1130,6 +1130,8 @@ class Gpu:
         latency = self.answer_cycles(r, home)
         way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
         arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
+        if r.kind == "read" and r.sm.half == home and arrives > math.floor(time):
+            latency = chip.l2_near_cycles  # the DRAM brings it to the SM's own half
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
