@@ -154,6 +154,8 @@ FIELDS = (
     Field("dram_row_cycle_ns", "float", "ns", 1, 1000, "from opening a row of a bank to opening another (tRC)"),
     Field("dram_row_open_ns", "float", "ns", 0, 1000,
         "closing a row and opening another; an access to an open row saves this (tRP + tRCD)"),
+    Field("dram_turn_ns", "float", "ns", 0, 1000,
+        "a channel's bus turns from reading to writing and back, once for each 64 sectors written among reads"),
     # Launch.
     Field("launch_cycles", "int", "cycles", 64, 100000,
         "from the end of a launch's predecessors, or the host's request, to its first block's turn"),

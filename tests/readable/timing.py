@@ -242,6 +242,7 @@ class Gpu:
             sm.slots_free = dict.fromkeys(range(self.blocks_per_sm), 0)
             sm.half = sm.number * 2 // chip.sms
         self.l2, self.slices, self.channels = {}, Counter(), Counter()
+        self.written, self.read_since = Counter(), set()  # by channel, since its bus turned
         self.banks, self.copies = {}, {}
         self.tlbs, self.l2_tlb = {}, OrderedDict()  # by SM: page -> when its translation is there
         self.requests, self.loads = [], []
@@ -1168,6 +1169,8 @@ class Gpu:
         latency = self.answer_cycles(r, home)
         way = (chip.l2_far_cycles - chip.l2_near_cycles) // 2  # to the far half's channels, more than on average
         arrives = self.touch_l2(r, n, time, way if r.sm.half != home else -way)
+        if r.kind == "read" and r.sm.half == home and arrives > math.floor(time):
+            latency = chip.l2_near_cycles  # the DRAM brings it to the SM's own half
         if r.kind == "write":
             return math.floor(time) + latency - chip.l2_near_cycles + chip.l2_store_cycles + late
         done = max(math.floor(time) + latency, arrives) + late
@@ -1243,7 +1246,7 @@ class Gpu:
                     self.slices[hashed(line) % self.chip.l2_slices] += in_ticks(self.chip.l2_fill_cycles)
                     self.count_for_grid("dram_read_sectors", partial.bit_count())
                     partial = 0
-                self.dram(line, entry.dirty.bit_count(), time, masked=partial != 0)
+                self.dram(line, entry.dirty.bit_count(), time, masked=partial != 0, writes=True)
                 self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
@@ -1272,15 +1275,29 @@ class Gpu:
             entry.dirty |= r.sectors
         return arrives
 
-    def dram(self, line, n, time, masked=False):
+    def dram(self, line, n, time, masked=False, writes=False):
         chip = self.chip
         near = line * 128 // chip.dram_interleave_nbytes  # lines of one channel
         channel = (near * 0x9E3779B1 >> 16 & 0xFFFF) % chip.dram_channels
         time = max(time, self.channels[channel])
         sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
         self.channels[channel] = time + n * sector + (in_ticks(chip.dram_masked_line_sectors * sector) if masked else 0)
+        if writes:
+            self.channels[channel] += self.turn(channel, n)
+        else:
+            self.read_since.add(channel)
         hit = time + chip.dram_cycles - in_ticks(chip.dram_row_open_ns * chip.clock_mhz / 1000)
         return max(hit, self.row(channel, line, time, QUEUE * sector) + chip.dram_cycles)
+
+    def turn(self, channel, n):
+        """The time to turn a channel's bus for a write, which happens once a full queue of sectors."""
+        self.written[channel] += n
+        if self.written[channel] < QUEUE:
+            return 0
+        self.written[channel] = 0
+        read = channel in self.read_since
+        self.read_since.discard(channel)
+        return in_ticks(self.chip.dram_turn_ns * self.chip.clock_mhz / 1000) if read else 0
 
     def row(self, channel, line, time, queue):
         """When a line's row was opened, or will be. A bank knows its last four rows; the newest is open, others while

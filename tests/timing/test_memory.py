@@ -252,3 +252,27 @@ def test_wide_shared_loads(chip):
         code = [make(name, dst=0, a=20), ffma(8, 0), make("EXIT")]
         timing, _ = run(chip, code, [warp([0], [access((), wavefronts=wavefronts)])])
         assert rows(timing)[1]["short_scoreboard"] == chip.latency["shared"] + extra - 1, name
+
+
+@pytest.mark.parametrize("what, with_loads, turns", [("stores alone", False, 0), ("loads between them", True, 4)])
+def test_a_bus_turns_once_a_full_queue_of_sectors_that_are_written_among_reads(tmp_path, what, with_loads, turns):
+    """Lines of one set of 64, one channel that is always busy: 104 lines are written whole and as many asked for in
+    turn, so 72 written ones leave, 288 sectors: four times 64. A turn takes 100 ns, 141 cycles.
+    """
+
+    def busy(turn_ns):
+        path = tmp_path / f"turns{turn_ns}.toml"
+        path.write_text(
+            'inherits = "a100"\nsms = 2\nl2_nbytes = 16384\nl2_ways = 64\ndram_channels = 1\ndram_gbytes_per_s = 1.0\n'
+            f"l2_far_cycles = 206\ndram_turn_ns = {turn_ns}\n" + COUNTED
+        )
+        chip = load_chip(path)
+        machine = power_on(chip)
+        loads = [make("LDG.32", dst=30 + k, a=20, mods=CG) if with_loads else STORE for k in range(104)]
+        code = [step for load in loads for step in (STORE, load)]
+        lines = [line for line in range(1000) if fold_bits.py_func(line) % 2 == 0][:208]
+        accesses = [access([4 * line + k for k in range(4)]) for line in lines]
+        run(chip, [*code, make("EXIT")], [warp([0], accesses)], machine=machine)
+        return int(machine.channel_tick[0])
+
+    assert busy(100) - busy(0) == turns * 141 * TICKS

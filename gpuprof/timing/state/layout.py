@@ -442,6 +442,7 @@ DERIVED_NUMBERS = (
     "dram_hit_ticks",  # load to use, of a row that is open
     "dram_miss_ticks",  # and from the tick on in which it opens
     "dram_queue_ticks",  # what a full queue takes
+    "dram_turn_ticks",
     "distributor_ticks",
 )
 BATCH_NUMBERS = (
@@ -553,6 +554,7 @@ TABLES = {
     "tlb_hint": Table(SHORT, "n_tlb_hints"),  # by SM
     "l2_tlb": Table(TRANSLATION),
     "channel_tick": Table(WORD),
+    "channel_turn": Table(WORD),
     "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
     "request": Table(REQUEST),
     "load": Table(LOAD_RECORD),

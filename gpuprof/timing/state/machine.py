@@ -97,6 +97,7 @@ class Memory(NamedTuple):
     l2_tlb: np.ndarray
     slice_tick: np.ndarray
     channel_tick: np.ndarray
+    channel_turn: np.ndarray  # int64 (channels,): sectors written since the bus turned, times two; 1: others were read
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
     request: np.ndarray
     load: np.ndarray
@@ -161,6 +162,7 @@ class Machine:
     l2_uses: int
     slice_tick: np.ndarray
     channel_tick: np.ndarray
+    channel_turn: np.ndarray
     dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
 
 
@@ -187,6 +189,7 @@ def power_on(chip: Chip) -> Machine:
         np.zeros(chip.l2_tlb_entries, layout.TRANSLATION),
         0,
         np.zeros(chip.l2_slices, np.int64),
+        np.zeros(chip.dram_channels, np.int64),
         np.zeros(chip.dram_channels, np.int64),
         np.full(
             (chip.dram_channels * chip.dram_banks, layout.OPEN_ROWS),
@@ -305,6 +308,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         l2_tlb=machine.l2_tlb,
         slice_tick=machine.slice_tick,
         channel_tick=machine.channel_tick,
+        channel_turn=machine.channel_turn,
         dram_row=machine.dram_row,
         request=np.empty(requests, layout.REQUEST),
         load=np.empty(accesses, layout.LOAD_RECORD),
@@ -386,6 +390,7 @@ def machine_record(
         "dram_hit_ticks": chip.dram_cycles * TICKS - ns_ticks(chip, chip.dram_row_open_ns),
         "dram_miss_ticks": chip.dram_cycles * TICKS,
         "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
+        "dram_turn_ticks": ns_ticks(chip, chip.dram_turn_ns),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
         "period_cycles": sampling.period_cycles,
         "phase_cycles": sampling.phase_cycles,

@@ -1,14 +1,15 @@
 """DRAM: channels with the throughput that programs reach, and banks that must open a row before they read or write it.
 
 A channel's bus is reserved at once, for as long as the transfer takes. Requests to an open row need no more than that;
-others wait until their bank may open another, `dram_row_cycle_ns` after the last. Controllers hold requests back and
+others wait until their bank may open another, `dram_row_cycle_ns` after the last. The bus turns from reading to writing
+and back, `dram_turn_ns`, once for each QUEUE sectors written. Controllers hold requests back and
 serve those to one row together: here a row that was accessed within the time that a queue of QUEUE sectors takes still
 counts as open when another one is, up to OPEN_ROWS of them.
 """
 
 from gpuprof.compiled.options import hot
-from gpuprof.timing.state.layout import OPEN_ROWS, TICK_BITS
-from gpuprof.timing.state.tables import channel_tick_at, dram_row_at, grid_at
+from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
+from gpuprof.timing.state.tables import channel_tick_at, channel_turn_at, dram_row_at, grid_at
 from gpuprof.timing.units.cache import fold_bits
 
 SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
@@ -21,6 +22,20 @@ def transfer(machine, line, ticks, tick):
     tick = max(tick, channel_tick_at(machine, channel).value)
     channel_tick_at(machine, channel).value = tick + ticks
     return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
+
+
+@hot
+def turned(machine, line, sectors):
+    """Ticks that a line's channel needs to turn its bus before so many sectors are written: none but once a full queue
+    of them, and none while nothing else is read.
+    """
+    turn = channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels)
+    turn.value += 2 * sectors
+    if turn.value < 2 * QUEUE:
+        return 0
+    ticks = (turn.value & 1) * machine.dram_turn_ticks
+    turn.value = 0
+    return ticks
 
 
 @hot
@@ -60,6 +75,7 @@ def open_row(machine, channel, line, tick):
 def read(machine, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
     grid_at(machine, machine.grid).dram_read_sectors += sectors
+    channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels).value |= 1
     return transfer(machine, line, sectors * machine.dram_ticks, tick) >> TICK_BITS
 
 
@@ -67,4 +83,5 @@ def read(machine, line, sectors, tick):
 def write(machine, line, sectors, tick, masked):
     """`masked`: some bytes are left out, and the masks take time on the bus."""
     grid_at(machine, machine.grid).dram_write_sectors += sectors
-    transfer(machine, line, sectors * machine.dram_ticks + masked * machine.dram_mask_ticks, tick)
+    turn = turned(machine, line, sectors)
+    transfer(machine, line, turn + sectors * machine.dram_ticks + masked * machine.dram_mask_ticks, tick)

@@ -141,10 +141,13 @@ def reach_slice(machine, request):
     if request.kind == WRITE:
         touch(machine, request, n, tick, 0)
         return cycle + latency - machine.l2_near_cycles + machine.l2_store_cycles + late
-    request.level = L2_FAR if latency > machine.l2_near_cycles else L2_NEAR
     # A half's channels are its own, so a miss of the other half goes as much further as a hit of it.
     way = machine.l2_way_cycles if s.half != home else -machine.l2_way_cycles
     done = touch(machine, request, n, tick, way)
+    # What the DRAM brings to the SM's own half need not go through the other.
+    if s.half == home and done > cycle:
+        latency = machine.l2_near_cycles
+    request.level = L2_FAR if latency > machine.l2_near_cycles else L2_NEAR
     if done > cycle + latency:
         request.level = DRAM
     done = max(cycle + latency, done) + late
