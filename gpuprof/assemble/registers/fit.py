@@ -14,6 +14,7 @@ MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 # 16, 12, 11 (also 40), 10, 9, 8, 7, 6, 5, 4, 3, 2. More registers cost nothing up to the next of these numbers.
 OCCUPANCY_STEPS = (ALWAYS_FREE, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
 _ROOM = 8  # registers for loads that wait, where not all are free; fitted to ptxas 13.0
+_PLENTY = 16  # registers for loads that wait, beyond which uniform registers would save nothing
 _TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, when the allocation takes more than that
 _MOST_SHARED = 16  # registers that values may find among the dead words of groups, which the schedule counts as live
 
@@ -34,7 +35,7 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
 def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
     schedule = Schedule(body)
-    if not body.uniform and schedule.fewest + _ROOM > min(limit, ALWAYS_FREE):
+    if not body.uniform and schedule.fewest + _PLENTY > min(limit, ALWAYS_FREE):
         body.uniform = uniform_registers(body)
         keep_lower_halves(body)
         schedule = Schedule(body)
