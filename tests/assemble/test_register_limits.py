@@ -1,7 +1,13 @@
-"""An 8 x 8 tile of a product in registers: what it takes with and without a limit."""
+"""What long straight code needs of registers: an 8 x 8 tile of a product, with and without a limit, and sums that share
+what they load.
+"""
+
+import re
+import subprocess
 
 import pytest
 
+from tests.support.nvidia_tools import PTXAS, needs_ptxas
 from tests.support.ptx_support import PREAMBLE, assemble_text
 
 N_SIDE, N_STEPS = 8, 4
@@ -37,3 +43,57 @@ def test_a_tile_fits_without_spills(limit, most):
     function = assemble_text(tile(), max_registers=limit).functions[0]
     assert function.registers <= most
     assert function.spill_nbytes == 0
+
+
+def filtered(n_sums: int, n_rows_apart: int, size: int = 15, width: int = 16) -> str:
+    """Sums over `size` x `size` words, each so many rows below the one before. A word that several sums need is loaded
+    once, where the first of them needs it, so in this order it is held until the last has come down to its row.
+    """
+    row_nbytes = 4 * (size - 1 + width)
+    lines = [".shared .align 16 .b8 tile[8192];", ".reg .f32 %s<9>, %w<4096>; .reg .b32 %r<2>; .reg .b64 %out;"]
+    lines += ["ld.param.u64 %out, [out];", "mov.u32 %r0, %tid.x;", "shl.b32 %r1, %r0, 2;"]
+    lines += [f"mov.f32 %s{y}, 0f00000000;" for y in range(n_sums)]
+    loaded: set[int] = set()
+    for i in range(size):
+        for j in range(size):
+            for y in range(n_sums):
+                row = i + n_rows_apart * y
+                word = row * size + j
+                if word not in loaded:
+                    lines.append(f"ld.shared.f32 %w{word}, [%r1+{row * row_nbytes + 4 * j}];")
+                    loaded.add(word)
+                weight = f"0f3f8{i * size + j:05x}"
+                lines.append(f"fma.rn.f32 %s{y}, %w{word}, {weight}, %s{y};")
+    lines += [f"st.global.f32 [%out+{4 * y}], %s{y};" for y in range(n_sums)]
+    return f"{PREAMBLE}.visible .entry k(.param .u64 out)\n{{ {' '.join(lines)} ret; }}\n"
+
+
+def tree(n_words: int = 512) -> str:
+    """The sum of words in pairs, in pairs of pairs and so on, all of them loaded first."""
+    lines = [".shared .align 16 .b8 tile[8192];", f".reg .f32 %w<{2 * n_words}>; .reg .b32 %r<2>; .reg .b64 %out;"]
+    lines += ["ld.param.u64 %out, [out];", "mov.u32 %r0, %tid.x;", "shl.b32 %r1, %r0, 2;"]
+    lines += [f"ld.shared.f32 %w{k}, [%r1+{4 * k}];" for k in range(n_words)]
+    lines += [f"add.f32 %w{n_words + k}, %w{2 * k}, %w{2 * k + 1};" for k in range(n_words - 1)]
+    lines += [f"st.global.f32 [%out], %w{2 * n_words - 2};"]
+    return f"{PREAMBLE}.visible .entry k(.param .u64 out)\n{{ {' '.join(lines)} ret; }}\n"
+
+
+# As they stand, they keep hundreds of words live; in a better order each sum needs a register, and the words few.
+FILTERS = {f"filter-{n}-{apart}": filtered(n, apart) for n, apart in ((2, 4), (3, 2), (4, 8), (8, 2))}
+SUMS = FILTERS | {"tree": tree()}
+
+
+@pytest.mark.parametrize("text", SUMS.values(), ids=SUMS.keys())
+def test_sums_take_few_registers_whatever_order_they_stand_in(text):
+    function = assemble_text(text).functions[0]
+    assert (function.registers <= 32, function.spill_nbytes) == (True, 0)
+
+
+@needs_ptxas
+@pytest.mark.parametrize("text", FILTERS.values(), ids=FILTERS.keys())
+def test_ptxas_takes_as_few_for_filters(text, tmp_path):
+    (tmp_path / "k.ptx").write_text(text)
+    command = [PTXAS, "-v", "-arch=sm_90", "k.ptx", "-o", "k.cubin"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stderr
+    assert "0 bytes spill stores" in said
+    assert int(re.search(r"Used (\d+) registers", said)[1]) <= 32

@@ -5,13 +5,14 @@ operands are there, as long as no place between gets more registers than the bud
 order was found that keeps it.
 """
 
+from bisect import insort
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.assemble.ir.body import Block, Body, Inst, words_of
 from gpuprof.assemble.ir.liveness import block_liveness
-from gpuprof.assemble.ir.memory_order import reads_clock
+from gpuprof.assemble.ir.memory_order import is_access, is_write, reads_clock
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import LATENCY, Dependences
 from gpuprof.assemble.registers.pressure import SCRATCH, lowest_order, pressure
@@ -22,7 +23,8 @@ _OWN = RESERVED_WORDS + 1  # the program counter and the stack pointer
 # Latencies over which a load, and what it needs, moves up that takes registers of the budget; fitted to ptxas'
 # registers.
 _AHEAD = 2
-_LARGEST_REGION = 1024  # instructions; the time for their memory order grows with the square
+_LARGEST_REGION = 16384  # instructions
+_MOST_PAIRS = 1 << 20  # of a store and another access to memory, in a region: each is looked at for their order
 _WINDOW = 256  # instructions over which one may move up; each choice looks at all that are ready among them
 
 
@@ -80,14 +82,19 @@ def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
     do readings of a clock and the last jump."""
     regions: list[tuple[list[Inst], bool]] = []
     fixed = body.fixed
+    accesses = writes = 0
     for inst in insts:
         pinned = inst.op.pipe == "cbu" or reads_clock(inst)
         if fixed and not pinned:
             pinned = any(r in fixed for r in (*inst.reads(), *inst.writes()))
-        if regions and regions[-1][1] != pinned and len(regions[-1][0]) < _LARGEST_REGION:
+        is_small = regions and len(regions[-1][0]) < _LARGEST_REGION and accesses * writes < _MOST_PAIRS
+        if is_small and regions[-1][1] != pinned:
             regions[-1][0].append(inst)
         else:
             regions.append(([inst], not pinned))
+            accesses = writes = 0
+        accesses += is_access(inst)
+        writes += is_write(inst)
     return regions
 
 
@@ -136,7 +143,8 @@ class _Ordering:
 
     def order(self) -> list[int]:
         graph, start = self.graph, self.start
-        ready = [index for index, waiting in enumerate(self.waiting) if not waiting]
+        place = self.place.__getitem__
+        ready = sorted((index for index, waiting in enumerate(self.waiting) if not waiting), key=place)
         order: list[int] = []
         now = 0
         finish = max(self.height)  # when the longest path from what is issued ends
@@ -153,14 +161,14 @@ class _Ordering:
                         finish = start[successor] + self.height[successor]
                 self.waiting[successor] -= 1
                 if not self.waiting[successor]:
-                    ready.append(successor)
+                    insort(ready, successor, key=place)
             # A row without a slot of its own still takes a place in the order.
             now += graph.region[index].op.slots or 1
         return order
 
     def _choose(self, ready: list[int], now: int, finish: int) -> int:
-        """The longest path among what can start; what only takes registers waits as long as the longest path lets
-        it.
+        """The longest path among what can start (`ready`, by place); what only takes registers waits as long as the
+        longest path lets it.
         """
         if len(ready) == 1:
             return ready[0]
@@ -172,7 +180,7 @@ class _Ordering:
         last = self.first + _WINDOW
         for index in ready:
             if place[index] > last:
-                continue
+                break
             op = self.graph.region[index].op.number
             change = self.change[index]
             needs = change + SCRATCH[op]
