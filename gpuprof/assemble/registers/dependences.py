@@ -79,7 +79,9 @@ class Dependences:
             made: list[int] = []
             for register in writes:
                 if register in writer:
-                    self._edge(writer[register], index, 1)
+                    source = writer[register]
+                    # A guarded write leaves the old value to some lanes: it needs that.
+                    self._edge(source, index, 1 if inst.kills else LATENCY[self.region[source].op.number])
                 for reader in readers.pop(register, ()):
                     if reader != index:
                         # No cycles: an instruction does not wait for a register's readers (docs/model.md, Scoreboard).
