@@ -97,3 +97,24 @@ def test_ptxas_takes_as_few_for_filters(text, tmp_path):
     said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stderr
     assert "0 bytes spill stores" in said
     assert int(re.search(r"Used (\d+) registers", said)[1]) <= 32
+
+
+def sums_in_a_loop(n_sums: int) -> str:
+    """Each sum has a load of its own in each turn, which may stand far in front of it."""
+    lines = [f".reg .f32 %s<{n_sums}>, %x<{n_sums}>; .reg .b32 %n; .reg .b64 %in; .reg .pred %p;"]
+    lines += ["ld.param.u64 %in, [out];", "mov.u32 %n, %tid.x;"]
+    lines += [f"mov.f32 %s{k}, 0f00000000;" for k in range(n_sums)]
+    lines += ["TURN:"]
+    for k in range(n_sums):
+        lines.append(f"ld.global.f32 %x{k}, [%in+{4096 + 4 * k}];")
+        lines.append(f"fma.rn.f32 %s{k}, %x{k}, %s{(k + 1) % n_sums}, %s{k};")
+    lines += ["add.u32 %n, %n, 1;", "setp.ne.u32 %p, %n, 77;", "@%p bra TURN;"]
+    lines += [f"st.global.f32 [%in+{4 * k}], %s{k};" for k in range(n_sums)]
+    return f"{PREAMBLE}.visible .entry k(.param .u64 out)\n{{ {' '.join(lines)} ret; }}\n"
+
+
+@pytest.mark.parametrize("n_sums", [48, 50, 56])
+def test_a_kernel_that_fits_into_64_registers_takes_no_more(n_sums):
+    """A block of 1024 threads of 72 registers cannot be launched, whatever the room for loads in flight is worth."""
+    function = assemble_text(sums_in_a_loop(n_sums)).functions[0]
+    assert (function.registers <= 64, function.spill_nbytes) == (True, 0)

@@ -14,6 +14,7 @@ MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 # The most registers with which so many warps of a partition (of 512 registers a lane, in granules of 8) are resident:
 # 16, 12, 11 (also 40), 10, 9, 8, 7, 6, 5, 4, 3, 2. More registers cost nothing up to the next of these numbers.
 OCCUPANCY_STEPS = (ALWAYS_FREE, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
+_LARGEST_BLOCKS = 64  # the most registers with which a block of 1024 threads can be launched: room is not worth that
 _ROOM = 8  # registers for loads that wait, where not all are free; fitted to ptxas 13.0
 _PLENTY = 20  # registers for what blocks do; with so many, uniform registers would save nothing
 _TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, when the allocation takes more than that
@@ -67,4 +68,6 @@ def _step(fewest: int) -> int:
     """The occupancy step that holds the fewest registers that the body needs, and some that hide latencies."""
     if fewest <= ALWAYS_FREE:
         return ALWAYS_FREE
+    if _LARGEST_BLOCKS - _ROOM < fewest <= _LARGEST_BLOCKS:
+        return _LARGEST_BLOCKS
     return next(step for step in OCCUPANCY_STEPS if step >= min(fewest + _ROOM, MOST_REGISTERS))
