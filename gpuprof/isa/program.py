@@ -67,7 +67,7 @@ class Function:
 
     @property
     def uniform_words(self) -> int:
-        """32-bit uniform registers that a warp uses: those that are numbered behind the threads' own. Only kernels do."""
+        """32-bit uniform registers that a warp uses, numbered behind the threads' own. Functions use none."""
         if not self.is_kernel:
             return 0
         return max(0, max(self.r_count, 2 * self.d_count) - (self.registers - PROGRAM_COUNTER_WORDS))

@@ -64,6 +64,13 @@ def test_the_lower_half_of_a_constant_is_a_constant():
     assert words(program) == [weighted(8)] * 32
 
 
+def test_a_barrier_comes_behind_the_arithmetic_on_what_was_loaded():
+    """As in all tiled products of tests/silicon with ptxas 13.0: the loads are done before the barrier."""
+    program = assemble_text(kernel_text(START + ROW + FOUR + SUM + "bar.sync 0;" + END))
+    order = [name for name in names(program) if name in ("LDS.V4.32", "IMAD", "BAR.SYNC")]
+    assert order == ["BAR.SYNC", "LDS.V4.32", "IMAD", "IMAD", "IMAD", "BAR.SYNC"]
+
+
 def test_words_at_an_offset_are_joined_where_they_are_aligned():
     body = ROW + FOUR.replace("%r4+12", "%r4+24").replace("%r4+4", "%r4+16").replace("%r4+8", "%r4+20").replace(
         "[%r4]", "[%r4+12]"

@@ -5,25 +5,17 @@ from fnmatch import fnmatch
 
 from gpuprof.fidelity.kernels import HIGH, LOW, Row, ratios
 
-FEW_LOADS = "its loads take turns in three registers, so few are in flight: ptxas gives each a register of its own"
-NARROW_LOADS = (
-    "clang's code reads shared memory a word at a time, and takes so many registers that one block fits an SM"
-)
 WARM = "what was in the caches is not published: the card has what the model fetches from DRAM"
 SHORT = "a launch of a few microseconds, whose published time has more than the kernel in it"
 
 REASONS: tuple[tuple[str, str], ...] = (
-    ("sib-*-k2", FEW_LOADS),
-    ("leimao-3090-V01", FEW_LOADS),
-    ("rtx3080-nv-mat_mat_mul-279", FEW_LOADS),
-    ("rtx3080-nv-mat_mat_mul-28[01]", FEW_LOADS),
-    ("wz-3090-k1-*", FEW_LOADS),
-    ("wz-3090-k2-*", "unknown: beside its group, whose tuned kernels are too fast"),
+    (
+        "rtx3080-nv-mat_mat_mul-279",
+        "unknown: each of its 20 waits is a way to DRAM in the model, and as long as a hit in the L2 on the card",
+    ),
+    ("wz-3090-k2-*", "the same tile takes 1.6 times these cycles on another author's RTX 3090 (leimao-3090-V02)"),
     ("wz-3090-k6-2048", "unknown: beside its group, whose kernels of smaller tiles are too slow"),
     ("rtx3080-nv-conv-294", "clang's code takes 1.3 times the cycles of nvcc's; the rest is unknown"),
-    ("leimao-3090-V04*", NARROW_LOADS),
-    ("leimao-3090-V05*", NARROW_LOADS),
-    ("leimao-3090-V06vec", NARROW_LOADS),
     ("v100-liu-sgemv*", SHORT),
     ("v100-liu-reduce0", "clang makes a mask of the remainder tid % (2 * s), which nvcc does not see"),
     ("fau-a40-fma*-float-*", "the card runs these loops of float FMA at half its rate, and nobody knows why"),

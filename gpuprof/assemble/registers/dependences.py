@@ -23,14 +23,6 @@ check_latencies(LATENCY_CYCLES)
 LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
 
 
-def _until(access: Inst, fence: Inst) -> int:
-    """Cycles from an access to a fence. A block's barrier comes when loads of shared memory are done: in all tiled
-    products of tests/silicon ptxas 13.0 has the arithmetic on them in front of it.
-    """
-    is_shared_load = access.op.space == "shared" and not is_write(access)
-    return LATENCY[access.op.number] if is_shared_load and fence.op.kind in BLOCK_BARRIERS else 1
-
-
 class Dependences:
     """Of the instructions of a region, by index.
 
@@ -51,6 +43,7 @@ class Dependences:
         self.words_before = sum([weight[r] for r in live])
         self._values(live, live_after, weight)
         self._memory()
+        self._barriers()
 
     def _edge(self, source: int, target: int, cycles: int):
         self.successors[source].append((target, cycles))
@@ -86,7 +79,9 @@ class Dependences:
             made: list[int] = []
             for register in writes:
                 if register in writer:
-                    self._edge(writer[register], index, 1)
+                    source = writer[register]
+                    # A guarded write leaves the old value to some lanes: it needs that.
+                    self._edge(source, index, 1 if inst.kills else LATENCY[self.region[source].op.number])
                 for reader in readers.pop(register, ()):
                     if reader != index:
                         # No cycles: an instruction does not wait for a register's readers (docs/model.md, Scoreboard).
@@ -112,7 +107,7 @@ class Dependences:
         for index, inst in enumerate(self.region):
             if is_fence(inst):
                 for earlier in (*reads, *writes, *((fence,) if fence >= 0 else ())):
-                    self._edge(earlier, index, _until(self.region[earlier], inst))
+                    self._edge(earlier, index, 1)
                 fence, reads, writes = index, [], []
             elif is_access(inst):
                 if fence >= 0:
@@ -127,6 +122,23 @@ class Dependences:
                     if not is_read_only(first) and conflict(first, inst):
                         self._edge(earlier, index, 1)
                 (writes if stores else reads).append(index)
+
+    def _barriers(self):
+        """What is made from loads of shared memory in front of a block's barrier stays in front of it: with ptxas 13.0
+        the barrier comes behind a chain of eighty dependent products, and passes one of values from elsewhere.
+        """
+        of_shared: set[int] = set()  # values
+        waiting: list[int] = []  # that made them, since the last barrier
+        for index, inst in enumerate(self.region):
+            if inst.op.kind in BLOCK_BARRIERS:
+                for earlier in waiting:
+                    self._edge(earlier, index, 1)
+                waiting = []
+            elif inst.op.space == "shared" and not is_write(inst):
+                of_shared.update(self.makes[index])
+            elif not of_shared.isdisjoint(self.reads[index]):
+                of_shared.update(self.makes[index])
+                waiting.append(index)
 
     def heights(self) -> list[int]:
         """Cycles from each instruction to the end of the region."""

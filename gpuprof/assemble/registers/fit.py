@@ -1,6 +1,7 @@
 """How many registers a function may take: the orders of its instructions are tried until one fits."""
 
-from gpuprof.assemble.ir.body import Body, Inst
+from gpuprof.assemble.ir.body import Body, Inst, words_of
+from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.registers.allocate import ALWAYS_FREE, LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.registers.halves import keep_lower_halves
 from gpuprof.assemble.registers.schedule import Schedule
@@ -15,6 +16,7 @@ MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 OCCUPANCY_STEPS = (ALWAYS_FREE, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
 _LARGEST_BLOCKS = 64  # the most registers with which a block of 1024 threads can be launched: room is not worth that
 _ROOM = 8  # registers for loads that wait, where not all are free; fitted to ptxas 13.0
+_PLENTY = 20  # registers for what blocks do; with so many, uniform registers would save nothing
 _TIGHTER = (0, 4, 8, 16)  # registers fewer for the schedule to aim at, when the allocation takes more than that
 _MOST_SHARED = 16  # registers that values may find among the dead words of groups, which the schedule counts as live
 
@@ -25,6 +27,9 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
     Raises DoesNotFit.
     """
+    if _words_between_blocks(body) > min(limit, ALWAYS_FREE) - _PLENTY:
+        body.uniform = uniform_registers(body)
+        keep_lower_halves(body)
     if allocation := _fit_unspilled(body, limit, is_wanted):
         return allocation
     if split_shared_loads(body) and (allocation := _fit_unspilled(body, limit, is_wanted)):
@@ -33,12 +38,14 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
     return allocate_within(body, limit)
 
 
+def _words_between_blocks(body: Body) -> int:
+    """The most registers that hold something from one block to another."""
+    liveness, words = block_liveness(body), words_of(body)
+    return max(sum(words[register] for register in liveness.members(live)) for live in liveness.live_in)
+
+
 def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None:
     schedule = Schedule(body)
-    if not body.uniform and schedule.fewest + _ROOM > min(limit, ALWAYS_FREE):
-        body.uniform = uniform_registers(body)
-        keep_lower_halves(body)
-        schedule = Schedule(body)
     if schedule.fewest > limit + _MOST_SHARED:
         return None
     budget = limit if is_wanted else min(limit, _step(schedule.fewest))
