@@ -91,6 +91,48 @@ def interpreted(text: str, registers: dict[str, int]) -> int:
     return registers["%r4"]
 
 
+FLOATS = (0.0, -1.5, 2.0, float("nan"))
+# Of numbers; of a NaN these do not hold, and those with a `u` do.
+ORDERED = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
+    "ge": np.greater_equal}  # fmt: skip
+LOGIC = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+
+
+@pytest.mark.parametrize("number", ["f32", "f64"])
+@pytest.mark.parametrize("compared", [*ORDERED, *(f"{each}u" for each in ORDERED), "num", "nan"])
+def test_comparisons_of_floats_take_a_predicate(number, compared):
+    """Each logic with the comparison and with its opposite, in one instruction beside the comparison that made the
+    predicate; of all pairs of four numbers, one of them a NaN.
+    """
+    forms = [(logic, negated) for logic in LOGIC for negated in (False, True)]
+    text = ".reg .pred %q<18>; ld.param.u64 %rd0, [p0]; mov.u32 %r0, %tid.x; and.b32 %r1, %r0, 3; "
+    text += "shr.u32 %r2, %r0, 2; and.b32 %r2, %r2, 3; "
+    text += "mad.wide.u32 %rd1, %r1, 8, %rd0; mad.wide.u32 %rd2, %r2, 8, %rd0; mad.wide.u32 %rd3, %r0, 4, %rd0; "
+    text += "ld.global.f64 %fd0, [%rd1]; ld.global.f64 %fd1, [%rd2]; "
+    text += "cvt.rn.f32.f64 %f0, %fd0; cvt.rn.f32.f64 %f1, %fd1; setp.gt.u32 %p0, %r0, 15; "
+    pair = "%f0, %f1" if number == "f32" else "%fd0, %fd1"
+    for place, (logic, negated) in enumerate(forms):
+        first, opposite, result = (f"%q{3 * place + k}" for k in range(3))
+        text += f"setp.{compared}.{number} {first}, {pair}; not.pred {opposite}, {first}; "
+        text += f"{logic}.pred {result}, {opposite if negated else first}, %p0; selp.u32 %r3, 1, 0, {result}; "
+        text += f"st.global.u32 [%rd3+{32 + 128 * place}], %r3; "
+    names = middle(text)
+    assert not {"PAND", "POR", "PXOR", "PMOV"} & set(names)
+    (out,) = run_kernel(
+        assemble_text(kernel_text(text)), "k", [np.array([*FLOATS, *[0] * 96], np.float64), 0, 0.0, 0], block=32
+    )
+    found = np.frombuffer(out, np.uint32)[8 : 8 + 32 * len(forms)].reshape(len(forms), 32)
+    lanes = np.arange(32)
+    x, y = np.array(FLOATS)[lanes & 3], np.array(FLOATS)[lanes >> 2 & 3]
+    unordered = np.isnan(x) | np.isnan(y)
+    if compared in ("num", "nan"):
+        holds = unordered == (compared == "nan")
+    else:
+        holds = np.where(unordered, compared.endswith("u"), ORDERED[compared.removesuffix("u")](x, y))
+    expected = [LOGIC[logic](holds ^ negated, lanes > 15) for logic, negated in forms]
+    assert (found == np.array(expected)).all()
+
+
 @pytest.mark.parametrize("sign", ["u32", "s32"])
 @pytest.mark.parametrize("order", [("hi", "lo"), ("lo", "hi")])
 def test_both_halves_of_a_product(sign, order):

@@ -689,6 +689,14 @@ def _fmnmx(m, words, o, idx):
     m.write(o[0], idx, np.where(m.predicate(o[3], idx), low(a, b), high(a, b)).astype(F32))
 
 
+def _extend(m, words, o, idx):
+    """The lowest bits of a value, as many as the second operand says; signed unless U32."""
+    value, nbits = (np.asarray(m.integer(text, idx)).astype(U64) for text in (o[1], o[2]))
+    low = value & (U64(1) << nbits) - U64(1)
+    sign = U64(0) if "U32" in words else low & U64(1) << nbits - U64(1)
+    m.write(o[0], idx, low - U64(2) * sign + np.zeros(len(idx), U64))
+
+
 def _shf(m, words, o, idx):
     low, by, high = (np.asarray(m.integer(text, idx)).astype(U64) for text in (o[1], o[2], o[3]))
     most = U64(63 if words & {"U64", "S64"} else 32)
@@ -977,7 +985,8 @@ _ACTIONS = {
     "IADD3": _add3, "IMAD": _mad, "LEA": _lea, "LOP3": _lop3, "PLOP3": _plop3, "ISETP": _isetp,
     "FSETP": _float_setp(False),
     "DSETP": _float_setp(True), "SEL": _select, "FSEL": _fsel,
-    "IMNMX": _imnmx, "FMNMX": _fmnmx, "SHF": _shf, "PRMT": _prmt, "MUFU": _mufu, "FCHK": _check_division,
+    "IMNMX": _imnmx, "FMNMX": _fmnmx, "SHF": _shf, "SGXT": _extend, "PRMT": _prmt, "MUFU": _mufu,
+    "FCHK": _check_division,
     "I2F": _int_to_float, "F2F": _float_to_float, "P2R": _predicates_to_register, "R2P": _register_to_predicates,
     "R2UR": _move,
     "F2I": _float_to_int, "FRND": _frnd, "MOV": _move, "LDC": _load_constant, "HFMA2": _half_move, "S2R": _special,

@@ -2,7 +2,7 @@
 
 A kernel that does the operation, less the same kernel with an addition (one slot for 32 bits, two for integers of 64),
 both on `sass_machine`: what is executed on ordinary operands, not what stands in the text. Where the machine knows an
-instruction too little, the row is left out.
+instruction too little, the row is left out. Then the slots of a division of floats whose operands take slow paths.
 """
 
 import sys
@@ -28,6 +28,7 @@ OPERATIONS = {  # our row -> the PTX
 _UNARY = ("rcp", "sqrt", "clz", "popc", "brev", "mov")
 _FLOATS = {"f32": np.float32, "f64": np.float64}
 BASE = 1 << 20
+SLOW = ((0, 0), (1, 0), (float("inf"), 2), (float("nan"), 1), (1e30, 1e-20), (1e-20, 1e20), (1e-40, 3))
 
 
 def kernel(ptx: str) -> str:
@@ -56,12 +57,14 @@ def kernel(ptx: str) -> str:
 """
 
 
-def executed(ptx: str, folder: Path) -> int:
+def executed(ptx: str, folder: Path, pair: tuple[float, float] | None = None) -> int:
+    """Slots of the kernel; all lanes with the same `pair` of operands, else each with ordinary ones of its own."""
     kind = ptx.rsplit(".", 1)[1]
     memory = np.zeros(32 * 32, np.uint8)
-    values = np.random.default_rng(1).integers(1, 30000, (2, 32))
+    values = np.random.default_rng(1).integers(1, 30000, (2, 32)) * [[1000], [1]]
+    rows = np.repeat([pair], 32, 0).T if pair else values
     dtype = _FLOATS.get(kind, np.int64 if kind.endswith("64") else np.int32)
-    for offset, row in ((0, values[0] * 1000), (8, values[1])):
+    for offset, row in ((0, rows[0]), (8, rows[1])):
         for lane in range(32):
             raw = np.array(row[lane], dtype).tobytes()
             memory[32 * lane + offset : 32 * lane + offset + len(raw)] = np.frombuffer(raw, np.uint8)
@@ -88,6 +91,9 @@ def main() -> None:
                 )
             except (sass_machine.Unknown, AssertionError) as error:
                 print(f"{name:12} {ptx:14} {type(error).__name__} {error}", file=sys.stderr)
+        beside = executed("add.f32", Path(folder)) - 1
+        for pair in SLOW:
+            print(f"div.rn.f32 of {pair}: {executed('div.rn.f32', Path(folder), pair) - beside}")
 
 
 if __name__ == "__main__":

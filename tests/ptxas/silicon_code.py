@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from gpuprof.device.launching.text import parse_launch
 from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.errors import GpuprofError
 from tests.paths import TESTS
 from tests.ptxas.sass_machine import Unknown
 from tests.ptxas.sass_slots import beside_ptxas, kept, run_launches, slots_of, version
@@ -160,8 +161,8 @@ def main(arguments: list[str]) -> None:
                 continue
             try:
                 row = measure(source, kernel, requests)
-            except (Unknown, AssertionError) as unknown:
-                print(f"{source:22} {kernel:50} not run: {unknown}", flush=True)
+            except (GpuprofError, Unknown, AssertionError) as unknown:
+                print(f"{source:22} {kernel:50} not run: {str(unknown).splitlines()[0]}", flush=True)
                 continue
             rows.append(row)
             pairs = "  ".join(f"{mine}/{other}" for mine, other in zip(row.ours, row.theirs, strict=True))

@@ -177,7 +177,11 @@ def _logic_of_three(makers: Makers, inst: Inst) -> None:
 _AND, _SETPS = numbers("AND"), numbers("ISETP.S32", "ISETP.U32", "ISETP.S64", "ISETP.U64")
 _ZERO_TESTS = numbers("ISETP.U32", "ISETP.S32")
 _PREDICATE_LOGIC = by_number({"PAND": "and", "POR": "or", "PXOR": "xor"})
-_ORDERED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+_FLOAT_SETPS = numbers("FSETP", "DSETP")
+_OPPOSITES = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+# Of a NaN, the opposite of what holds for no NaN holds for every one.
+_FLOAT_OPPOSITES = {each: f"{other}u" for each, other in _OPPOSITES.items()} | {"num": "nan"}
+_FLOAT_OPPOSITES |= {other: each for each, other in _FLOAT_OPPOSITES.items()}
 
 
 def _test_bits(makers: Makers, inst: Inst) -> None:
@@ -205,7 +209,7 @@ def _combine_comparisons(makers: Makers, inst: Inst) -> None:
     """A comparison takes the predicate that its result is combined with."""
     for slot, other in (("b", "a"), ("a", "b")):
         register, third = getattr(inst, slot), getattr(inst, other)
-        compare = makers.maker(register, inst, _SETPS)
+        compare = makers.maker(register, inst, _SETPS | _FLOAT_SETPS)
         if (
             compare is None
             or third is None
@@ -218,7 +222,8 @@ def _combine_comparisons(makers: Makers, inst: Inst) -> None:
         mods = compare.mods
         if slot in inst.negated:
             name = FIELDS["cmp"].names[_CMP.get(mods)]
-            mods = mods & ~_CMP.put(15) | _CMP.put(_CMP.value(_ORDERED[name]))
+            opposites = _OPPOSITES if compare.op.number in _SETPS else _FLOAT_OPPOSITES
+            mods = mods & ~_CMP.put(15) | _CMP.put(_CMP.value(opposites[name]))
         makers.joined(compare, register)
         negated = ("e" if other in inst.negated else "") + ("g" if "g" in inst.negated else "")
         inst.mods = mods | _BOOL.put(_BOOL.value(_PREDICATE_LOGIC[inst.op.number]))
