@@ -42,7 +42,7 @@ USUAL_CAUSES: dict[str, tuple[str, ...]] = {
         "Special functions, of which a multiprocessor does an eighth as many per cycle as additions.",
         "Matrix instructions one after another: the tensor pipe is full, the goal of such a kernel.",
     ),
-    "dispatch_stall": ("The dispatcher waits for a resource the model does not name.",),
+    "dispatch_stall": ("Multiply-adds of three registers, two of which are in one bank of the register file.",),
     "imc_miss": (
         "The first touch of kernel parameters or constants, at the start of a kernel.",
         "Constants indexed by a value that differs between threads.",

@@ -66,6 +66,12 @@ class Pending:
         return self.cycle is None or self.cycle > t
 
 
+def registers_of(operand):
+    """The 32-bit registers of an operand: those of a double are a pair."""
+    width = 2 if operand.file == "D" else 1
+    return range(operand.index * width, (operand.index + operand.count) * width)
+
+
 def in_ticks(cycles):
     return round(cycles / TICK) * TICK
 
@@ -141,6 +147,10 @@ class Partition:
         self.l1_queue = []  # when each access to global memory so far was served
         self.last = None  # what it issued last
         self.address_free = 0
+        self.bank_free = [0, 0]  # from when on the banks of even and odd registers have nothing to read
+        self.register_free = 0  # from when on the register file takes the next instruction
+        self.holder = None  # what held it up last
+        self.kept = set()  # (operand's place, register) that the reuse cache has
         self.l0 = {}  # place -> (line, ready)
         self.issued = -1
 
@@ -327,13 +337,15 @@ class Gpu:
         """The warp issues, or a hold of it has ended: what ended the stalls before?"""
         throttle = self.throttle(self.instructions[warp.pc].op)
         for reason in sorted(
-            warp.stalled, key=lambda name: (*DEPENDENCIES, throttle, "not_selected", name).index(name)
+            warp.stalled, key=lambda name: (*DEPENDENCIES, "dispatch_stall", throttle, "not_selected", name).index(name)
         ):
             cycles = warp.stalled.pop(reason)
             if warp.state == "holding":
                 cause = self.cause_of_hold(warp)
             elif reason == "not_selected":
                 cause = partition.last
+            elif reason == "dispatch_stall":
+                cause = partition.holder
             elif reason in DEPENDENCIES:
                 waits = [wait for wait in warp.waits if wait.reason == reason]
                 cause = max(waits, key=lambda wait: (wait.cycle, wait.cause.rank(warp))).cause
@@ -364,6 +376,8 @@ class Gpu:
         holding = [name for name in DEPENDENCIES if any(p.reason == name and p.after(t) for p in warp.waits)]
         if holding:
             return holding
+        if partition.register_free > t:
+            return ["dispatch_stall"]
         if partition.port(self.port_name(warp)).free > t:
             return [self.throttle(self.instructions[warp.pc].op)]
         return ["not_selected"]
@@ -379,8 +393,8 @@ class Gpu:
                 lane = max(ready, key=lambda k: (partition.lanes[k].ready_from(), partition.lanes[k].age))
             else:
                 return
-            partition.current = lane
-            self.issue(sm, partition, lane, partition.lanes[lane], t)
+            follows, partition.current = partition.current == lane, lane
+            self.issue(sm, partition, lane, partition.lanes[lane], follows, t)
 
     def can_issue(self, partition, warp, t):
         return warp.state == "waiting" and warp.earliest <= t and self.reasons(partition, warp, t) == ["not_selected"]
@@ -416,10 +430,33 @@ class Gpu:
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
         return {"tex": "tex_throttle", "xu": "mio_throttle"}.get(op.pipe, "math_pipe_throttle")
 
-    def issue(self, sm, partition, lane, warp, t):
+    def read_registers(self, partition, warp, follows, t):
+        """Each bank reads a word a cycle. What an operand's place read for the instruction before, it has."""
+        instruction = self.instructions[warp.pc]
+        words = set()
+        if instruction.op.pipe in ("alu", "fma", "half") and instruction.op.slots == 1:
+            for place in "abce":
+                for operand in reads(instruction):
+                    if operand.file != "P" and operand.index == getattr(instruction, place):
+                        words |= {(place, word) for word in registers_of(operand)}
+        kept = partition.kept if follows and warp.pc not in self.starts else set()
+        partition.kept = words
+        if not self.chip.register_word_cycles:
+            return
+        for bank in (0, 1):
+            n = len({word for _, word in words - kept if word % 2 == bank})
+            if n:
+                begin = max(partition.bank_free[bank], t)
+                partition.bank_free[bank] = begin + n * self.chip.register_word_cycles
+        free = max(partition.bank_free) + 1 - self.chip.register_window_cycles
+        if free > t + 1:
+            partition.register_free, partition.holder = free, Cause("pipe", warp.pc, False, warp)
+
+    def issue(self, sm, partition, lane, warp, follows, t):
         chip, instruction, lanes = self.chip, self.instructions[warp.pc], warp.mask
         op = instruction.op
         self.account(partition, warp)
+        self.read_registers(partition, warp, follows, t)
         name = self.port_name(warp)
         port = partition.port(name)
         partition.last = Cause("scheduler", warp.pc, False, warp)

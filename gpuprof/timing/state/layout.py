@@ -113,6 +113,10 @@ INSTRUCTION = np.dtype(
         ("newest", "i4"),  # groups of copies or multiplications that need not have ended
         ("events", "i4"),  # a bit for each kind of event (triggers) that it is
         ("operand_ticks", "i4"),  # a multiplication keeps shared memory for its operands
+        ("even", "i4"),  # register words that it reads from the bank of even registers
+        ("odd", "i4"),
+        ("even_left", "i4"),  # of these, what the reuse cache lacks behind the instruction before
+        ("odd_left", "i4"),
         ("line", "i8"),  # instruction cache line
     ],
     align=True,
@@ -156,6 +160,7 @@ WARP = np.dtype(
         ("last", "i8"),  # last cycle accounted for: that of the last issue, or of the end of a hold
         ("ready", "i8"),  # first cycle without a dependency; end of a hold
         ("busy_mark", "i8"),  # busy cycles of the port it needs, at `ready`
+        ("held_mark", "i8"),  # cycles in which the register file held its partition up, the same
         ("stores_done", "i8"),  # all its stores so far are acknowledged
         ("stores_gone", "i8"),  # all are on their way
         ("stores_quantum", "i8"),  # the last quantum in which it stored and that is not served yet, -1 none
@@ -173,6 +178,11 @@ PARTITION = np.dtype(
         ("issued", "i8"),  # last cycle with an issue
         ("occupant", "i8"),  # cause: what it issued last
         ("address_free", "i8"),
+        ("even_free", "i8"),  # from when on the bank of even registers has nothing to read
+        ("odd_free", "i8"),
+        ("register_free", "i8"),  # from when on the register file takes the next instruction
+        ("held", "i8"),  # cycles in which it took none
+        ("holder", "i8"),  # cause: what held it up last
         ("queued", "i8"),  # memory instructions so far
         ("passed", "i8"),  # of these, accesses to global memory
         ("current", "i4"),  # lane of the warp it issued from last, -1 none

@@ -33,6 +33,7 @@ from gpuprof.timing.state.layout import (
     PORTS,
     TICKS,
 )
+from gpuprof.timing.state.register_reads import register_reads
 
 # Kinds of instructions, by their effect when the last slot issues.
 (
@@ -183,6 +184,7 @@ def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticPr
     numbers = _scoreboard_numbers(decoded)
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
+    from_banks = register_reads(decoded, frozenset(starts.tolist()))
     inst = np.zeros(len(code), INSTRUCTION)
     dep: list[int] = []
     for index, instruction in enumerate(decoded):
@@ -193,6 +195,7 @@ def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticPr
         row["first_dep"], row["n_deps"], row["n_writes"] = len(dep), len(read) + len(written), len(written)
         dep += read + written
         _fill(row, instruction, chip)
+        row["even"], row["odd"], row["even_left"], row["odd_left"] = from_banks[index]
         if index in parts:
             _fill_multiplication(row, form_of(instruction.op), len(parts[index]))
         row["guard"] = numbers[guard] if (guard := _guard(instruction)) else -1

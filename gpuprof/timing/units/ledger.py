@@ -30,12 +30,21 @@ from gpuprof.timing.state.tables import (
 from gpuprof.timing.units.blame import blame, seen_by
 
 SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDEX["barrier"]
+DISPATCH_STALL = INDEX["dispatch_stall"]
 
 
 @hot
-def busy_cycles(port, cycle):
-    """Busy cycles of a port before `cycle`, which is later than the port's last issue."""
-    return port.busy - max(0, port.free - cycle)
+def busy_cycles(part, port, cycle):
+    """Busy cycles of a port of partition `part` before `cycle`, which is later than the port's last issue; without
+    those in which the register file held the partition up.
+    """
+    return port.busy - max(0, port.free - max(cycle, part.register_free))
+
+
+@hot
+def held_cycles(part, cycle):
+    """Cycles before `cycle` in which the register file held the partition up."""
+    return part.held - max(0, part.register_free - cycle)
 
 
 @hot
@@ -86,12 +95,17 @@ def charge_turn(machine, warp, cycle, cycles):
     w = warp_at(machine, warp)
     number = lane_at(machine, w.partition, w.lane).port
     port = port_at(machine, w.partition, number)
-    busy = busy_cycles(port, cycle) - w.busy_mark
+    part = part_at(machine, w.partition)
+    held = held_cycles(part, cycle) - w.held_mark
+    if held:
+        charge(machine, w, DISPATCH_STALL, seen_by(machine, warp, part.holder), held)
+        cycles -= held
+    busy = busy_cycles(part, port, cycle) - w.busy_mark
     if busy:
         occupant = leaver(machine, w.partition) if number == PORT_LSU else port.occupant
         charge(machine, w, np.int64(inst_at(machine, w.pc).throttle), seen_by(machine, warp, occupant), busy)
     if cycles > busy:
-        charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part_at(machine, w.partition).occupant), cycles - busy)
+        charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part.occupant), cycles - busy)
 
 
 @hot

@@ -2,8 +2,8 @@
 
 from gpuprof.compiled.options import hot
 from gpuprof.timing.state.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
-from gpuprof.timing.state.tables import inst_at, lane_at, port_at, until_at, warp_at
-from gpuprof.timing.units.ledger import NOT_SELECTED
+from gpuprof.timing.state.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.units.ledger import DISPATCH_STALL, NOT_SELECTED
 
 
 @hot
@@ -28,6 +28,9 @@ def holding_reasons(machine, warp, cycle):
         if until_at(machine, warp, c).value > cycle:
             bits |= 1 << REASON_OF_CLASS[c]
     if bits == 0:
+        part = part_at(machine, w.partition)
+        if part.register_free > cycle and part.issued < cycle:
+            return 1 << DISPATCH_STALL
         port = port_at(machine, w.partition, lane_at(machine, w.partition, w.lane).port)
         bits = 1 << (inst_at(machine, w.pc).throttle if port.free > cycle and port.issued < cycle else NOT_SELECTED)
     return bits

@@ -44,6 +44,7 @@ from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
 from gpuprof.timing.units.multiply import commit_products, multiply, wait_for_products
 from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
+from gpuprof.timing.units.register_file import read_registers
 from gpuprof.timing.units.retire import (
     BRANCHING,
     DRAIN,
@@ -132,23 +133,25 @@ def schedule(machine, partition, cycle):
     part = part_at(machine, partition)
     if part.n_ready:
         for unit in range(machine.dispatch_units):
-            k = pick(machine, partition, cycle, unit > 0)
+            k = pick(machine, partition, cycle, unit > 0) if part.register_free <= cycle else -1
             if k < 0:
                 break
+            follows = part.current == k
             part.current = k
-            issue(machine, partition, k, cycle)
+            issue(machine, partition, k, follows, cycle)
     soonest = part.next_wake
     if part.n_ready:
         for k in range(machine.warps_per_partition):
             lane = lane_at(machine, partition, k)
             if lane.ready:
-                soonest = min(soonest, max(cycle + 1, port_at(machine, partition, lane.port).free))
+                free = max(part.register_free, port_at(machine, partition, lane.port).free)
+                soonest = min(soonest, max(cycle + 1, free))
     part.next_event = soonest
 
 
 @hot
-def issue(machine, partition, slot, cycle):
-    """Warp `slot` of `partition` issues one slot of its instruction in `cycle`."""
+def issue(machine, partition, slot, follows, cycle):
+    """Warp `slot` of `partition` issues one slot of its instruction in `cycle`. `follows`: it was the last to issue."""
     wi = partition * machine.warps_per_partition + slot
     w = warp_at(machine, wi)
     inst = inst_at(machine, w.pc)
@@ -171,6 +174,8 @@ def issue(machine, partition, slot, cycle):
     if lane.port not in (PORT_LSU, PORT_NONE):
         occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)
         port_at(machine, partition, lane.port).occupant = itself(machine, wi, PIPE)
+    if machine.register_word_cycles:
+        read_registers(machine, wi, inst, follows, cycle)
     # With two dispatch units the warp may issue once more in this cycle.
     earliest = cycle + 2 - machine.dispatch_units
     if w.slots_left > 1:

@@ -49,7 +49,7 @@ from gpuprof.timing.state.tables import (
 from gpuprof.timing.units.copies import group_waits
 from gpuprof.timing.units.fetch import constant_line, fetch, missed
 from gpuprof.timing.units.follow import more_steps
-from gpuprof.timing.units.ledger import busy_cycles
+from gpuprof.timing.units.ledger import busy_cycles, held_cycles
 
 MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
@@ -232,8 +232,10 @@ def become_ready(machine, warp, cycle):
     part_at(machine, w.partition).n_ready += 1
     w.state = READY
     w.ready = cycle
-    # The ledger charges as throttle only what the port is busy from here on.
-    w.busy_mark = busy_cycles(port_at(machine, w.partition, lane.port), max(cycle, w.last + 1))
+    # The ledger charges as throttle only what the port is busy from here on, and so with the register file.
+    part = part_at(machine, w.partition)
+    w.busy_mark = busy_cycles(part, port_at(machine, w.partition, lane.port), max(cycle, w.last + 1))
+    w.held_mark = held_cycles(part, max(cycle, w.last + 1))
 
 
 @cold

@@ -1,0 +1,61 @@
+"""The words that an instruction reads from the two banks of the register file, and what the reuse cache saves of them.
+
+Even registers are in one bank, odd ones in the other. An operand place of a partition keeps the word that it
+read last, until the next instruction is issued: who follows in the same warp and names the same register in the same
+place does not read it again. From: Huerta et al., MICRO 2025, and the order and the reuse flags of ptxas' code.
+"""
+
+from typing import NamedTuple
+
+from gpuprof.isa.encoding import Instruction, reads
+
+PIPES = frozenset(("alu", "fma", "half"))  # memory reads its operands later; longer operations have time to read theirs
+PLACES = ("a", "b", "c", "e")
+
+
+class Reads(NamedTuple):
+    even: int
+    odd: int
+    even_left: int
+    odd_left: int
+
+
+NONE = Reads(0, 0, 0, 0)
+
+
+def register_reads(decoded: list[Instruction], starts: frozenset[int]) -> list[Reads]:
+    """Of each instruction of a program, whose basic blocks begin at `starts`."""
+    found: list[Reads] = []
+    kept: set[tuple[str, int]] = set()
+    for index, instruction in enumerate(decoded):
+        if index in starts:
+            kept = set()
+        if instruction.op.slots == 0:
+            found.append(NONE)
+            continue
+        # An operation that ptxas expands reads in each of its slots, nobody knows what.
+        words = _words(instruction) if instruction.op.pipe in PIPES and instruction.op.slots == 1 else set()
+        left = words - kept
+        found.append(Reads(*_by_bank(words), *_by_bank(left)))
+        kept = words
+    return found
+
+
+def _words(instruction: Instruction) -> set[tuple[str, int]]:
+    """(place, register) of each word that it reads."""
+    words = set()
+    for operand in reads(instruction):
+        if operand.file == "P":
+            continue
+        width = 2 if operand.file == "D" else 1  # Dn is the pair of R2n and R2n+1
+        first = operand.index * width
+        for place in PLACES:
+            if getattr(instruction, place) == operand.index:
+                words |= {(place, register) for register in range(first, first + operand.count * width)}
+    return words
+
+
+def _by_bank(words: set[tuple[str, int]]) -> tuple[int, int]:
+    registers = {register for _, register in words}
+    odd = sum(register & 1 for register in registers)
+    return len(registers) - odd, odd

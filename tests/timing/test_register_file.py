@@ -1,0 +1,64 @@
+"""The two banks of the register file, and what the reuse cache saves them."""
+
+import pytest
+
+from gpuprof.chips import load_chip
+from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.register_reads import register_reads
+from tests.support.timing_support import make, run, warp
+
+
+def ffma(dst, a, b, c):
+    return make("FFMA", dst=dst, a=a, b=b, c=c)
+
+
+def held(name, code, n_warps=1):
+    """Cycles of dispatch_stall in all, of warps of one partition."""
+    timing, _ = run(load_chip(name), code, [warp([0])] * n_warps, warps_per_block=1)
+    return int(timing.ledger[:, INDEX["dispatch_stall"]].sum())
+
+
+@pytest.mark.parametrize(("x", "y", "wanted"), [(19, 21, 0), (18, 21, 1), (18, 20, 2)])
+def test_two_multiply_adds_as_published(x, y, wanted):
+    """Huerta et al., MICRO 2025, listing 1, on an RTX A6000: FFMA R11, R10, R12, R14 and FFMA R13, R16, x, y, with a
+    read of the clock before and behind, take 5 cycles with R19 and R21, 6 with R18 and R21, 7 with R18 and R20.
+    """
+    assert held("rtx3090", [ffma(11, 10, 12, 14), ffma(13, 16, x, y), make("EXIT")]) == wanted
+
+
+FOUR = (20, 24, 28, 32)
+
+
+@pytest.mark.parametrize(
+    ("chip", "code", "wanted"),
+    [
+        # Two words of the even bank each: the first two are read behind the third, which the next one waits for, and so
+        # on to EXIT.
+        ("rtx3090", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, FOUR[k % 4] + 1) for k in range(16)], 14),
+        # The reuse cache has the second.
+        ("rtx3090", [ffma(k, FOUR[k % 4], 22, FOUR[k % 4] + 1) for k in range(16)], 0),
+        # It has it for the same place only.
+        ("rtx3090", [ffma(k, *((22, 20)[:: 1 - 2 * (k % 2)]), FOUR[k % 4] + 1) for k in range(16)], 14),
+        # A pipe of 16 lanes leaves two cycles for each.
+        ("a100", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, FOUR[k % 4] + 1) for k in range(16)], 0),
+        # Three words of one bank take three: the second holds the third up for one cycle, then each the next for two.
+        ("a100", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, 36 + FOUR[k % 4]) for k in range(16)], 1 + 14 * 2),
+    ],
+)
+def test_a_bank_reads_a_word_a_cycle(chip, code, wanted):
+    assert held(chip, [*code, make("EXIT")]) == wanted
+
+
+def test_words_that_are_read():
+    """(even, odd) words, and what is left of them behind the instruction before."""
+    code = [
+        ffma(0, 2, 4, 5),
+        ffma(1, 2, 6, 5),
+        make("DADD", dst=4, a=5, b=6),
+        make("IADD", dst=3, a=2, imm=7, slot="b"),
+        make("LDS.32", dst=8, a=2),
+        ffma(2, 2, 6, 5),
+        ffma(2, 2, 6, 5),
+    ]
+    wanted = [(2, 1, 2, 1), (2, 1, 1, 0), (0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 0), (2, 1, 2, 1), (2, 1, 2, 1)]
+    assert [tuple(row) for row in register_reads(code, frozenset((0, 6)))] == wanted
