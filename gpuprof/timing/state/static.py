@@ -378,7 +378,7 @@ def _again(row: np.void, chip: Chip) -> int:
     count: what the warp itself keeps busy, it waits for.
     """
     if row["port"] == PORT_LSU:
-        return 1 if row["kind"] in HOLDS else chip.address_cycles
+        return 1 if row["kind"] in HOLDS else chip.mio_gap_cycles
     return max(1, int(row["port_ticks"]) // TICKS)
 
 

