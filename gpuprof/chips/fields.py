@@ -79,7 +79,7 @@ FIELDS = (
         "accesses to global memory behind the address unit that wait for the load/store unit"),
     Field("mio_queue_depth", "int", "per partition", 1, 1024,
         "other memory instructions behind the address unit that wait for the load/store unit"),
-    Field("queue_hold_cycles", "int", "cycles", 0, 100, "time that a queue entry stays occupied after the address unit has taken it"),
+    Field("queue_hold_cycles", "int", "cycles", 0, 100, "time that a queue entry stays occupied after service"),
     Field("address_cycles", "int", "cycles per partition", 1, 32, "one memory instruction in the address unit"),
     Field("lsu_cycles", "float", "cycles per SM", 0.25, 32,
         "least time of a global access in the load/store unit, for each 4 bytes of a lane"),

@@ -617,6 +617,8 @@ class Gpu:
 
     def again(self, op):
         """Cycles in which the port takes nothing more from the same warp, unless the warp has stood still since."""
+        if self.shares_fp64(op):
+            return 0
         if pipe_of(op) != "lsu":
             return math.floor(in_ticks(self.occupied(op, pipe_of(op))))
         return 0 if op.semantics == "mbar_wait" else self.chip.mio_gap_cycles

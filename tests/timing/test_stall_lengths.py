@@ -26,8 +26,7 @@ def chip(tmp_path_factory):
     """a100 with fetch of 1 + 1 cycles and no far half of the L2, as tests/timing/test_timing.py counts with."""
     path = Path(tmp_path_factory.mktemp("chip")) / "quick.toml"
     path.write_text(
-        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n'
-        "mio_gap_cycles = 1\nexit_cycles = 1\n" + COUNTED
+        'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = 206\n' + COUNTED
     )
     return load_chip(path)
 

@@ -304,7 +304,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     # One unit that the partitions share stands behind a queue, as textures do, and a scoreboard tells of its results.
     row["throttle"] = INDEX["tex_throttle"] if shared_fp64 else _throttle(op)
     row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
-    row["again"] = _again(row, chip)
+    row["again"] = 1 if shared_fp64 else _again(row, chip)
     row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
