@@ -144,7 +144,7 @@ class Partition:
         self.ports = {}
         self.queue = []  # when each memory instruction so far left the queue
         self.queued = []  # and what it is
-        self.l1_queue = []  # when each access to global memory so far was served
+        self.l1_queue, self.mio_queue = [], []  # when each access to global memory so far, and each other, was served
         self.last = None  # what it issued last
         self.address_free = 0
         self.bank_free = [0, 0]  # from when on the banks of even and odd registers have nothing to read
@@ -653,9 +653,11 @@ class Gpu:
 
     def again(self, op):
         """Cycles in which the port takes nothing more from the same warp, unless the warp has stood still since."""
+        if self.shares_fp64(op):
+            return 0
         if pipe_of(op) != "lsu":
             return math.floor(in_ticks(self.occupied(op, pipe_of(op))))
-        return 0 if op.semantics in ("mbar_wait", "bulk_wait", "grid_wait", "group_wait", "nanosleep") else self.chip.address_cycles
+        return 0 if op.semantics == "mbar_wait" else self.chip.mio_gap_cycles
 
     def register_waits(self, warp, instruction):
         op = instruction.op
@@ -845,14 +847,14 @@ class Gpu:
                 warp.phase, warp.hold_until, warp.hold_cause = -1, t + 1, cause
 
     def finish(self, sm, partition, lane, warp, t):
-        """Behind an exit a warp waits as where lanes meet."""
-        if warp.pc >= 0 and self.instructions[warp.pc].op.kind in ("exit", "trap") and self.chip.control_cycles > 1:
-            self.hold(warp, "wait", t - 1 + self.chip.control_cycles)
+        """Behind an exit a warp waits as behind a branch, and for it."""
+        if warp.pc >= 0 and self.instructions[warp.pc].op.kind in ("exit", "trap") and self.chip.exit_cycles > 1:
+            self.hold(warp, "wait", t - 1 + min(self.chip.control_cycles, self.chip.exit_cycles))
         else:
             self.drain(sm, partition, lane, warp, t)
 
     def leave(self, sm, partition, lane, warp, t):
-        more = self.chip.meet_cycles - self.chip.control_cycles
+        more = self.chip.exit_cycles - self.chip.control_cycles
         if warp.hold_reason == "wait" and more > 0:
             self.hold(warp, "branch_resolving", t + more)
         else:
@@ -916,8 +918,10 @@ class Gpu:
         """When the load/store unit serves what the warp issues at t; `behind` is then what it had to wait for there."""
         chip = self.chip
         address = max(t, partition.address_free)
-        if is_global and len(partition.l1_queue) >= chip.l1_queue_depth:
-            address = max(address, partition.l1_queue[-chip.l1_queue_depth])
+        behind = partition.l1_queue if is_global else partition.mio_queue
+        depth = chip.l1_queue_depth if is_global else chip.mio_queue_depth
+        if len(behind) >= depth:
+            address = max(address, behind[-depth])
         partition.address_free = address + chip.address_cycles
         begin = max(Fraction(address), sm.lsu)
         self.behind = sm.lsu_occupant if sm.lsu > address else None
@@ -925,9 +929,8 @@ class Gpu:
         partition.queued.append(Cause("queue", warp.pc, conflict, warp))
         sm.lsu = begin + cycles
         start = math.ceil(begin)
-        if is_global:
-            partition.l1_queue.append(start)
-        partition.queue.append((address if is_global else start) + chip.queue_hold_cycles)
+        behind.append(start)
+        partition.queue.append(address + chip.queue_hold_cycles)
         full = partition.queue[-chip.queue_depth] if len(partition.queue) >= chip.queue_depth else 0
         partition.port("lsu").free = max(t + 1, full)
         return start

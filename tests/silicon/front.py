@@ -22,7 +22,8 @@ from gpuprof.run.settings import LaunchResult, Settings
 from tests.paths import SAMPLES
 from tests.silicon.cards import part_of
 from tests.silicon.cases import all_cases
-from tests.silicon.run import KERNELS, Results
+from tests.silicon.run import KERNELS
+from tests.support.running import Results
 
 PARTS = {"a100": 12, "rtx4090": 16}
 COMPILERS = ("clang", "nvcc")

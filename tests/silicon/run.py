@@ -1,7 +1,7 @@
 """Runs a case: compiles its file, makes its launches on a part of the chip, gives the published launch's cycles."""
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -14,21 +14,14 @@ from gpuprof.fidelity.likeness import Use, kind, totals
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.build import BuildOptions, build
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import LaunchResult, Observer, Settings
+from gpuprof.run.settings import LaunchResult, Settings
 from gpuprof.timing.state.result import LaunchTiming
 from tests.silicon.cards import card
 from tests.silicon.case import Case, Run
 from tests.silicon.published import by_id
+from tests.support.running import Results
 
 KERNELS = Path(__file__).parent / "kernels"
-
-
-class Results(Observer):
-    def __init__(self) -> None:
-        self.launches: list[LaunchResult] = []
-
-    def finished(self, result: LaunchResult) -> None:
-        self.launches.append(result)
 
 
 class Modelled(NamedTuple):
@@ -80,7 +73,8 @@ def run_cycles(case: Case, timings: list[LaunchTiming]) -> int:
 def launches(case: Case, run: Run, compiler: str) -> list[LaunchResult]:
     """What each launch of a run gave."""
     results = Results()
-    carry_out(open_device(Settings(chip=chip_of_case(case), observer=results)), case, run, compiler)
+    device = open_device(Settings(chip=chip_of_case(case), observer=results))
+    carry_out(device, KERNELS / case.file, run.launches, compiler, KERNELS)
     return results.launches
 
 
@@ -89,18 +83,18 @@ def chip_of_case(case: Case) -> Chip:
     return card(case.card, by_id()[case.id].clock_mhz, case.parts)
 
 
-def carry_out(device: Device, case: Case, run: Run, compiler: str) -> None:
-    """Makes a run's launches on a device."""
-    requests = [parse_launch(text) for text in run.launches]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{Path(case.file).stem}.gpubin"
-        path.write_bytes(image(case.file, tuple(kernel_names(requests)), device.chip.arch, compiler))
+def carry_out(device: Device, file: Path, launches: Sequence[str], compiler: str, folder: Path) -> None:
+    """Makes launches of a file's kernels on a device. Their files of numbers are in `folder`."""
+    requests = [parse_launch(text) for text in launches]
+    with tempfile.TemporaryDirectory() as built:
+        path = Path(built) / f"{file.stem}.gpubin"
+        path.write_bytes(image(file, tuple(kernel_names(requests)), device.chip.arch, compiler))
         module = device.load(path)
-    run_requests(device, module, requests, folder=KERNELS)
+    run_requests(device, module, requests, folder=folder)
 
 
 @cache
-def image(file: str, names: tuple[str, ...], arch: str, compiler: str) -> bytes:
-    """The gpubin of a file of kernels/."""
-    _, found = build(KERNELS / file, arch=arch, names=names, options=BuildOptions(compiler=compiler))
+def image(file: Path, names: tuple[str, ...], arch: str, compiler: str) -> bytes:
+    """The gpubin of a file of kernels."""
+    _, found = build(file, arch=arch, names=names, options=BuildOptions(compiler=compiler))
     return found

@@ -80,7 +80,7 @@ def test_a_part_has_its_share():
 def test_the_kernels_of_a_set_compile(name):
     for case in cases_of(name):
         requests = [parse_launch(text) for run in case.runs for text in run.launches]
-        assert image(case.file, tuple(kernel_names(requests)), card(case.card, 1500.0).arch, "clang")
+        assert image(KERNELS / case.file, tuple(kernel_names(requests)), card(case.card, 1500.0).arch, "clang")
 
 
 PRODUCTS = [

@@ -17,7 +17,7 @@ from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.state.result import LaunchTiming
 from tests.silicon.case import Case, Run
-from tests.silicon.run import carry_out
+from tests.silicon.run import KERNELS, carry_out
 
 
 class Traced(NamedTuple):
@@ -45,7 +45,7 @@ class Tracer(Session):
 def traces(case: Case, run: Run, compiler: str, chip: Chip) -> list[Traced]:
     """The launches of a run. `chip` says only how many blocks that wait for each other are emulated at a time."""
     tracer = Tracer(chip)
-    carry_out(Device(tracer, chip), case, run, compiler)
+    carry_out(Device(tracer, chip), KERNELS / case.file, run.launches, compiler, KERNELS)
     return tracer.traced
 
 

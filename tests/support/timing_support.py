@@ -17,7 +17,7 @@ from gpuprof.timing.state.machine import power_on
 
 # Lines of a chip file for latencies counted by hand: translations cost nothing, a row of the DRAM that must be opened
 # is 552 cycles away.
-COUNTED = "tlb_entries = 0\ndram_cycles = 552\nblock_launch_cycles = 100\n"
+COUNTED = "tlb_entries = 0\ndram_cycles = 552\nblock_launch_cycles = 100\nmio_gap_cycles = 1\nexit_cycles = 1\n"
 
 NEVER_RECORDS = lambda records: None  # noqa: E731
 

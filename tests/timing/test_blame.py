@@ -22,7 +22,7 @@ OTHER, CONFLICT = causes.OTHER_WARP, causes.CONFLICT
 def chip(tmp_path_factory):
     """One SM of an A100 whose code is there at once but for the first line."""
     path = tmp_path_factory.mktemp("chip") / "chip.toml"
-    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\n')
+    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\nmio_gap_cycles = 1\nexit_cycles = 1\n')
     return load_chip(path)
 
 
@@ -168,8 +168,7 @@ def test_own_slots_jumps_fences_and_the_drain(chip):
     found = blamed(chip, [make("DDIV", dst=3, a=3, b=4), EXIT], [warp([0])])
     assert all(cause == ("slot", 0, 0) for cause in found[0, "wait"])
     found = blamed(chip, [make("BRA", imm=16), EXIT, make("MEMBAR", mods=pack(scope="cta")), EXIT], [warp([0, 2])])
-    assert found[2, "wait"] == {("branch", 0, 0): (chip.control_cycles - 1, 1)}
-    assert found[2, "branch_resolving"] == {("branch", 0, 0): (chip.branch_cycles - chip.control_cycles, 1)}
+    assert found[2, "branch_resolving"] == {("branch", 0, 0): (chip.branch_cycles - 1, 1)}
     assert found[2, "membar"] == {("self", 2, 0): (chip.membar_cycles - 1, 1)}
     found = blamed(chip, [store, store, EXIT], [warp([0], [access(range(4)), access(range(9, 17))])])
     assert list(found[2, "drain"]) == [("store", 1, CONFLICT)]
@@ -215,7 +214,7 @@ def test_causes_have_the_cycles_and_stalls_of_the_ledger(chip, seed):
 def test_more_causes_than_the_table_has_room_for(tmp_path: Path, monkeypatch):
     """It grows between two quanta; nothing is lost."""
     path = tmp_path / "chip.toml"
-    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\n')
+    path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\nmio_gap_cycles = 1\nexit_cycles = 1\n')
     instructions, warps, per_block = random_kernel(7, 48, 3)
     whole, _ = run(load_chip(path), instructions, warps, warps_per_block=per_block)
     monkeypatch.setattr("gpuprof.timing.causes.ROOM", 2)

@@ -21,7 +21,7 @@ def chip(tmp_path_factory):
     path = Path(tmp_path_factory.mktemp("chip")) / "near.toml"
     path.write_text(
         'inherits = "a100"\nsms = 1\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\ncluster_shared_cycles = '
-        "191\ncluster_nbytes_per_cycle = 16\n"
+        "191\ncluster_nbytes_per_cycle = 16\nmio_gap_cycles = 1\nexit_cycles = 1\n"
     )
     return load_chip(path)
 
@@ -49,10 +49,14 @@ def test_a_chip_without_a_number_has_it_as_the_own(chip):
 
 def test_the_port_takes_its_time(chip):
     """Loads pass the address unit at 102 and 106. The first has 32 lanes of 4 bytes, 8 cycles of the port, so the
-    second begins at 110 and has its data at 301; the multiply-add for the first issued at 293. With 16 lanes the port
-    is free at 106."""
-    assert waits(chip, access(remote=32), access(remote=32)) == [102 + 191 - 104, 110 - 102 - 1]
-    assert waits(chip, access(remote=16), access(remote=32)) == [102 + 191 - 104, 106 - 102 - 1]
+    second begins at 110 and has its data at 301; the multiply-add for the first issued at 293, and keeps its pipe for
+    another cycle, which is no wait for data. With 16 lanes the port is free at 106.
+    """
+    assert waits(chip, access(remote=32), access(remote=32)) == [
+        102 + 191 - 104,
+        110 - 102 - 1 - 1,
+    ]
+    assert waits(chip, access(remote=16), access(remote=32)) == [102 + 191 - 104, 106 - 102 - 1 - 1]
 
 
 def test_bank_conflicts_and_the_port_add_up(chip):

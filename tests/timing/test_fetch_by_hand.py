@@ -15,7 +15,9 @@ START = 100  # of the block
 
 def chip_of(folder, **changes):
     path = folder / "chip.toml"
-    lines = [f"{name} = {value}" for name, value in {"sms": 1, "block_launch_cycles": START, **changes}.items()]
+    # Memory instructions follow each other at once, and a warp is gone right behind its exit.
+    numbers = {"sms": 1, "block_launch_cycles": START, "mio_gap_cycles": 1, "exit_cycles": 1, **changes}
+    lines = [f"{name} = {value}" for name, value in numbers.items()]
     path.write_text("\n".join(['inherits = "a100"', "instruction_line_nbytes = 128", *lines, ""]))
     return load_chip(path)
 
@@ -65,10 +67,9 @@ def test_what_another_partition_brought_is_in_the_l1(tmp_path):
     late = warp([0, 2])  # jumps to the second line
     timing, _ = run(chip, code, [warp([0, 1, 2]), late], warps_per_block=2)
     # Both come to line 0 in 100 and have it in 320. The one that jumps there asks for line 1 in 326 and has it in 546;
-    # of its six cycles' jump, five stand for the fetch, too, and the first four of these are those of any branch. The
-    # other goes on 5 cycles behind the branch, runs through line 0 until 331 and comes to line 1 in 332: the L1 has it
-    # from 526 on, its own L0 in 546.
-    assert waits(timing) == {0: 2 * 220, LINE: (546 - 325) + (546 - 332)}
+    # its six cycles' jump stands for the fetch, too. The other goes on 5 cycles behind the branch, runs through line 0
+    # until 331 and comes to line 1 in 332: the L1 has it from 526 on, its own L0 in 546.
+    assert waits(timing) == {0: 2 * 220, LINE: (546 - 321) + (546 - 332)}
 
 
 def order_of_issue(chip, code, warps):
@@ -143,17 +144,15 @@ def test_a_full_queue_of_the_l1_throttles(tmp_path):
 
 
 def test_a_full_queue_throttles_two_warps(tmp_path):
-    """Seven loads each, by two warps of one partition. Warp 1, the younger, issues five from 102 to 106; the queue is
-    full.
+    """Seven loads each, by two warps of one partition, which take turns: the queue takes the one that has waited
+    longer, and first warp 1, the younger. It is full from 106 on.
 
-    Places get free in 110, 114, 118, ... as above. Warp 1 takes those of 110 and 114, being greedy, and ends in 115;
-    warp 0 the seven from 118 on. In 102 to
-    106, 110 and 114 warp 0 is not selected; in 107 to 109, 111 to 113 and 115 to 117 the queue is full, and then for
-    three cycles before each of its loads.
+    Places get free in 110, 114, 118, ... as above, for warp 0 in 110. Its third load has waited in 107 to 109; each
+    one after it, of both warps, waits for two places: six cycles, and the one in between for its turn.
     """
     chip = chip_of(tmp_path, partitions=1, warp_slots=16, l0i_miss_cycles=1, l1i_miss_cycles=1, l2_far_cycles=206)
     n = 7
     code = [*(make("LDG.32", dst=k, a=20, mods=1 << 6) for k in range(n)), make("EXIT")]
     timing, _ = run(chip, code, [warp([0], [access(range(4), wavefronts=8)] * n)] * 2, warps_per_block=2)
-    assert waits(timing, "lg_throttle") == {0: 3 + 3 + 3, 1: 3, 2: 3, 3: 3, 4: 3, 5: 3 + 3, 6: 3 + 3}
-    assert waits(timing, "not_selected") == {0: 5 + 1 + 1}
+    assert waits(timing, "lg_throttle") == {2: 3, 3: 6 + 6, 4: 6 + 6, 5: 6 + 6, 6: 6 + 6}
+    assert waits(timing, "not_selected") == {0: 1, 1: 2, 2: 2, 3: 2, 4: 2, 5: 2, 6: 2}

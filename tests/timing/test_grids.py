@@ -23,7 +23,7 @@ from tests.timing.test_timing import ffma, random_kernel
 QUICK = (
     'inherits = "a100"\nsms = 2\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nl2_far_cycles = '
     "206\nblock_launch_cycles = 100\n"
-    "control_cycles = 1\n"  # a warp is gone right behind its exit
+    "exit_cycles = 1\n"  # a warp is gone right behind its exit
 )
 
 

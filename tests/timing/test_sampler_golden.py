@@ -28,7 +28,10 @@ A64 = 1 << 6
 @pytest.fixture(scope="module")
 def chip(tmp_path_factory):
     path = tmp_path_factory.mktemp("chip") / "one.toml"
-    path.write_text('inherits = "a100"\nsms = 1\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nblock_launch_cycles = 100\n')
+    path.write_text(
+        'inherits = "a100"\nsms = 1\nl0i_miss_cycles = 1\nl1i_miss_cycles = 1\nblock_launch_cycles = 100\n'
+        "exit_cycles = 1\n"
+    )
     return load_chip(path)
 
 

@@ -184,7 +184,8 @@ PARTITION = np.dtype(
         ("held", "i8"),  # cycles in which it took none
         ("holder", "i8"),  # cause: what held it up last
         ("queued", "i8"),  # memory instructions so far
-        ("passed", "i8"),  # of these, accesses to global memory
+        ("passed_l1", "i8"),  # of these, accesses to global memory
+        ("passed_mio", "i8"),  # and the others
         ("current", "i4"),  # lane of the warp it issued from last, -1 none
         ("n_ready", "i4"),
         ("sm", "i4"),
@@ -531,6 +532,7 @@ TABLES = {
     "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
     "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
     "l1_queue": Table(WORD, "l1_queue_depth"),  # by partition: when the last accesses to global memory are served
+    "mio_queue": Table(WORD, "mio_queue_depth"),  # and the others
     "sm": Table(SM),
     "block": Table(BLOCK),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot

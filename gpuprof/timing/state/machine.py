@@ -57,6 +57,7 @@ class Core(NamedTuple):
     queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
     queued: np.ndarray  # the same shape: what they are, as causes
     l1_queue: np.ndarray  # int64 (partitions, depth): when the last accesses to global memory are served
+    mio_queue: np.ndarray  # int64 (partitions, depth): when the last other memory instructions are
     sm: np.ndarray
     block: np.ndarray
     arrived: np.ndarray  # int32 (block slots, barriers)
@@ -255,6 +256,7 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         queue=np.zeros((partitions, chip.queue_depth), np.int64),
         queued=np.zeros((partitions, chip.queue_depth), np.int64),
         l1_queue=np.zeros((partitions, chip.l1_queue_depth), np.int64),
+        mio_queue=np.zeros((partitions, chip.mio_queue_depth), np.int64),
         sm=np.zeros(chip.sms, layout.SM),
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),

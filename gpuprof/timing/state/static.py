@@ -308,7 +308,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     # One unit that the partitions share stands behind a queue, as textures do, and a scoreboard tells of its results.
     row["throttle"] = INDEX["tex_throttle"] if shared_fp64 else _throttle(op)
     row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
-    row["again"] = _again(row, chip)
+    row["again"] = 1 if shared_fp64 else _again(row, chip)
     row["meets"] = chip.meet_cycles if op.kind == "meet" else 0
     row["events"] = events_of(op.kind)
     row["bypass_l1"] = op.space in ("global", "generic") and _bypasses_l1(instruction)
@@ -382,7 +382,7 @@ def _again(row: np.void, chip: Chip) -> int:
     count: what the warp itself keeps busy, it waits for.
     """
     if row["port"] == PORT_LSU:
-        return 1 if row["kind"] in HOLDS else chip.address_cycles
+        return 1 if row["kind"] in HOLDS else chip.mio_gap_cycles
     return max(1, int(row["port_ticks"]) // TICKS)
 
 

@@ -2,8 +2,8 @@
 
 All is reserved at issue: the address unit takes one instruction in `address_cycles`, the load/store unit is busy for as
 long as the access takes wavefronts through its banks or lines through its tags. An entry of the queue is taken until
-shortly after the instruction is served, that of an access to global memory until shortly after the address unit has
-passed it to a deeper queue in front of the L1.
+shortly after the address unit has passed the instruction to a deeper queue: one in front of the L1 for accesses to
+global memory, and one for all else.
 """
 
 import numpy as np
@@ -46,6 +46,7 @@ from gpuprof.timing.state.tables import (
     inst_at,
     l1_queue_at,
     load_at,
+    mio_queue_at,
     part_at,
     port_at,
     prefetch,
@@ -75,25 +76,31 @@ LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those
 @cold
 def enter(machine, warp, cycle, ticks, conflict):
     """`warp` issues an instruction at `cycle` that keeps the load/store unit for `ticks`; returns the cycle in which it
-    is served. `conflict` is CONFLICT when it takes longer than it need."""
-    address = max(cycle, part_at(machine, warp_at(machine, warp).partition).address_free)
-    start = pass_on(machine, warp, address, ticks, conflict)
-    leave_queue(machine, warp, cycle, start, conflict)
-    return start
+    is served. `conflict` is CONFLICT when it takes longer than it need. It leaves the partition's queue once the
+    address unit has passed it to the next one, which may have to make room.
+    """
+    part = part_at(machine, warp_at(machine, warp).partition)
+    place = mio_queue_at(machine, warp_at(machine, warp).partition, part.passed_mio % machine.mio_queue_depth)
+    part.passed_mio += 1
+    return enter_behind(machine, warp, cycle, ticks, conflict, place)
 
 
 @cold
 def enter_l1(machine, warp, cycle, ticks, conflict):
-    """The same for an access to global memory. It leaves the partition's queue once the address unit has passed it to
-    the L1's, which may have to make room.
-    """
-    partition = warp_at(machine, warp).partition
-    part = part_at(machine, partition)
-    place = l1_queue_at(machine, partition, part.passed % machine.l1_queue_depth)
+    """The same for an access to global memory, whose next queue is the L1's."""
+    part = part_at(machine, warp_at(machine, warp).partition)
+    place = l1_queue_at(machine, warp_at(machine, warp).partition, part.passed_l1 % machine.l1_queue_depth)
+    part.passed_l1 += 1
+    return enter_behind(machine, warp, cycle, ticks, conflict, place)
+
+
+@hot
+def enter_behind(machine, warp, cycle, ticks, conflict, place):
+    """`place` of the next queue has the cycle from which it is free, and gets that in which the access is served."""
+    part = part_at(machine, warp_at(machine, warp).partition)
     address = max(cycle, part.address_free, place.value)
     start = pass_on(machine, warp, address, ticks, conflict)
     place.value = start
-    part.passed += 1
     leave_queue(machine, warp, cycle, address, conflict)
     return start
 

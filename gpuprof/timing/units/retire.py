@@ -46,8 +46,8 @@ def stores_gone(machine, warp):
 def finish(machine, warp, cycle):
     """The warp has issued its last instruction; `cycle` is the next cycle."""
     w = warp_at(machine, warp)
-    if w.pc >= 0 and inst_at(machine, w.pc).kind == EXIT and machine.control_cycles > 1:
-        hold(machine, warp, WAIT, w.last + machine.control_cycles)
+    if w.pc >= 0 and inst_at(machine, w.pc).kind == EXIT and machine.exit_cycles > 1:
+        hold(machine, warp, WAIT, w.last + min(machine.control_cycles, machine.exit_cycles))
     else:
         drain(machine, warp, cycle)
 
@@ -55,10 +55,10 @@ def finish(machine, warp, cycle):
 @cold
 def leave(machine, warp, cycle):
     """One of the two waits behind an exit is over: that for its fixed time, then that for the branch that it is."""
-    # Samples of six cards show both behind EXIT, each as long as behind a place where lanes meet.
+    # Samples of six cards show both behind EXIT.
     w = warp_at(machine, warp)
-    if w.hold_reason == WAIT and machine.meet_cycles > machine.control_cycles:
-        hold(machine, warp, BRANCHING, cycle + machine.meet_cycles - machine.control_cycles)
+    if w.hold_reason == WAIT and machine.exit_cycles > machine.control_cycles:
+        hold(machine, warp, BRANCHING, cycle + machine.exit_cycles - machine.control_cycles)
     else:
         drain(machine, warp, cycle)
 

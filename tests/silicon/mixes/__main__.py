@@ -1,17 +1,19 @@
 """`python -m tests.silicon.mixes [TEXT] [--compiler NAME]`: stall mixes beside those of public Nsight Compute reports.
 
 A line for each launch whose id has TEXT: the distance (half the sum of the absolute differences of the shares), the
-largest reason of the report and of the model, and the reasons that differ most, published -> model in per cent.
+largest reason of the report and of the model, and the reasons that differ most, published -> model in per cent. Behind
+them, by reason: the mean share in the model and in the reports, and the mean absolute difference, all in per cent.
 """
 
 import argparse
 import statistics
+from collections.abc import Iterator, Sequence
 
 from gpuprof.isa.stalls import NAMES
 from tests.silicon.mixes.cases import CASES
 from tests.silicon.mixes.measure import Mix, largest, measure
 
-SHOWN = 19  # reasons a line
+SHOWN = 6  # reasons a line
 
 
 def main() -> None:
@@ -27,6 +29,25 @@ def main() -> None:
     same = sum(mix.same_largest for mix in mixes)
     median = statistics.median(mix.distance for mix in mixes)
     print(f"{len(mixes)} launches: median distance {median:.3f}, largest reason the same in {same}")
+    print("\n".join(by_reason(mixes)))
+
+
+def by_reason(mixes: Sequence[Mix]) -> Iterator[str]:
+    """The reasons, those first whose shares differ most."""
+    yield f"{'reason':<20}{'model':>7}{'card':>7}{'difference':>12}"
+    means = {
+        reason: tuple(
+            100 * statistics.fmean(each)
+            for each in zip(
+                *((m.model[reason], m.published[reason], abs(m.model[reason] - m.published[reason])) for m in mixes),
+                strict=True,
+            )
+        )
+        for reason in NAMES
+    }
+    for reason, (model, card, difference) in sorted(means.items(), key=lambda item: -item[1][2]):
+        if difference:
+            yield f"{reason:<20}{model:>7.1f}{card:>7.1f}{difference:>12.2f}"
 
 
 def line(name: str, mix: Mix) -> str:

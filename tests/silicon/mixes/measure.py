@@ -16,11 +16,13 @@ from gpuprof.isa.stalls import NAMES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import STALL_MASK
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.silicon.cards import card
 from tests.silicon.mixes.cases import N_ROWS, PER_ROW, Case
-from tests.support.running import run_file
+from tests.silicon.run import carry_out
+from tests.support.running import Results
 
 FOLDER = Path(__file__).parent
 SAMPLED = Sampling(32, "random", drain_cycles=1)
@@ -61,13 +63,10 @@ def measure(case: Case, compiler: str = "clang") -> Mix:
     with tempfile.TemporaryDirectory() as folder:
         _write_sparse_matrix(Path(folder))
         recording = Path(folder) / "mix.gprec"
+        results = Results()
         with RecordWriter(recording) as recorder:
-            launch = case.launch.replace("=first.npy", f'="{folder}/first.npy"')
-            launch = launch.replace("=column.npy", f'="{folder}/column.npy"')
-            options = BuildOptions(compiler=compiler)
-            _, results = run_file(
-                FOLDER / case.file, launch, chip=chip, sampling=SAMPLED, recorder=recorder, options=options
-            )
+            device = open_device(Settings(chip=chip, sampling=SAMPLED, recorder=recorder, observer=results))
+            carry_out(device, FOLDER / case.file, (case.launch,), compiler, Path(folder))
         samples = read_recording(recording).launches[0].samples
     reasons = (samples["stall_sm"] & STALL_MASK).astype(np.int64)
     first = np.log2(reasons & -reasons).astype(int)  # the lowest bit: the reasons are in the order of their priority

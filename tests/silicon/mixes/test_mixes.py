@@ -4,7 +4,7 @@ import pytest
 
 from gpuprof.isa.stalls import NAMES
 from tests.silicon.cards import card
-from tests.silicon.mixes.__main__ import line
+from tests.silicon.mixes.__main__ import by_reason, line
 from tests.silicon.mixes.cases import CASES
 from tests.silicon.mixes.measure import Mix, measure, reports
 
@@ -27,6 +27,20 @@ def test_the_distance_is_half_the_sum_of_the_differences():
         "a launch 0.200 other wait/barrier 1234 cycles wait 50.0->30.0 barrier 30.0->40.0 drain 0.0->10.0 "
         "selected 20.0->20.0 not_selected 0.0->0.0 long_scoreboard 0.0->0.0"
     )
+
+
+def test_reasons_stand_by_their_mean_difference():
+    none = dict.fromkeys(NAMES, 0.0)
+    mixes = [
+        Mix(none | {"wait": 0.5, "barrier": 0.5}, none | {"wait": 0.4, "barrier": 0.6}, 1),
+        Mix(none | {"wait": 1.0}, none | {"wait": 0.7, "drain": 0.3}, 1),
+    ]
+    assert [" ".join(text.split()) for text in by_reason(mixes)] == [
+        "reason model card difference",
+        "wait 55.0 75.0 20.00",
+        "drain 15.0 0.0 15.00",
+        "barrier 30.0 25.0 5.00",
+    ]
 
 
 @pytest.mark.long
