@@ -75,7 +75,8 @@ def test_what_sampling_cost_is_exact(folder):
     assert [r.timing.cycles for r in without] == [r.timing.cycles for r in beside]
     assert [r.timing.disturbance_cycles for r in beside] == [0, 0, 0]
     assert [r.timing.cycles - r.timing.disturbance_cycles for r in through] == [r.timing.cycles for r in without]
-    assert all(r.timing.disturbance_cycles > 0 for r in through)
+    # Records also change the order in which warps come to memory, which may save a launch time.
+    assert all(r.timing.disturbance_cycles for r in through)
     for found in (memory_beside, memory_through):
         assert all((a == b).all() for a, b in zip(found, memory, strict=True))
     for a, b in zip(without, through, strict=True):
