@@ -22,6 +22,7 @@ from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from gpuprof.compile.passes.unrolled import unroll_once
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -135,7 +136,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
         "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
     )
     prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(lines_only)), arch)
-    optimized = show_divisions(optimize(prepared, target, level))
+    optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     labelled, chains = lineinfo.encode(keep_shared_products(widen_copies(optimized)))
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
