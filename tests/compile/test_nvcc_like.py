@@ -357,4 +357,4 @@ def test_a_loop_of_four_turns_at_a_time_is_left_at_that(tmp_path):
 def test_so_is_nvccs(tmp_path):
     source = tmp_path / "columns.cu"
     source.write_text(SUM_OF_COLUMN)
-    assert loads_by_turn(assemble_program(compile_nvcc(source))) == [4, 1]
+    assert loads_by_turn(assemble_program(compile_nvcc(source, arch="sm_80"))) == [4, 1]
