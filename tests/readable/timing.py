@@ -387,14 +387,25 @@ class Gpu:
     def schedule(self, sm, partition, t):
         for unit in range(self.chip.dispatch_units):
             ready = [k for k, w in enumerate(partition.lanes) if w and self.can_issue(partition, w, t)]
-            if partition.current in ready:
+            waits = [k for k in ready if self.port_name(partition.lanes[k]) == "lsu"]
+            if partition.current in ready and (unit or partition.current not in waits):
                 lane = partition.current
             elif ready and unit == 0:
-                lane = max(ready, key=lambda k: (partition.lanes[k].ready_from(), partition.lanes[k].age))
+                lane = self.pick(partition, waits, [k for k in ready if k not in waits])
             else:
                 return
             follows, partition.current = partition.current == lane, lane
             self.issue(sm, partition, lane, partition.lanes[lane], follows, t)
+
+    @staticmethod
+    def pick(partition, waits, others):
+        """The lane that goes first, of those whose next instruction is one of memory and of the others."""
+        lanes = partition.lanes
+        first = min(waits, key=lambda k: (lanes[k].ready_from(), -lanes[k].age), default=None)
+        best = max(others, key=lambda k: (lanes[k].ready_from(), lanes[k].age), default=None)
+        if first is None or best is None:
+            return best if first is None else first
+        return first if lanes[first].age > lanes[best].age else best
 
     def can_issue(self, partition, warp, t):
         return warp.state == "waiting" and warp.earliest <= t and self.reasons(partition, warp, t) == ["not_selected"]

@@ -1,5 +1,5 @@
 """A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
-one that became ready last.
+one that became ready last. Memory instructions go in the order in which their warps came to them.
 
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
@@ -98,22 +98,38 @@ def wake_warp(machine, warp, cycle):
 def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
-    # counts from when its instruction became ready, and only among equals from its start (docs/model.md, Scheduler).
+    # counts from when its instruction became ready, and only among equals from its start. The queue of memory
+    # instructions takes warps in the order in which they came to it; the first of them goes before the others if its
+    # warp started after theirs (docs/model.md, Scheduler).
     current = part_at(machine, partition).current
-    if current >= 0 and can_issue(machine, partition, current, cycle):
+    if (
+        current >= 0
+        and (only_current or lane_at(machine, partition, current).port != PORT_LSU)
+        and can_issue(machine, partition, current, cycle)
+    ):
         return current
-    best = -1
+    best = first = -1
     if not only_current:
         latest = -1
-        youngest = -1
+        youngest = oldest_wait = NEVER
         for k in range(machine.warps_per_partition):
             if can_issue(machine, partition, k, cycle):
                 ready = warp_at(machine, partition * machine.warps_per_partition + k).ready
                 age = lane_at(machine, partition, k).age
-                if ready > latest or (ready == latest and age > youngest):
-                    best = k
-                    latest = ready
-                    youngest = age
+                if lane_at(machine, partition, k).port != PORT_LSU:
+                    if best < 0 or ready > latest or (ready == latest and age > youngest):
+                        best = k
+                        latest = ready
+                        youngest = age
+                elif (
+                    first < 0
+                    or ready < oldest_wait
+                    or (ready == oldest_wait and age > lane_at(machine, partition, first).age)
+                ):
+                    first = k
+                    oldest_wait = ready
+        if first >= 0 and (best < 0 or lane_at(machine, partition, first).age > youngest):
+            best = first
     return best
 
 
