@@ -41,8 +41,8 @@ FOUR = (20, 24, 28, 32)
         ("rtx3090", [ffma(k, *((22, 20)[:: 1 - 2 * (k % 2)]), FOUR[k % 4] + 1) for k in range(16)], 14),
         # A pipe of 16 lanes leaves two cycles for each.
         ("a100", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, FOUR[k % 4] + 1) for k in range(16)], 0),
-        # Three words of one bank take three: the second holds the third up for one cycle, then each the next for two, of
-        # which the warp waits one for its own pipe.
+        # Three words of one bank take three: the second holds the third up for one cycle, then each the next for two,
+        # of which the warp waits one for its own pipe.
         ("a100", [ffma(k, FOUR[k % 4], FOUR[k % 4] + 2, 36 + FOUR[k % 4]) for k in range(16)], 1 + 14),
     ],
 )
