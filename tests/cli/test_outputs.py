@@ -64,7 +64,11 @@ CASES = {
     # one that may be written over stands in a test of its own
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
-    ("export", "-o"): (Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),),
+    ("export", "-o"): (
+        Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.dot", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.cfg.svg", "k.gprec", is_text=True),
+    ),
     ("check", "--baseline"): (Case("k.gprec --update --baseline", "out.txt", "k.gprec"),),
     ("sweep", "-o"): (
         Case("k.ptx --jobs 1 -o", "out.csv", "k.ptx", is_text=True),
@@ -90,7 +94,7 @@ def server():
         np.save(started.folder / "inputs" / "in.npy", np.arange(4, dtype=np.int32))
         give(started.folder)
         for command in (
-            "collect k.ptx --period 32 --save-stream -o k.gprec",
+            "collect k.ptx --period 32 --save-stream --trace graph -o k.gprec",
             "replay k.gprec --seed 1 -o other.gprec",
         ):
             done = started.run(started.folder / "inputs", *command.split())
