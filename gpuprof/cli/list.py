@@ -5,6 +5,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -136,13 +137,31 @@ def traces() -> Table:
     from gpuprof.trace.find import all_names, find
     from gpuprof.trace.generator import options_of, text_of
 
-    found = [(name, find(name)) for name in all_names()]
-    options = [
-        ", ".join(f"{name}={option.default} ({option.meaning})" for name, option in options_of(each).items())
-        for _, each in found
-    ]
-    rows = [(name, text_of(each), told) for (name, each), told in zip(found, options, strict=True)]
+    rows = []
+    for name in all_names():
+        found = find(name)
+        options = [
+            {"name": key, "default": option.default, "meaning": option.meaning}
+            for key, option in options_of(found).items()
+        ]
+        rows.append((name, text_of(found), options))
     return ("name", "text", "options"), rows
+
+
+UNWRAPPED = 1 << 20  # cells: wider than any line
+
+
+def trace_lines(rows: list[tuple], width: int | None) -> list[str]:
+    """A generator's name and text, and below it a line for each option."""
+    indent = max(len(name) for name, _, _ in rows) + 2
+    wrap = partial(textwrap.wrap, width=width if width and width - indent >= 20 else UNWRAPPED)
+    lines = [f"{'name':{indent}}text"]
+    for name, text, options in rows:
+        lines += wrap(f"{name:{indent}}{text}", subsequent_indent=" " * indent)
+        for option in options:
+            told = f"{option['name']}={option['default']}  {option['meaning']}"
+            lines += wrap(told, initial_indent=" " * (indent + 2), subsequent_indent=" " * (indent + 6))
+    return lines
 
 
 KINDS: dict[str, Callable[[], Table]] = {
@@ -192,7 +211,8 @@ def command(kind, names, verbose, vocabulary, format_):
         click.echo(f"none: the {kind} are in the source checkout of gpuprof, in {SAMPLES.name}/")
     else:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-        click.echo("\n".join(aligned([heading, *rows], width)))
+        lines = trace_lines(rows, width) if kind == "traces" else aligned([heading, *rows], width)
+        click.echo("\n".join(lines))
 
 
 def verbose_chips(names: tuple[str, ...], format_: str) -> None:

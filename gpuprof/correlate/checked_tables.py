@@ -15,6 +15,7 @@ from typing import NamedTuple
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.schema import DDL
 from gpuprof.correlate.traces import wrong_tables
+from gpuprof.isa.encoding import PC_END
 from gpuprof.isa.gpubin_layout import MAX_INLINE_DEPTH
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
@@ -29,7 +30,6 @@ MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads
 
 MOST_ACCESS_NBYTES = 128  # of a lane: a pass through the banks of shared memory has no more
 
-PC_END = 1 << 40
 FLAG = (0, 1)
 STRIDE, LANES = (-(1 << 31), (1 << 31) - 1), (0, 32)
 # The least and the most of columns that hold less than any count.

@@ -22,6 +22,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 from gpuprof.isa.row import Opcode
 
 INSTRUCTION_NBYTES = 16
+PC_END = 1 << 40  # code addresses are below
 INSTRUCTION_DTYPE = np.dtype(
     [
         ("opcode", "<u2"),

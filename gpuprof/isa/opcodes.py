@@ -42,6 +42,7 @@ def _rows() -> Iterator[Opcode]:
 TABLE: list[Opcode] = [each._replace(number=number) for number, each in enumerate(_rows())]
 BY_NAME: dict[str, Opcode] = {each.name: each for each in TABLE}
 assert len(BY_NAME) == len(TABLE)
+SPACES = tuple(sorted({each.space for each in TABLE} - {"", "barrier"}))  # state spaces that instructions access
 
 
 def ends_block(op: Opcode) -> bool:

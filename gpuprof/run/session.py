@@ -144,6 +144,8 @@ class Session:
     def finish(self) -> None:
         """No command follows."""
         self._settle()
+        for sentence in self.tracers.idle():
+            self.settings.observer.notice(sentence)
         if self.stream:
             self.stream.end()
 

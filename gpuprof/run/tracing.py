@@ -3,9 +3,10 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, count
 from types import MappingProxyType
 from weakref import WeakKeyDictionary
 
@@ -26,7 +27,7 @@ from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
-from gpuprof.trace.tables import Results
+from gpuprof.trace.tables import MOST_NAME, Results, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +39,14 @@ class Attached:
 
 
 class LaunchTrace:
-    """The generators that watch one launch, with their names: the Listener of its emulation."""
+    """The generators that watch one launch, with their names in the recording: the Listener of its emulation."""
 
-    def __init__(self, feed: Feed):
+    def __init__(self, feed: Feed, names: tuple[str, ...]):
         self.feed = feed
         self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
         self.results: list[tuple[TraceGenerator, Results]] = []
-        self.names = names_of(feed.generators)
+        self.names = names
 
     def watched(self, run: Callable[..., Iterator[TracePiece]]) -> Iterator[TracePiece]:
         """An emulation with all that the generators do. A fault of the kernel leaves what they found until then."""
@@ -58,38 +59,58 @@ class LaunchTrace:
         self.results = self.feed.finish()
 
 
-def names_of(generators: Sequence[TraceGenerator]) -> tuple[str, ...]:
-    """The names that a recording has; two of one name are told apart by a number."""
-    counts: dict[str, int] = {}
-    found = []
-    for generator in generators:
-        plain = name_of(type(generator))
-        counts[plain] = counts.get(plain, 0) + 1
-        found.append(plain if counts[plain] == 1 else f"{plain}_{counts[plain]}")
-    return tuple(found)
+class Names:
+    """The names that a recording has for generators. One name always stands for the same tables."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, tuple[Table, ...]] = {}
+
+    def take(self, generator: TraceGenerator, taken: Collection[str]) -> str:
+        """The generator's name, with a number where others have `taken` it or it stood for other tables."""
+        plain, tables = name_of(type(generator)), tuple(generator.tables)
+        suffixes = chain([""], (f"_{number}" for number in count(2)))
+        names = (plain[: MOST_NAME - len(suffix)] + suffix for suffix in suffixes)
+        name = next(each for each in names if each not in taken and self._tables.get(each, tables) == tables)
+        self._tables[name] = tables
+        return name
 
 
 class Tracers:
-    """The generators attached to one session, in the order they were."""
+    """The generators attached to one session, in the order they were, each with its name in the recording."""
 
     def __init__(self, chip: Chip, memory: AddressSpace):
         self._memory, self._numbers = memory, MappingProxyType(chip.describe())
-        self._attached: list[tuple[TraceGenerator, Chooser]] = []
+        self._names = Names()
+        self._attached: list[tuple[str, TraceGenerator, Chooser]] = []
+        self._idle: dict[str, str] = {}  # name -> filter, of those that no launch met so far
         self._commands: list[str] | None = None  # since the first was attached
 
     def attach(self, attached: Attached) -> None:
         """Raises UsageError for a generator that is there already, or a filter that says more than which launches."""
-        if any(there is attached.generator for there, _ in self._attached):
+        if not isinstance(attached.generator, TraceGenerator):
+            raise UsageError(f"{attached.generator!r:.60} is no trace generator: give an object of a subclass")
+        if any(there is attached.generator for _, there, _ in self._attached):
             raise UsageError("this trace generator is attached already; remove it first, or make another one")
-        self._attached.append((attached.generator, Chooser(launches_of(attached.where))))
+        if not attached.generator.is_ready:
+            raise UsageError("this trace generator's __init__ does not call super().__init__(**options)")
+        chooser = Chooser(launches_of(attached.where))
+        name = self._names.take(attached.generator, {name for name, _, _ in self._attached})
+        self._attached.append((name, attached.generator, chooser))
+        if attached.where:
+            self._idle[name] = attached.where
         self._commands = [] if self._commands is None else self._commands
 
     def detach(self, generator: TraceGenerator) -> None:
         """Raises UsageError for one that is not attached."""
-        rest = [(there, chooser) for there, chooser in self._attached if there is not generator]
+        rest = [each for each in self._attached if each[1] is not generator]
         if len(rest) == len(self._attached):
             raise UsageError("this trace generator is not attached")
         self._attached = rest
+
+    def idle(self) -> Iterator[str]:
+        """A sentence for each generator whose filter no launch met."""
+        for name, where in self._idle.items():
+            yield f"trace generator {name} watched nothing: no launch met {where}"
 
     def note(self, command: cmd.Command) -> None:
         """Something is asked of the GPU."""
@@ -101,11 +122,16 @@ class Tracers:
         function = launch.function
         names = (function.display, function.name)
         wanting = [
-            generator
-            for generator, chooser in self._attached
+            (name, generator)
+            for name, generator, chooser in self._attached
             if chooser.choose(launch.index, names, launch.stream, task) is not NOTHING
         ]
-        return LaunchTrace(Feed(self._kernel(launch, task), wanting)) if wanting else None
+        if not wanting:
+            return None
+        found, generators = zip(*wanting, strict=True)
+        for name in found:
+            self._idle.pop(name, None)
+        return LaunchTrace(Feed(self._kernel(launch, task), generators), found)
 
     def _kernel(self, launch: cmd.Launch, task: str) -> Kernel:
         module, function = launch.module, launch.function

@@ -151,7 +151,10 @@ class TraceEvent:
     @property
     def addresses(self) -> np.ndarray:
         """int64 (n, 32): of the first access. Raises IndexError for an instruction that has none."""
-        return self.accesses[0].addresses
+        accesses = self.accesses
+        if not accesses:
+            raise IndexError(f"{self.instruction.opcode} has no addresses of lanes; event.accesses is empty then")
+        return accesses[0].addresses
 
     @property
     def ranges(self) -> tuple:

@@ -88,7 +88,7 @@ def _call(generator: TraceGenerator, call: Callable[..., None], *arguments: Any)
     """Raises GeneratorError for whatever the generator raises: it is somebody else's code."""
     try:
         call(*arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         own = error.__traceback__.tb_next  # from the generator's own first line on
         text = "".join(traceback.format_exception(type(error), error, own))
         raise GeneratorError(

@@ -92,14 +92,25 @@ def find(name: str) -> type[TraceGenerator]:
     installed = installed_generators()
     if name in installed:
         return _of_package(installed[name])
+    if name.endswith(".py"):
+        raise UsageError(f"--trace {name!r} names no class; write {name}:CLASS")
     known = (*BUILT_IN, *installed)
     near = suggestion(name, known) or f"there are {', '.join(known)}, and FILE.py:CLASS"
     raise UsageError(f"no trace generator {name!r}; {near}")
 
 
 def make(spec: Spec) -> TraceGenerator:
-    """Raises UsageError for an unknown name or option, or a wrong value."""
-    return find(spec.name)(**spec.options)
+    """Raises UsageError for an unknown name or option, a wrong value, or a class that cannot be made of options."""
+    found = find(spec.name)
+    try:
+        generator = found(**spec.options)
+    except UsageError:
+        raise
+    except Exception as error:  # whatever the user's __init__ raises
+        raise UsageError(f"trace generator {spec.name}: {type(error).__name__}: {error}") from None
+    if not generator.is_ready:
+        raise UsageError(f"trace generator {spec.name}: its __init__ does not call super().__init__(**options)")
+    return generator
 
 
 def installed_generators() -> dict[str, EntryPoint]:
@@ -128,9 +139,10 @@ def _of_file(file: str, class_name: str) -> type[TraceGenerator]:
     module = importlib.util.module_from_spec(spec)
     folder = str(path.resolve().parent)
     sys.path.insert(0, folder)  # as Python does for a script: it may import its neighbours
+    sys.modules[spec.name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's file raises
+    except (Exception, SystemExit) as error:  # whatever the user's file raises
         raise UsageError(f"{path}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.remove(folder)

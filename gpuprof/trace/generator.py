@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 from gpuprof.base.wording import suggestion
 from gpuprof.errors import UsageError
 from gpuprof.isa.kinds import KINDS
+from gpuprof.isa.opcodes import SPACES
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.tables import IDENTIFIER, Finding, Gathering, Results, Table
+from gpuprof.trace.tables import IDENTIFIER, Finding, Gathering, Results, Table, check_tuple
 
 
 class Option:
@@ -74,6 +75,11 @@ class TraceGenerator:
         self.results: list[Results] = []  # of the launches so far
         self._gathering = Gathering(self.tables)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether __init__ has run: a class with one of its own may forget to call it."""
+        return "_gathering" in vars(self)
+
     # The four calls, in the order of a launch. A generator overrides those that it needs.
 
     def initialize(self, kernel: Kernel) -> None:
@@ -99,6 +105,10 @@ class TraceGenerator:
 
     def find(self, kind: str, severity: str, text: str, **where: Any) -> None:
         """A finding; `where`: the fields of tables.Finding."""
+        for field in where:
+            if field not in Finding._fields:
+                near = suggestion(field, Finding._fields) or f"it has {', '.join(Finding._fields)}"
+                raise UsageError(f"a finding has no field {field!r}; {near}")
         self._gathering.find(Finding(kind, severity, text, **where))
 
     def end_launch(self, launch: int) -> Results:
@@ -127,11 +137,18 @@ def check(generator: type[TraceGenerator]) -> None:
     name = name_of(generator)
     if not IDENTIFIER.fullmatch(name):
         raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
-    for kind in generator.kinds:
-        if kind not in KINDS:
-            raise UsageError(f"trace generator {name}: {kind!r} is no kind of instruction; {suggestion(kind, KINDS)}")
+    for attribute, of in (("kinds", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
+        check_tuple(f"trace generator {name}: {attribute}", getattr(generator, attribute), of)
+    for given, known, what in ((generator.kinds, KINDS, "kind of instruction"), (generator.spaces, SPACES, "space")):
+        for word in given:
+            if word not in known:
+                near = suggestion(word, known) or f"there are {', '.join(known)}"
+                raise UsageError(f"trace generator {name}: {word!r} is no {what}; {near}")
     for table in generator.tables:
         table.check()
+    tables = [table.name for table in generator.tables]
+    if len(set(tables)) < len(tables):
+        raise UsageError(f"trace generator {name}: its tables need different names, not {', '.join(tables)}")
 
 
 def overrides(generator: TraceGenerator, call: str) -> bool:

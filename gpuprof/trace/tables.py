@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from gpuprof.errors import UsageError
+from gpuprof.isa.encoding import PC_END
 
-IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,39}")
+MOST_NAME = 40  # characters of a name
+IDENTIFIER = re.compile(rf"[a-z][a-z0-9_]{{0,{MOST_NAME - 1}}}")
 MOST = (1 << 63) - 1  # of an integer: what a database holds
 SEVERITIES = ("error", "warning", "note")
 
@@ -15,10 +17,15 @@ def _is_integer(value: object) -> bool:
     return type(value) is int and -MOST <= value <= MOST
 
 
-TYPES: dict[str, Callable[[object], bool]] = {
-    "integer": _is_integer,
-    "real": lambda value: type(value) in (int, float) and abs(value) < float("inf"),
-    "text": lambda value: isinstance(value, str),
+class Type(NamedTuple):
+    holds: Callable[[object], bool]
+    meaning: str
+
+
+TYPES = {
+    "integer": Type(_is_integer, "an integer of 64 bits"),
+    "real": Type(lambda value: type(value) in (int, float) and abs(value) < float("inf"), "a finite number"),
+    "text": Type(lambda value: isinstance(value, str), "a text"),
 }
 
 
@@ -31,6 +38,13 @@ class Column(NamedTuple):
     meaning: str
 
 
+def check_tuple(what: str, value: object, of: type) -> None:
+    """Raises UsageError for what is no tuple or list of `of`. One element alone is easily written in its place."""
+    is_list = isinstance(value, tuple | list) and not isinstance(value, of)
+    if not (is_list and all(isinstance(each, of) for each in value)):
+        raise UsageError(f"{what} is {value!r:.60}: expected a tuple of {_NAMES[of]}, as in (first, second) or (only,)")
+
+
 class Table(NamedTuple):
     name: str
     meaning: str
@@ -38,6 +52,7 @@ class Table(NamedTuple):
 
     def check(self) -> None:
         """Raises UsageError for a name that is no identifier, a column twice, a type that is none."""
+        check_tuple(f"table {self.name!r}: columns", self.columns, Column)
         names = [column.name for column in self.columns]
         for name in (self.name, *names):
             if not IDENTIFIER.fullmatch(name):
@@ -56,9 +71,14 @@ class Table(NamedTuple):
         if len(plain) != len(self.columns):
             raise UsageError(f"table {self.name!r} has {len(self.columns)} columns, and a row of {len(plain)} values")
         for column, value in zip(self.columns, plain, strict=True):
-            if not TYPES[column.type](value):
-                raise UsageError(f"table {self.name!r}: column {column.name} is of type {column.type}, not {value!r}")
+            if not TYPES[column.type].holds(value):
+                raise UsageError(
+                    f"table {self.name!r}: column {column.name} is {value!r}: expected {TYPES[column.type].meaning}"
+                )
         return plain
+
+
+_NAMES = {Column: "columns", Table: "tables", str: "texts"}
 
 
 class Finding(NamedTuple):
@@ -93,6 +113,8 @@ class Finding(NamedTuple):
                 raise UsageError(
                     f"a finding with {name} {value!r}: expected {'a text' if is_text else 'an integer from -1 on'}"
                 )
+            if name in ("pc", "other_pc") and value >= PC_END:
+                raise UsageError(f"a finding with {name} {value!r}: code addresses are below {PC_END:#x}")
         return plain
 
 

@@ -1,5 +1,7 @@
 """Generators attached to launches: in Python, by filters, several at once, their exceptions and faults."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -206,6 +208,25 @@ def test_what_initialize_gets(gpu, source):
     assert (store.line, store.space, store.nbytes, store.operation) == (5, "global", 4, "store")
     assert [frame.line for frame in store.frames] == [5]
     assert all(block.index in range(len(kernel.basic_blocks)) for block in kernel.basic_blocks)
+
+
+class Forgets(TraceGenerator):
+    """Has an __init__ of its own."""
+
+    def __init__(self):
+        self.count = 0
+
+
+@pytest.mark.parametrize(
+    "generator, message",
+    [
+        (Kernels, "is no trace generator: give an object of a subclass"),
+        (Forgets(), "this trace generator's __init__ does not call super().__init__(**options)"),
+    ],
+)
+def test_what_cannot_be_attached(gpu, generator, message):
+    with pytest.raises(UsageError, match=re.escape(message)):
+        gpu.add_trace_generator(generator)
 
 
 class Finds(TraceGenerator):

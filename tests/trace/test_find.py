@@ -95,6 +95,8 @@ def test_a_class_of_a_file(tmp_path):
         ("my.py:Other", "my.py:Other is no subclass of gpuprof.trace.TraceGenerator"),
         ("none.py:Mine", "none.py: there is no such file"),
         ("broken.py:Mine", "broken.py: ZeroDivisionError: division by zero"),
+        ("exits.py:Mine", "exits.py: SystemExit: 3"),
+        ("my.py", "--trace 'my.py' names no class; write my.py:CLASS"),
     ],
 )
 def test_a_class_that_cannot_be_used(tmp_path, monkeypatch, what, message):
@@ -102,9 +104,58 @@ def test_a_class_that_cannot_be_used(tmp_path, monkeypatch, what, message):
     (tmp_path / "my.py").write_text(FILE)
     (tmp_path / "neighbour.py").write_text("")
     (tmp_path / "broken.py").write_text("1 / 0\n")
+    (tmp_path / "exits.py").write_text("raise SystemExit(3)\n")
     with pytest.raises(UsageError) as error:
         find(what)
     assert str(error.value) == message
+
+
+DATACLASS = """
+from __future__ import annotations
+from dataclasses import dataclass
+from gpuprof.trace import TraceGenerator
+
+@dataclass
+class Note:
+    count: int
+
+class Notes(TraceGenerator):
+    note = Note(3)
+"""
+
+
+def test_a_file_may_declare_dataclasses(tmp_path):
+    """dataclasses look a class's module up by its name."""
+    (tmp_path / "notes.py").write_text(DATACLASS)
+    assert find(f"{tmp_path}/notes.py:Notes").note.count == 3
+
+
+INITS = """
+from gpuprof.trace import TraceGenerator
+
+class Forgets(TraceGenerator):
+    def __init__(self):
+        self.count = 0
+
+class Wants(TraceGenerator):
+    def __init__(self, more):
+        super().__init__()
+"""
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("Forgets", "Forgets: its __init__ does not call super().__init__(**options)"),
+        ("Wants", "Wants: TypeError: Wants.__init__() missing 1 required positional argument: 'more'"),
+    ],
+)
+def test_an_init_of_its_own(tmp_path, monkeypatch, name, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inits.py").write_text(INITS)
+    with pytest.raises(UsageError) as error:
+        make(parse_spec(f"inits.py:{name}"))
+    assert str(error.value) == f"trace generator inits.py:{message}"
 
 
 class Optional(TraceGenerator):
@@ -161,6 +212,9 @@ def test_tables_that_cannot_be(table, message):
         table.check()
 
 
+TABLE = Table("t", "", COLUMNS)
+
+
 def test_a_kind_that_there_is_not():
     class Wrong(TraceGenerator):
         kinds = ("loads",)
@@ -170,12 +224,40 @@ def test_a_kind_that_there_is_not():
 
 
 @pytest.mark.parametrize(
+    "attributes, message",
+    [
+        ({"spaces": ("shard",)}, "'shard' is no space; did you mean shared?"),
+        ({"kinds": "store"}, "kinds is 'store': expected a tuple of texts, as in (first, second) or (only,)"),
+        ({"opcodes": "LDG.*"}, "opcodes is 'LDG.*': expected a tuple of texts, as in (first, second) or (only,)"),
+        ({"tables": ("t",)}, "tables is ('t',): expected a tuple of tables, as in (first, second) or (only,)"),
+        ({"tables": (TABLE, TABLE)}, "its tables need different names, not t, t"),
+    ],
+)
+def test_attributes_that_cannot_be(attributes, message):
+    with pytest.raises(UsageError) as error:
+        type("Wrong", (TraceGenerator,), attributes)()
+    assert str(error.value) == f"trace generator wrong: {message}"
+
+
+def test_one_table_or_column_is_no_tuple():
+    with pytest.raises(UsageError, match=r"trace generator wrong: tables is Table\(.*expected a tuple of tables"):
+        type("Wrong", (TraceGenerator,), {"tables": TABLE})()
+    with pytest.raises(UsageError, match=r"table 't': columns is Column\(.*expected a tuple of columns"):
+        Table("t", "", COLUMNS[0]).check()
+
+
+def test_a_finding_has_no_such_field():
+    with pytest.raises(UsageError, match="a finding has no field 'adress'; did you mean address"):
+        TraceGenerator().find("bad", "note", "", adress=3)
+
+
+@pytest.mark.parametrize(
     "row, message",
     [
         ((1, 2.0), "table 't' has 3 columns, and a row of 2 values"),
-        ((1.0, 2.0, ""), "table 't': column pc is of type integer, not 1.0"),
-        ((1, float("nan"), ""), "table 't': column share is of type real, not nan"),
-        ((1 << 63, 0.0, ""), "table 't': column pc is of type integer, not 9223372036854775808"),
+        ((1.0, 2.0, ""), "table 't': column pc is 1.0: expected an integer of 64 bits"),
+        ((1, float("nan"), ""), "table 't': column share is nan: expected a finite number"),
+        ((1 << 63, 0.0, ""), "table 't': column pc is 9223372036854775808: expected an integer of 64 bits"),
     ],
 )
 def test_rows_that_do_not_fit(row, message):
@@ -191,6 +273,7 @@ def test_rows_that_do_not_fit(row, message):
         (Finding("Bad", "note", ""), "a finding of kind 'Bad'"),
         (Finding("bad", "fatal", ""), "a finding of severity 'fatal'; one of error, warning, note"),
         (Finding("bad", "note", "", pc=-2), "a finding with pc -2: expected an integer from -1 on"),
+        (Finding("bad", "note", "", pc=1 << 40), "with pc 1099511627776: code addresses are below 0x10000000000"),
         (Finding("bad", "note", "", allocation=1), "a finding with allocation 1: expected a text"),
     ],
 )

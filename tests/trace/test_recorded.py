@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from gpuprof.cli.list import trace_lines
+from gpuprof.correlate.traces import Column as StoredColumn, Table as StoredTable, Traced
 from gpuprof.records.encoding import encode_json
 from gpuprof.records.reader import TraceKey, read_recording
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import PIECE_NBYTES, row_pieces
+from gpuprof.report.pages.traces import columns_of
 from tests.paths import ROOT
 from tests.support.command import gpuprof
 
@@ -176,11 +179,59 @@ def test_two_generators_of_one_name(folder):
     assert names == [("mix", 0), ("mix_2", 0), ("mix", 1)]
 
 
+def test_one_name_is_one_generator_whatever_it_watches(folder):
+    """The second `mix` is the user's, and has another table: a launch that it watches alone keeps it apart."""
+    (folder / "other.py").write_text(
+        "from gpuprof.trace import Column, Table, TraceGenerator\n"
+        "class Mix(TraceGenerator):\n"
+        "    tables = (Table('opcodes', 'mine', (Column('x', 'integer', '', ''),)),)\n"
+        "    def finish(self):\n"
+        "        self.add_row('opcodes', 3)\n"
+    )
+    collect(folder, "--trace", "mix:launch=0", "--trace", "other.py:Mix:launch=1")
+    assert gpuprof(folder, "correlate", "k.gprec", "-o", "k.db")[0] == 0
+    assert rows(folder / "k.db", "SELECT launch, x FROM trace_mix_2_opcodes") == [(1, 3)]
+    assert rows(folder / "k.db", "SELECT DISTINCT launch FROM trace_mix_opcodes") == [(0,)]
+
+
+def test_a_filter_that_no_launch_meets(folder):
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "mix:kernel=nothing", "--trace", "mix:launch=1")
+    assert code == 0
+    assert error.splitlines()[-1] == "gpuprof: trace generator mix watched nothing: no launch met kernel=nothing"
+
+
 def test_list_traces(folder):
     code, out, _ = gpuprof(folder, "list", "traces", "--format", "json")
     found = {entry["name"]: entry for entry in json.loads(out)["traces"]}
-    assert found["addresses"]["options"].startswith("space=global (state space")
-    assert code == 0 and "mix" in found
+    assert found["addresses"]["options"][1] == {
+        "name": "most",
+        "default": 100000,
+        "meaning": "rows at most, in a launch",
+    }
+    assert code == 0 and found["mix"]["options"] == []
+    lines = gpuprof(folder, "list", "traces")[1].splitlines()
+    assert "                     most=100000  rows at most, in a launch" in lines
+
+
+@pytest.mark.parametrize(
+    "width, expected",
+    [
+        (None, ["name text", "one  Finds a thing or two", "       ways=4  lines of a set; 0: one set has all"]),
+        (
+            26,
+            [
+                "name text",
+                "one  Finds a thing or two",
+                "       ways=4  lines of a",
+                "           set; 0: one set",
+                "           has all",
+            ],
+        ),
+    ],
+)
+def test_options_have_lines_of_their_own(width, expected):
+    option = {"name": "ways", "default": 4, "meaning": "lines of a set; 0: one set has all"}
+    assert trace_lines([("one", "Finds a thing or two", [option])], width) == expected
 
 
 @pytest.mark.parametrize(
@@ -298,6 +349,25 @@ def test_requirements_that_cannot_be(traced, file, flags, code, message):
     assert found == code and message in error
 
 
+def test_pages_without_anything(traced):
+    out = gpuprof(traced, "report", "plain.gprec", "--page", "traces")[1]
+    assert out.splitlines()[6:] == [
+        "table  rows",
+        "# no tables of trace generators: gpuprof collect --trace NAME makes them",
+    ]
+    out = gpuprof(traced, "report", "plain.gprec", "--page", "findings")[1]
+    assert out.splitlines()[6:] == ["severity  kind  where  finding", "# no findings of trace generators"]
+
+
+def test_addresses_are_hexadecimal():
+    """Of code and of memory; -1 stands for none. A number of anything else is decimal."""
+    names = ("pc", "to_pc", "address", "first_address", "addresses")
+    columns = tuple(StoredColumn(name, "integer", "", "") for name in names)
+    traced = Traced(StoredTable("trace_g_t", "g", "t", "", columns), ((0, 256, -1, 4096, -1, 4096),))
+    shown = [column.cell(traced.rows[0]).plain for column in columns_of(traced, plain=True)]
+    assert shown == ["0", "0x100", "-", "0x1000", "-", "4096"]
+
+
 def test_pages(traced):
     """In a pipe: every fact a field."""
     out = gpuprof(traced, "report", "k.gprec", "--page", "traces")[1]
@@ -311,7 +381,7 @@ def test_pages(traced):
     ]
     out = gpuprof(traced, "report", "k.gprec", "--page", "findings", "--launch", "1")[1]
     assert [line.split() for line in out.splitlines()[-2:]] == [
-        ["severity", "kind", "count", "where", "other", "launch", "block", "warp", "thread", "memory", "finding"],
+        ["severity", "kind", "count", "where", "second", "launch", "block", "warp", "thread", "memory", "finding"],
         ["note", "stores", "128", "k.cu:3", "-", "1", "0", "-", "-", "-", "block", "0", "stores", "128", "bytes"],
     ]
     document = json.loads(gpuprof(traced, "report", "k.gprec", "--page", "traces", "--format", "json")[1])

@@ -10,6 +10,7 @@ from gpuprof.report.figures import count
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.traces import remark
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import WARM, Look, shown
 
@@ -48,7 +49,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         Column("kind", lambda f: Text(shown(f.kind)), left=True),
         Column("count", lambda f: number(f.count), 1),
         Column("where", lambda f: where(f.pc), left=True),
-        Column("other", lambda f: where(f.other_pc), 2, left=True),
+        Column("second", lambda f: where(f.other_pc), 2, left=True),
         Column("launch", lambda f: number(f.launch), 3),
         Column("block", lambda f: number(f.block), 6),
         Column("warp", lambda f: number(f.warp), 7),
@@ -58,6 +59,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     ]
     yield Text("")
     yield from table(columns, report.findings, look)
+    if not report.findings:
+        yield from remark("no findings of trace generators", look)
 
 
 FIELDS = (

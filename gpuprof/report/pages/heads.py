@@ -21,7 +21,7 @@ COLUMNS = (
     Head("kind", ("findings",), "The name of all findings of this sort."),
     Head("count", ("findings",), "How often it happened."),
     Head("where", ("findings",), "The source line of the instruction, or its address."),
-    Head("other", ("findings",), "A second instruction, such as the one that it races with."),
+    Head("second", ("findings",), "A second instruction, such as the one that it races with."),
     Head("launch", ("findings",), "The launch's index."),
     Head("block", ("findings",), "The linear index of the block in the grid."),
     Head("warp", ("findings",), "The number of the warp in its block."),

@@ -8,11 +8,16 @@ from gpuprof.correlate.traces import Traced
 from gpuprof.report.figures import count
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages.advice import wrapped
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import BOLD, DIM, Look, shown
 
+ADDRESSES = ("pc", "address")  # names of columns, or their last words
 MOST_ROWS = 20  # of a table on a terminal and in a pipe; CSV and JSON have all
+
+
+NO_TABLES = "no tables of trace generators: gpuprof collect --trace NAME makes them"
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
@@ -24,13 +29,21 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     ]
     yield Text("")
     yield from table(overview, report.traces, look)
+    if not report.traces:
+        yield from remark(NO_TABLES, look)
     for traced in report.traces:
         yield Text("")
         yield Text("# " if look.plain else "").append(name_of(traced), BOLD)
         yield from table(columns_of(traced, look.plain), traced.rows[:MOST_ROWS], look)
         if len(traced.rows) > MOST_ROWS:
-            more = f"{len(traced.rows) - MOST_ROWS:,} more rows (--format csv)"
-            yield Text(f"# {more}" if look.plain else more, DIM)
+            yield from remark(f"{len(traced.rows) - MOST_ROWS:,} more rows (--format csv)", look)
+
+
+def remark(words: str, look: Look) -> Iterator[Text]:
+    """In a pipe lines that start with #."""
+    first = "# " if look.plain else ""
+    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
+        yield Text(first + line, DIM)
 
 
 def name_of(traced: Traced) -> str:
@@ -47,7 +60,9 @@ def columns_of(traced: Traced, plain: bool) -> list[Column]:
                 return Text((shown(item).replace(" ", "_") or "-") if plain else shown(item))
             if isinstance(item, float):
                 return Text(f"{item:g}")
-            return Text(f"{item:#x}" if is_address else count(item, plain) if item >= 0 else str(item))
+            if is_address:
+                return Text(f"{item:#x}" if item >= 0 else "-")
+            return Text(count(item, plain) if item >= 0 else str(item))
 
         return show
 
@@ -59,7 +74,8 @@ def columns_of(traced: Traced, plain: bool) -> list[Column]:
 
 
 def is_address(name: str) -> bool:
-    return name == "pc" or name.endswith("_pc")
+    """Of code or of memory: shown in hexadecimal, and -1 as none."""
+    return name in ADDRESSES or name.endswith(tuple(f"_{each}" for each in ADDRESSES))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
