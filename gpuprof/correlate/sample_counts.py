@@ -79,11 +79,12 @@ class LaunchCounts:
         """See `Spread.effective`. `launch`: with how long its stalls are."""
         keys, counts = self.merge()
         pcs, sums = add_up(keys >> np.uint64(REASON_BITS), counts[:, 2:])
-        least = (
-            least_effect(self.registers.get("period_cycles"), launch.stall_lengths, launch.ledger)
-            if launch
-            else Fraction(1)
-        )
+        least = Fraction(1)
+        if launch:
+            # What the launch itself says: --period auto has found its period when the launch ends, not when it begins.
+            own = launch.begin.get("sampling")
+            period_cycles = (self.registers | (own if isinstance(own, dict) else {})).get("period_cycles")
+            least = least_effect(period_cycles, launch.stall_lengths, launch.ledger)
         return self._spread.effective(dict(zip(pcs.tolist(), sums[:, 0].tolist(), strict=True)), least)
 
 
