@@ -30,6 +30,7 @@ def run_axpy(memory: AddressSpace, params: bytes) -> None:
 
 class FakeExecutor:
     def __init__(self, kernels: tuple[str, ...] = ("saxpy", "ns::other")):
+        self.generators = []
         self.memory = AddressSpace()
         self.kernels = kernels
         self.commands: list[cmd.Command] = []
@@ -50,6 +51,12 @@ class FakeExecutor:
         return Program(
             str(path), code, functions, variables, (), "", np.zeros(len(code), np.uint32), (None,) * len(code)
         )
+
+    def add_trace_generator(self, generator, where=""):
+        self.generators.append(generator)
+
+    def remove_trace_generator(self, generator):
+        self.generators.remove(generator)
 
     def submit(self, command):
         self.commands.append(command)
