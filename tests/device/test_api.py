@@ -47,7 +47,8 @@ def test_an_executor_is_used_as_the_protocol_declares():
         if isinstance(node, ast.Attribute) and ast.unparse(node.value).split(".")[-1] == "executor"
     }
     assert used == declared == {
-        "n_launches", "compile", "assemble", "submit", "add_trace_generator", "remove_trace_generator", "finish", "drop",
+        "n_launches", "compile", "assemble", "submit", "add_trace_generator", "remove_trace_generator", "finish",
+        "drop",
     }  # fmt: skip
     for executor in (FakeExecutor(), Session(Settings(), load_chip("a100"))):
         assert declared <= set(dir(executor))

@@ -33,6 +33,8 @@ ALLOWED = {
     ("gpuprof.base.files", "shutil.copyfileobj"): "reads what this command wrote",
     ("gpuprof.records.chunk_file", "open"): "writes",
     ("gpuprof.export.folded", "open"): "writes",
+    ("gpuprof.export.cfg_dot", "open"): "writes",
+    ("gpuprof.trace.generators.others.accelsim", "open"): "writes",
     ("gpuprof.sweep.write", "open"): "writes",
     ("gpuprof.sweep.write", "sqlite3.connect"): "writes a new file",
     ("gpuprof.sweep.run", "os.open"): "/dev/null, for a worker's output",
