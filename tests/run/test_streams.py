@@ -137,8 +137,8 @@ def test_after_a_fault_events_and_streams_go_on(gpu):
 def test_the_limit_of_cycles_is_for_each_launch(tmp_path):
     """What a launch waits for before it starts does not count."""
     launches = ["spin<<<1, 64, 0, 1>>>(x: f32[64]=random, 100)", "spin<<<1, 64, 0, 1>>>(x, 100)"]
-    _, results = run_source(tmp_path, SPIN, *launches, max_cycles=4000)
-    assert spans(results)[1][0] > 4000 > max(result.timing.cycles for result in results.launches)
+    _, results = run_source(tmp_path, SPIN, *launches, max_cycles=4200)
+    assert spans(results)[1][0] > 4200 > max(result.timing.cycles for result in results.launches)
 
 
 def test_many_launches_are_bounded(gpu, monkeypatch):
