@@ -3,8 +3,7 @@ of this tree.
 
 A fenced block of language `console` holds commands after "$ " and their output (stdout and stderr together). A line
 "..." in the output stands for any lines. The commands of a page run one after the other in one folder that has the
-samples, and the files of the pages: a fenced block of language `python` that begins with a comment, as in
-`# stores.py`, is the file of that name.
+samples.
 
 The table of docs/speed.md is what `make bench` last wrote into build/bench.json.
 """
@@ -30,7 +29,6 @@ SPEED = DOCS / "speed.md"
 FIGURES = ROOT / "build" / "bench.json"
 COMPILERS = {"triton_": ("triton", "3.9."), "numba_": ("numba-cuda", "0.30.")}  # word in a command -> what it runs
 _TABLE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- /bench -->)", re.DOTALL)
-_FILE = re.compile(r"```python\n(# (\w+\.py)\n.*?)```", re.DOTALL)
 _BLOCK = re.compile(r"(?<=```console\n).*?(?=```)", re.DOTALL)
 
 
@@ -83,9 +81,6 @@ def run(command: str, folder: Path) -> str:
 
 def prepare(folder: Path) -> None:
     (folder / "samples").symlink_to(ROOT / "samples")
-    for page in PAGES:
-        for text, name in _FILE.findall(page.read_text()):
-            (folder / name).write_text(text)
 
 
 def matches(expected: str, printed: str) -> bool:

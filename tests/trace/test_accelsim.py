@@ -143,6 +143,18 @@ def test_only_lanes_that_do_something_are_in_a_mask(tmp_path):
     assert warp[3].addresses == [0x7E00_0000_0000 + lane for lane in range(8, 32)]
 
 
+def test_a_load_of_a_parameter_has_no_addresses(tmp_path):
+    code = [make("MOV", dst=0, imm=0, slot="a"), make("LDP.32", dst=1, a=0), make("EXIT")]
+    watch(code, AccelSim(folder=str(tmp_path)), params=bytes(8), block=(1, 1, 1))
+    _, blocks = read(tmp_path / "kernel-1.traceg")
+    [[warp]] = blocks.values()
+    assert [(line.opcode, line.width, line.addresses) for line in warp] == [
+        ("MOV", 0, []),
+        ("LDC", 0, []),
+        ("EXIT", 0, []),
+    ]
+
+
 def test_every_name_is_known():
     assert {*NAMES.values(), *COPIES.values(), *GENERIC.values(), *MATRIX_MOVES.values()} <= KNOWN
 

@@ -30,7 +30,7 @@ MOST_DESTINATIONS, MOST_SOURCES = 1, 4
 SHARED_BASE, LOCAL_BASE = 0x7E00_0000_0000, 0x7F00_0000_0000
 BASES = {"shared": SHARED_BASE, "local": LOCAL_BASE}
 WORDS = {"R": 1, "D": 2}  # Dn is in registers 2n and 2n + 1
-# What has addresses in the format; constants have none there.
+CONSTANTS = "LDC"  # has no addresses in the format
 ADDRESSED = frozenset(("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store"))
 FILES = Table(
     "files",
@@ -93,12 +93,12 @@ class AccelSim(TraceGenerator):
         key = instruction.number, space
         if key not in self.heads:
             self.heads[key] = head_of(instruction, space, nbytes)
-        start, rest = self.heads[key]
+        start, rest, has_addresses = self.heads[key]
         if not rest:
             self.left_out += len(warps)
             return
         for warp, mask, end in zip(warps, masks.tolist(), ends, strict=True):
-            self.lines[warp].append(f"{start} {mask:08x} {rest}{end}\n")
+            self.lines[warp].append(f"{start} {mask:08x} {rest}{end if has_addresses else ''}\n")
 
     def finish(self) -> None:
         if self.length > self.most:
@@ -155,21 +155,21 @@ def header(kernel: Kernel, number: int) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def head_of(instruction: Instruction, space: str, nbytes: int) -> tuple[str, str]:
-    """What stands before the mask in a line, and behind it up to the addresses; "" where there is no opcode for it."""
+def head_of(instruction: Instruction, space: str, nbytes: int) -> tuple[str, str, bool]:
+    """What stands before the mask in a line, and behind it up to the addresses, "" where there is no opcode for it; and
+    whether addresses follow.
+    """
     name = name_of(instruction, space)
     if not name:
-        return "", ""
-    opcode = name
-    if space and name not in ("LDC",):
-        opcode = f"{name}.E.{width(nbytes)}"
+        return "", "", False
+    has_addresses = bool(space) and name != CONSTANTS
+    opcode = f"{name}.E.{width(nbytes)}" if has_addresses else name
     destinations = registers(writes(instruction.encoded))[:MOST_DESTINATIONS]
     sources = registers(reads(instruction.encoded))[:MOST_SOURCES]
-    has_addresses = bool(space) and name != "LDC"
     words = [
         str(len(destinations)), *destinations, opcode, str(len(sources)), *sources, str(nbytes if has_addresses else 0),
     ]  # fmt: skip
-    return f"{instruction.pc:04x}", " ".join(words) + (" 0" if has_addresses else "")
+    return f"{instruction.pc:04x}", " ".join(words) + (" 0" if has_addresses else ""), has_addresses
 
 
 def width(nbytes: int) -> str:
