@@ -66,11 +66,16 @@ class Function:
     explicit_cluster: bool = False  # .explicitcluster: a launch has to say how large its clusters are
 
     @property
+    def thread_words(self) -> int:
+        """32-bit registers that hold a thread's values: Rn with n below that, Dn with 2n below that."""
+        return self.registers - PROGRAM_COUNTER_WORDS
+
+    @property
     def uniform_words(self) -> int:
         """32-bit uniform registers that a warp uses, numbered behind the threads' own. Functions use none."""
         if not self.is_kernel:
             return 0
-        return max(0, max(self.r_count, 2 * self.d_count) - (self.registers - PROGRAM_COUNTER_WORDS))
+        return max(0, max(self.r_count, 2 * self.d_count) - self.thread_words)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from gpuprof.emulate.run import emulate
 from gpuprof.isa.encoding import Instruction, encode, make, reads, writes
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME
-from gpuprof.isa.program import Function, Location, Program
+from gpuprof.isa.program import PROGRAM_COUNTER_WORDS, Function, Location, Program
 from gpuprof.isa.special import SPECIAL_INDEX
 
 ADDR64 = pack(addr64=1)
@@ -46,6 +46,7 @@ def program_of(instructions: list[Instruction], shared_nbytes=0, local_nbytes=0,
         0,
         n,
         True,
+        registers=max(counts["R"], 2 * counts["D"]) + PROGRAM_COUNTER_WORDS,
         r_count=counts["R"],
         d_count=counts["D"],
         p_count=counts["P"],

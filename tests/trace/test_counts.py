@@ -1,9 +1,12 @@
 """Generators that count, on programs whose every run is worked out by hand."""
 
+import numpy as np
 import pytest
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.isa.encoding import make
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
 from gpuprof.trace.generators.bounds.graph import Graph
 from gpuprof.trace.generators.bounds.intensity import Intensity
 from gpuprof.trace.generators.counts.activity import Activity
@@ -248,3 +251,31 @@ def test_intensity():
     of_kernel = (448 + 16, 64, 128, 320, 0, 0, 0, 0, 80, 64 / 320)
     assert rows(intensity, "blocks", code, memory=memory, block=(32, 1, 1)) == [(-1, *of_kernel), (0, *of_kernel)]
     assert [row[1:] for row in intensity.results[0].tables["operations"]] == 2 * [("f32", 64), ("int", 128)]
+
+
+SUMS = """
+__global__ void k(float *out, const float *in, size_t pitch, size_t rows, size_t columns, size_t depth)
+{
+    size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t c = 0; c < columns; ++c)
+            for (size_t d = 0; d < depth; ++d)
+                sum += in[i + r * pitch + c * rows * pitch + d * columns * rows];
+    out[i] = sum;
+}
+"""
+
+
+def test_uniform_registers_are_not_live_in_threads(tmp_path):
+    """Here some are used (the listing says how many), and no more registers are live than a thread has."""
+    path = tmp_path / "k.cu"
+    path.write_text(SUMS)
+    gpu = open_device(Settings())
+    module, live, seen = gpu.load(path), LiveRegisters(), Dimensions()
+    arrays = [gpu.to_device(np.zeros(256, np.float32)) for _ in range(2)]
+    with gpu.trace(live), gpu.trace(seen):
+        module.k[1, 32](*arrays, 1, 2, 3, 4)
+    kernel = seen.kernel.function
+    assert kernel.uniform_words > 0
+    assert max(row[0] for row in live.results[0].tables["live"]) <= kernel.thread_words
