@@ -13,7 +13,7 @@ from gpuprof.emulate.core.operation import Env, Op, guard_reader
 from gpuprof.emulate.matrices import fragments, tensor
 from gpuprof.emulate.meeting import Site, sites_of_block
 from gpuprof.emulate.memory import atomic, copies, load_store, stack
-from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, small_floats, video
+from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, slow_paths, small_floats, video
 from gpuprof.emulate.textures import surface, texture  # fmt: skip
 from gpuprof.emulate.together import barriers, cluster, control, mbarrier, services, warp
 from gpuprof.emulate.together.control import End, build_fall
@@ -22,6 +22,7 @@ from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
 from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of
 from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
 from gpuprof.isa.row import Opcode
+from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import SPECIAL
 
 FAMILIES = (
@@ -209,6 +210,11 @@ def scratch_codes(block: BasicBlock) -> list[int]:
 
 
 def build_op(inst: Instruction, env: Env) -> Op:
+    run = build_result(inst, env)
+    return run if slow_path_of(inst) is None else slow_paths.with_slow_path(inst, env, run)
+
+
+def build_result(inst: Instruction, env: Env) -> Op:
     """The callable of one instruction; a guarded one computes into scratch rows and keeps the lanes whose guard
     holds.
     """

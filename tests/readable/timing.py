@@ -15,6 +15,7 @@ from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
 from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
 from gpuprof.timing.sampling.configuration import Sampling
@@ -625,6 +626,9 @@ class Gpu:
                 break
             self.fold(warp, instruction)
         warp.state, warp.earliest, warp.slots_left = "waiting", earliest, instruction.op.slots
+        if slow_path_of(instruction):
+            (_, _, _, _, _, slots, _, _), _ = warp.accesses.pop(0)
+            warp.slots_left += slots
         warp.waits = self.register_waits(warp, instruction)
         if last >= 0:
             warp.waits += self.gap_waits(warp, last, before, jumped)

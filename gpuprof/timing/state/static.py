@@ -17,6 +17,7 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, check_latencies
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.row import NO_LATENCY, Opcode
+from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
@@ -63,7 +64,8 @@ from gpuprof.timing.state.register_reads import register_reads
     GRID_SIGNAL,
     GRID_WAIT,
     LAUNCH,
-) = range(26)
+    SLOW_PATH,
+) = range(27)
 LOAD, STORE, ATOMIC, REDUCTION, COPY = range(5)
 
 KIND_OF_SPACE = {
@@ -282,8 +284,14 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     op = instruction.op
     row["kind"] = FENCE if op.kind == "fence" and unpack_name(instruction.mods, "scope") == "cta" else _kind(op)
     row["kind"] = LAUNCH if op.kind == "syscall" and instruction.imm == LAUNCH_SERVICE else row["kind"]
+    row["kind"] = SLOW_PATH if slow_path_of(instruction) else row["kind"]
     row["operation"] = _operation(op)
-    row["has_access"] = op.space in KIND_OF_SPACE or op.kind == "mbarrier_wait" or is_barrier_in_registers(instruction)
+    row["has_access"] = (
+        op.space in KIND_OF_SPACE
+        or op.kind == "mbarrier_wait"
+        or is_barrier_in_registers(instruction)
+        or row["kind"] == SLOW_PATH
+    )
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chain_cycles(op, chip)

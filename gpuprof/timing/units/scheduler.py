@@ -34,6 +34,7 @@ from gpuprof.timing.state.static import (
     PRODUCT_WAIT,
     SHUFFLE,
     SLEEP,
+    SLOW_PATH,
 )
 from gpuprof.timing.state.tables import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
@@ -226,7 +227,7 @@ def execute(machine, warp, inst, cycle):
         wait_for_phase(machine, warp, inst, cycle)
     elif kind == MULTIPLY:
         multiply(machine, warp, inst, cycle)
-    elif inst.has_access and kind not in (BARRIER, ARRIVE):
+    elif inst.has_access and kind not in (BARRIER, ARRIVE, SLOW_PATH):
         access(machine, warp, cycle)
     elif kind == SHUFFLE:
         shuffle(machine, warp, cycle)

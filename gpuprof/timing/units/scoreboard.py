@@ -5,6 +5,7 @@ import numpy as np
 from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.layout import (
+    ACCESS_NBYTES,
     CLASS_BRANCH,
     CLASS_CONSTANT,
     CLASS_FETCH,
@@ -25,8 +26,9 @@ from gpuprof.timing.state.layout import (
     TOKEN,
     WAITING,
 )
-from gpuprof.timing.state.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY
+from gpuprof.timing.state.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY, SLOW_PATH
 from gpuprof.timing.state.tables import (
+    access_of,
     blocked_at,
     board_at,
     bypass_at,
@@ -179,7 +181,7 @@ def gap_waits(machine, warp, inst):
     before = inst_at(machine, last)
     # ptxas writes the time for which the warp keeps a pipe itself into stall counts, so it is no throttle.
     if before.again > 1 and before.port == inst.port:
-        port = slot_port(inst, inst.slots)
+        port = slot_port(inst, w.slots_left)
         if port != PORT_NONE and port == slot_port(before, 1):
             raise_until(machine, warp, CLASS_WAIT, w.last + before.again, PIPE | last)
     # Behind a jump the warp waits for the branch instead.
@@ -292,6 +294,14 @@ def advance(machine, warp):
 
 
 @cold
+def slow_slots(warp):
+    """Slots that the warp at an instruction with a slow path takes beside the fast path's: `conflicts` of its record."""
+    record = access_of(warp.access)
+    warp.access += ACCESS_NBYTES
+    return np.int64(record.conflicts)
+
+
+@cold
 def next_instruction(machine, warp, earliest):
     """Moves warp `warp` on to its next instruction that takes an issue slot; it may issue from cycle `earliest` on.
 
@@ -313,6 +323,8 @@ def next_instruction(machine, warp, earliest):
             break
     inst = inst_at(machine, w.pc)
     w.slots_left = inst.slots
+    if inst.kind == SLOW_PATH:
+        w.slots_left += slow_slots(w)
     for c in range(N_CLASSES):
         until_at(machine, warp, c).value = 0
     w.before = last

@@ -1,0 +1,106 @@
+"""Who takes which part of a slow path (isa/slow_paths): functions of operands, a bool row for each part in its order.
+The trace gets a record with the slots that each warp takes beside the fast path's.
+"""
+
+import numpy as np
+
+from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.operands import F32, U32, source
+from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate
+from gpuprof.emulate.log.formats import access_word
+from gpuprof.isa.encoding import PT, Instruction
+from gpuprof.isa.modifiers import unpack
+from gpuprof.isa.opcodes import by_number
+from gpuprof.isa.slow_paths import SlowPath, slow_path_of
+
+EXPONENT_SHIFT, ODD = 23, 255  # ODD: the exponent of infinities and NaNs; 0 is that of zeros and subnormals
+EXPONENTS = 254  # of normal numbers
+
+
+def exponents(row: np.ndarray) -> np.ndarray:
+    """The biased exponents of an f32 row, int32, as in its bits."""
+    return (row.view(np.uint32) >> EXPONENT_SHIFT & ODD).astype(np.int32)
+
+
+def is_odd(row: np.ndarray) -> np.ndarray:
+    exponent = exponents(row)
+    return (exponent == 0) | (exponent == ODD)
+
+
+def division_parts(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
+    above, below = exponents(a), exponents(b)
+    # FCHK: an operand, the quotient or a remainder may leave the range on the fast path.
+    called = (below == 0) | (below >= 253) | (above >= 254) | ((above < 24) & (a != 0))
+    called |= (above - below >= 126) | ((above - below <= -126) & (above > 0))
+    special = called & (is_odd(a) | is_odd(b))
+    nan = special & (np.isnan(a) | np.isnan(b))
+    numbers = special & ~nan
+    zeros, not_zeros = numbers & (a == 0) & (b == 0), numbers & ((a != 0) | (b != 0))
+    infinities = not_zeros & np.isinf(a) & np.isinf(b)
+    one_defined = not_zeros & ~infinities
+    zero = one_defined & (np.isinf(b) | (a == 0))
+    not_zero = one_defined & ~zero
+    infinite = not_zero & (np.isinf(a) | (b == 0))
+    scaled = not_zero & ~infinite
+    divided = (called & ~special) | scaled
+    with np.errstate(all="ignore"):
+        quotient = np.abs(a.astype(np.float64) / b.astype(np.float64))
+    fraction, power = np.frexp(np.where(divided, quotient, 1.0))
+    # The exponent of the quotient before it is rounded to its range: 1 to 254 are normal.
+    exponent = power + 126
+    normal = divided & (exponent >= 1) & (exponent <= EXPONENTS)
+    out_of_range = divided & ~normal
+    too_large = out_of_range & (exponent > EXPONENTS)
+    too_small = out_of_range & ~too_large
+    subnormal = too_small & (exponent >= -24)
+    return (
+        called, special, nan, numbers, zeros | infinities, not_zeros, one_defined, zero, not_zero, infinite, scaled,
+        divided, normal, out_of_range, too_large, too_small, subnormal,
+    )  # fmt: skip
+
+
+def reciprocal_parts(a: np.ndarray) -> tuple[np.ndarray, ...]:
+    exponent = exponents(a)
+    small, large = exponent == 0, exponent >= 253
+    return small | large, small, large, (exponent == 253) | (exponent == 254), exponent == ODD
+
+
+def root_parts(a: np.ndarray) -> tuple[np.ndarray, ...]:
+    # Below 2^-101 the fast path's remainder would be subnormal; the sign makes it a large number.
+    called = a.view(np.uint32) - np.uint32(0x0D000000) > np.uint32(0x727FFFFF)
+    not_zero = called & (a != 0)
+    not_negative = not_zero & ~(a < 0)
+    return called, not_zero, not_negative, not_negative & ~np.isnan(a)
+
+
+PARTS = by_number({"FDIV": division_parts, "FRCP": reciprocal_parts, "FSQRT": root_parts})
+
+
+def slots_beside(path: SlowPath, parts: tuple[np.ndarray, ...], active: np.ndarray) -> np.ndarray:
+    """Issue slots that each warp takes more than the row has, int64: `active` bool (32 * warps,), `parts` as long."""
+    rows = np.stack(np.broadcast_arrays(*parts)).reshape(len(parts), -1, WARP) & active.reshape(-1, WARP)
+    taken = np.array([*path.parts.values()]) @ rows.any(2)
+    left_out = path.fast * (rows[0] == active.reshape(-1, WARP)).all(1)
+    return np.maximum(taken - left_out, 0)
+
+
+def with_slow_path(inst: Instruction, env: Env, run: Op) -> Op:
+    """`run`, an operation that has a slow path, with a record of each warp: in `conflicts` its slots beside the row's.
+    A warp of which no lane has the guard has 0.
+    """
+    path, parts_of = slow_path_of(inst), PARTS[inst.op.number]
+    refs = [source(inst, slot, U32, env.pool) for slot in "ab" if getattr(inst.op, slot)]
+    signs = [np.uint32(unpack(inst.mods, f"neg_{slot}") << 31) for slot in "ab" if getattr(inst.op, slot)]
+    guard = None if inst.guard == PT else read_predicate(inst.guard, env)
+
+    def op(lanes: Lanes) -> None:
+        if lanes.chunk.log.is_wanted:
+            rows = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
+            rows = [(row ^ sign).view(np.float32) for row, sign in zip(rows, signs, strict=True)]
+            active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
+            held = active if guard is None else active & guard(lanes)
+            slots = slots_beside(path, parts_of(*rows), held)[lanes.masks != 0]
+            lanes.chunk.log.accesses(lanes.step_warps, access_word(conflicts=slots))
+        run(lanes)
+
+    return op
