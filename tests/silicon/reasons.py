@@ -18,10 +18,6 @@ REASONS: tuple[tuple[str, str], ...] = (
     ("a100-ayush-tr-14421bf", WARM),
     ("a100-80-random", "unknown: sectors at random over 256 MB take twice the model's time"),
     (
-        "bh-3090-pnpoly-*",
-        "its corners are not published: an edge takes 50 slots on the card, 19 in ptxas' code, and 47 with 0 / 0",
-    ),
-    (
         "bh-3090-conv-64_2_*",
         "its code of 80 KB does not fit into the instruction caches; what lies behind these is not measured",
     ),

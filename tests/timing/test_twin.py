@@ -309,3 +309,34 @@ def test_atomics_of_floats_and_of_many_lanes(tmp_path: Path, chip_name):
     twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32, warps)
     assert ledger_of(timing) == dict(twin.ledger)
     assert timing.end_cycle == twin.end
+
+
+def test_slow_paths(tmp_path: Path):
+    """Divisions and a root in a loop, with a record each that says how many slots more a warp takes, in odd and even
+    numbers.
+    """
+    path = tmp_path / "chip.toml"
+    path.write_text(CHIPS["a100"])
+    chip = load_chip(path)
+    instructions = [
+        make("FADD", dst=0, a=1, b=2),
+        make("FDIV", dst=3, a=0, b=1),  # block 1, a loop, begins here
+        make("FSQRT", dst=4, a=3),
+        make("FFMA", dst=5, a=4, b=3, c=5),
+        make("FDIV", dst=6, a=1, b=2),
+        make("BRA", guard=0, imm=-5 * 16),
+        make("EXIT"),
+    ]
+    blocks = [0, 1, 1, 1, 2]
+    warps = [
+        warp(blocks, [access((), conflicts=slots) for slots in (28 * (k % 3), 7, k, 0, 96, 39, 21 * (k & 1), 0, k)])
+        for k in range(16)
+    ]
+    timing, _ = run(chip, instructions, warps, warps_per_block=4)
+    job = launch(encode(instructions))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 128, warps)
+    extra = sum(record[5] for _, accesses, _ in warps for record, _ in accesses)
+    rows = sum(16 * (3 if 1 <= k < 6 else 1) * instruction.op.slots for k, instruction in enumerate(instructions))
+    assert timing.issue_slots == twin.counts["issue_slots"] == rows + extra
+    assert ledger_of(timing) == dict(twin.ledger)
+    assert timing.end_cycle == twin.end

@@ -6,7 +6,8 @@ import numpy as np
 
 # One run of a basic block by a warp: `block` indexes program.basic_block_starts(code), bit l of `mask` is lane l.
 STEP_DTYPE = np.dtype([("block", "<u4"), ("mask", "<u4")])
-# One memory instruction executed by a warp. As one little-endian uint64, which `access_word` packs:
+# One instruction that accesses memory or has a slow path (isa/slow_paths), executed by a warp. As one little-endian
+# uint64, which `access_word` packs:
 #
 #      63..56 55..48   47..40     39..32  31..24      23..16      15..8      7..0
 #     +------+--------+----------+-------+-----------+-----------+----------+-----------+
@@ -20,7 +21,9 @@ ACCESS_DTYPE = np.dtype(
         ("wavefronts", "u1"),  # passes through the 32 four-byte banks
         ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
         ("lanes", "u1"),  # lanes that took part
-        ("conflicts", "u1"),  # atomics: most lanes on one address; copies to shared memory: passes through its banks
+        # atomics: most lanes on one address; copies to shared memory: passes through its banks; slow paths: issue slots
+        # beside the row's
+        ("conflicts", "u1"),
         ("uniform", "u1"),  # 1 when all lanes' addresses agree
         ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
     ]

@@ -5,7 +5,7 @@ The trace gets a record with the slots that each warp takes beside the fast path
 import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.core.operands import F32, U32, source
+from gpuprof.emulate.core.operands import U32, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.isa.encoding import PT, Instruction
@@ -45,7 +45,7 @@ def division_parts(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
     divided = (called & ~special) | scaled
     with np.errstate(all="ignore"):
         quotient = np.abs(a.astype(np.float64) / b.astype(np.float64))
-    fraction, power = np.frexp(np.where(divided, quotient, 1.0))
+    power = np.frexp(np.where(divided, quotient, 1.0))[1]
     # The exponent of the quotient before it is rounded to its range: 1 to 254 are normal.
     exponent = power + 126
     normal = divided & (exponent >= 1) & (exponent <= EXPONENTS)

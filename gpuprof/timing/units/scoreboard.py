@@ -295,7 +295,7 @@ def advance(machine, warp):
 
 @cold
 def slow_slots(warp):
-    """Slots that the warp at an instruction with a slow path takes beside the fast path's: `conflicts` of its record."""
+    """Slots beside the row's that the warp takes at an instruction with a slow path: `conflicts` of its record."""
     record = access_of(warp.access)
     warp.access += ACCESS_NBYTES
     return np.int64(record.conflicts)
