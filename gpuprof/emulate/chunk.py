@@ -306,6 +306,10 @@ class Chunk:
     def count_guarded(self, at: int, held: np.ndarray) -> None:
         self.tally.guard(at, int(np.count_nonzero(held)))
 
+    def count_slow_path(self, at: int, slots: np.ndarray) -> None:
+        """`slots`: of each warp that runs instruction `at`, beside the row's."""
+        self.tally.slow_path(at, int(slots.sum()))
+
     def count_divergence(self, at: int, masks: np.ndarray, rest: np.ndarray) -> None:
         self.tally.divergence(at, int(np.count_nonzero((masks != 0) & (rest != 0))))
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.chips import Chip
+from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.timing.aged import fill
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
@@ -114,13 +115,12 @@ class Settling:
         )
 
 
-def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
-    """The issue slots of a launch. inst_executed: uint64 (instructions,), executions by warps of each instruction of
-    the module.
-    """
+def issue_slots(code: np.ndarray, chip: Chip, counters: LaunchCounters) -> int:
+    """The issue slots of a launch, from its counters for each instruction of the module."""
     inst = static_program(code, chip).inst
     # Renaming moves and the further rows of a wgmma issue nothing, whatever slots their rows have.
-    return int(np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"]) @ inst_executed.astype(np.int64))
+    slots = np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"])
+    return int(slots @ counters.inst_executed.astype(np.int64)) + sum(counters.slow_slots.values())
 
 
 def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTiming:

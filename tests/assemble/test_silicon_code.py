@@ -18,7 +18,7 @@ KNOWN = {
         "ptxas does 24 channels at once, ours 4, and widens an offset in the sum that needs it",
     ),
     **dict.fromkeys(
-        (*(f"in_polygon<0, 256, 1, {method}, 100>" for method in range(3)), "in_polygon<2, 256, 4, 0, 100>"),
+        (*(f"in_polygon<0, 256, 1, {method}, 100>" for method in range(3)), "in_polygon<0, 256, 4, 1, 100>"),
         "a turn of the loop has an edge, ptxas' has two to eight; it also joins predicates in threes",
     ),
     **dict.fromkeys(

@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpuprof.chips import load_chip
 from gpuprof.emulate.scalar.slow_paths import PARTS, slots_beside
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.slow_paths import SLOW_PATHS
+from gpuprof.timing.extrapolate import issue_slots
 from tests.ptxas.expansion import installed
 from tests.ptxas.sass_operations import executed
 from tests.support.running import run_source
@@ -84,7 +86,11 @@ __global__ void guarded(float *out, float a, float b, int first)
 
 
 def slots(tmp_path, *launches: str) -> list[int]:
-    _, results = run_source(tmp_path, SOURCE, *launches)
+    """Issue slots of each launch, as timed; the counters, which stand for launches timed in part, have as many."""
+    _, results = run_source(tmp_path, SOURCE, *launches, chip_name="a100")
+    for result in results.launches:
+        code = result.launch.module.code
+        assert result.timing.issue_slots == issue_slots(code, load_chip("a100"), result.counters)
     return [result.timing.issue_slots for result in results.launches]
 
 

@@ -124,6 +124,8 @@ def slots_of(launch: Launch, counters: LaunchCounters) -> Counter[str]:
     found: Counter[str] = Counter()
     for number, executed in zip(launch.module.code["opcode"], counters.inst_executed, strict=True):
         found[TABLE[number].name] += int(executed) * TABLE[number].slots
+    for at, slots in counters.slow_slots.items():
+        found[TABLE[launch.module.code["opcode"][at]].name] += slots
     return found
 
 

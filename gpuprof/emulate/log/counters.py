@@ -23,7 +23,8 @@ class Pulse:
 class LaunchCounters:
     """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched`
     the grids that it launched (see emulate.core.device_launches), both in order; `patterns` those of the instructions
-    that access shared memory, by their index.
+    that access shared memory, by their index; `slow_slots` the issue slots that slow paths took beside their rows', by
+    instruction.
     """
 
     inst_executed: np.ndarray  # by warps
@@ -39,6 +40,7 @@ class LaunchCounters:
     output: list[str] = field(default_factory=list)
     launched: Launched = field(default_factory=Launched)
     patterns: dict[int, Patterns] = field(default_factory=dict)
+    slow_slots: dict[int, int] = field(default_factory=dict)
     pulse: Pulse = field(default_factory=Pulse)
 
     @classmethod
@@ -46,5 +48,5 @@ class LaunchCounters:
         return cls(*(np.zeros(n_instructions, np.uint64) for _ in range(len(COUNTER_NAMES))))
 
 
-NO_COUNTERS = ("output", "launched", "patterns", "pulse")
+NO_COUNTERS = ("output", "launched", "patterns", "slow_slots", "pulse")
 COUNTER_NAMES = tuple(f.name for f in fields(LaunchCounters) if f.name not in NO_COUNTERS)

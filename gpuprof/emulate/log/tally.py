@@ -40,6 +40,10 @@ class Tally:
         """Counts warps that instruction `at` splits."""
         self.counters.divergent_branches[at] += np.uint64(n_warps)
 
+    def slow_path(self, at: int, slots: int) -> None:
+        """Counts issue slots that warps took beside the row's of instruction `at`."""
+        self.counters.slow_slots[at] = self.counters.slow_slots.get(at, 0) + slots
+
     def guard(self, at: int, n_threads: int) -> None:
         """Counts threads whose guard of instruction `at` holds."""
         self.guarded[at] = self.guarded.get(at, 0) + n_threads

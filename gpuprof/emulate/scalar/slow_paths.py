@@ -92,14 +92,16 @@ def with_slow_path(inst: Instruction, env: Env, run: Op) -> Op:
     refs = [source(inst, slot, U32, env.pool) for slot in "ab" if getattr(inst.op, slot)]
     signs = [np.uint32(unpack(inst.mods, f"neg_{slot}") << 31) for slot in "ab" if getattr(inst.op, slot)]
     guard = None if inst.guard == PT else read_predicate(inst.guard, env)
+    at = env.at
 
     def op(lanes: Lanes) -> None:
+        rows = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
+        rows = [(row ^ sign).view(np.float32) for row, sign in zip(rows, signs, strict=True)]
+        active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
+        held = active if guard is None else active & guard(lanes)
+        slots = slots_beside(path, parts_of(*rows), held)[lanes.masks != 0]
+        lanes.chunk.count_slow_path(at, slots)
         if lanes.chunk.log.is_wanted:
-            rows = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
-            rows = [(row ^ sign).view(np.float32) for row, sign in zip(rows, signs, strict=True)]
-            active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
-            held = active if guard is None else active & guard(lanes)
-            slots = slots_beside(path, parts_of(*rows), held)[lanes.masks != 0]
             lanes.chunk.log.accesses(lanes.step_warps, access_word(conflicts=slots))
         run(lanes)
 
