@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.scalar.slow_paths import PARTS, slots_beside
+from gpuprof.emulate.scalar.slow_paths import slots_beside
 from gpuprof.isa.opcodes import BY_NAME
-from gpuprof.isa.slow_paths import SLOW_PATHS
 from gpuprof.timing.extrapolate import issue_slots
 from tests.ptxas.expansion import installed
 from tests.ptxas.sass_operations import executed
@@ -37,9 +36,8 @@ PTX = {"FDIV": "div.rn.f32", "FRCP": "rcp.rn.f32", "FSQRT": "sqrt.rn.f32"}
 
 def slots_of(name: str, *rows: np.ndarray) -> list[int]:
     """Of each warp, for rows of f32."""
-    number = BY_NAME[name].number
-    parts = PARTS[number](*rows)
-    return (BY_NAME[name].slots + slots_beside(SLOW_PATHS[number], parts, np.ones(len(rows[0]), np.bool_))).tolist()
+    beside = slots_beside(BY_NAME[name].number, rows, np.ones(len(rows[0]), np.bool_))
+    return (BY_NAME[name].slots + beside).tolist()
 
 
 def test_slots_by_operands():

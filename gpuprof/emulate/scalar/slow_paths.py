@@ -1,17 +1,17 @@
 """Who takes which part of a slow path (isa/slow_paths): functions of operands, a bool row for each part in its order.
+
 The trace gets a record with the slots that each warp takes beside the fast path's.
 """
 
 import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.core.operands import U32, source
+from gpuprof.emulate.core.operands import F32, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.isa.encoding import PT, Instruction
-from gpuprof.isa.modifiers import unpack
 from gpuprof.isa.opcodes import by_number
-from gpuprof.isa.slow_paths import SlowPath, slow_path_of
+from gpuprof.isa.slow_paths import SLOW_PATHS
 
 EXPONENT_SHIFT, ODD = 23, 255  # ODD: the exponent of infinities and NaNs; 0 is that of zeros and subnormals
 EXPONENTS = 254  # of normal numbers
@@ -27,11 +27,14 @@ def is_odd(row: np.ndarray) -> np.ndarray:
     return (exponent == 0) | (exponent == ODD)
 
 
-def division_parts(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
+def division_called(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     above, below = exponents(a), exponents(b)
     # FCHK: an operand, the quotient or a remainder may leave the range on the fast path.
     called = (below == 0) | (below >= 253) | (above >= 254) | ((above < 24) & (a != 0))
-    called |= (above - below >= 126) | ((above - below <= -126) & (above > 0))
+    return called | (above - below >= 126) | ((above - below <= -126) & (above > 0))
+
+
+def division_parts(called: np.ndarray, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
     special = called & (is_odd(a) | is_odd(b))
     nan = special & (np.isnan(a) | np.isnan(b))
     numbers = special & ~nan
@@ -59,47 +62,66 @@ def division_parts(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, ...]:
     )  # fmt: skip
 
 
-def reciprocal_parts(a: np.ndarray) -> tuple[np.ndarray, ...]:
+def reciprocal_called(a: np.ndarray) -> np.ndarray:
     exponent = exponents(a)
-    small, large = exponent == 0, exponent >= 253
-    return small | large, small, large, (exponent == 253) | (exponent == 254), exponent == ODD
+    return (exponent == 0) | (exponent >= 253)
 
 
-def root_parts(a: np.ndarray) -> tuple[np.ndarray, ...]:
+def reciprocal_parts(called: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, ...]:
+    exponent = exponents(a)
+    large = called & (exponent != 0)
+    return called, called & (exponent == 0), large, large & (exponent != ODD), large & (exponent == ODD)
+
+
+def root_called(a: np.ndarray) -> np.ndarray:
     # Below 2^-101 the fast path's remainder would be subnormal; the sign makes it a large number.
-    called = a.view(np.uint32) - np.uint32(0x0D000000) > np.uint32(0x727FFFFF)
+    return a.view(np.uint32) - np.uint32(0x0D000000) > np.uint32(0x727FFFFF)
+
+
+def root_parts(called: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, ...]:
     not_zero = called & (a != 0)
     not_negative = not_zero & ~(a < 0)
     return called, not_zero, not_negative, not_negative & ~np.isnan(a)
 
 
-PARTS = by_number({"FDIV": division_parts, "FRCP": reciprocal_parts, "FSQRT": root_parts})
+# Who takes the slow path at all, and of these who goes through which part.
+TAKEN = by_number(
+    {
+        "FDIV": (division_called, division_parts),
+        "FRCP": (reciprocal_called, reciprocal_parts),
+        "FSQRT": (root_called, root_parts),
+    }
+)
 
 
-def slots_beside(path: SlowPath, parts: tuple[np.ndarray, ...], active: np.ndarray) -> np.ndarray:
-    """Issue slots that each warp takes more than the row has, int64: `active` bool (32 * warps,), `parts` as long."""
-    rows = np.stack(np.broadcast_arrays(*parts)).reshape(len(parts), -1, WARP) & active.reshape(-1, WARP)
-    taken = np.array([*path.parts.values()]) @ rows.any(2)
-    left_out = path.fast * (rows[0] == active.reshape(-1, WARP)).all(1)
-    return np.maximum(taken - left_out, 0)
+def slots_beside(number: int, operands: list[np.ndarray], active: np.ndarray) -> np.ndarray:
+    """Issue slots that each warp takes more than the row `number` has, int64: `active` bool (32 * warps,), operands f32
+    and as long.
+    """
+    called_of, parts_of = TAKEN[number]
+    called = called_of(*operands) & active
+    # Operands are hardly ever near an end of the range.
+    if not called.any():
+        return np.zeros(len(active) // WARP, np.int64)
+    path = SLOW_PATHS[number]
+    parts = np.stack(parts_of(called, *operands)).reshape(len(path.parts), -1, WARP)
+    left_out = parts[0].any(1) & (parts[0] == active.reshape(-1, WARP)).all(1)
+    return np.array([*path.parts.values()]) @ parts.any(2) - path.fast * left_out
 
 
 def with_slow_path(inst: Instruction, env: Env, run: Op) -> Op:
     """`run`, an operation that has a slow path, with a record of each warp: in `conflicts` its slots beside the row's.
     A warp of which no lane has the guard has 0.
     """
-    path, parts_of = slow_path_of(inst), PARTS[inst.op.number]
-    refs = [source(inst, slot, U32, env.pool) for slot in "ab" if getattr(inst.op, slot)]
-    signs = [np.uint32(unpack(inst.mods, f"neg_{slot}") << 31) for slot in "ab" if getattr(inst.op, slot)]
+    refs = [source(inst, slot, F32, env.pool) for slot in "ab" if getattr(inst.op, slot)]
     guard = None if inst.guard == PT else read_predicate(inst.guard, env)
     at = env.at
 
     def op(lanes: Lanes) -> None:
-        rows = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
-        rows = [(row ^ sign).view(np.float32) for row, sign in zip(rows, signs, strict=True)]
+        operands = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         held = active if guard is None else active & guard(lanes)
-        slots = slots_beside(path, parts_of(*rows), held)[lanes.masks != 0]
+        slots = slots_beside(inst.op.number, operands, held)[lanes.masks != 0]
         lanes.chunk.count_slow_path(at, slots)
         if lanes.chunk.log.is_wanted:
             lanes.chunk.log.accesses(lanes.step_warps, access_word(conflicts=slots))
