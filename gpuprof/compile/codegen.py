@@ -48,6 +48,12 @@ UNROLLING = (
     "--scev-cheap-expansion-budget=11",
 )
 
+# nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again behind
+# that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So
+# LLVM does it in passes of their own (`sink`), and no more once these options are set. Nothing would undo then what it
+# does in front of a branch so that no lane waits: without a bound of 3 (LLVM has 7), divisions too.
+NO_SINKING = ("--instcombine-code-sinking=false", "--disable-machine-sink", "--spec-exec-max-speculation-cost=3")
+
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _DEVICE_FUNCTION = re.compile(
     r"^define (?:(?:weak_odr|weak|linkonce_odr|linkonce|internal|dso_local|hidden|protected) "
@@ -82,8 +88,21 @@ def internalize(ir: str) -> str:
     return _DEVICE_FUNCTION.sub(replace, ir)
 
 
-def optimize(ir: str, target, level: int) -> str:
+def sink(ir: str, target) -> str:
+    """Moves instructions into the one branch that needs their result; LLVM does not from here on."""
     module = llvm.parse_assembly(ir)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_sinking_pass()
+    passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options()))
+    for option in NO_SINKING:
+        llvm.set_option("gpuprof", option)
+    return str(module)
+
+
+def optimize(ir: str, target, level: int) -> str:
+    module = llvm.parse_assembly(sink(ir, target) if level else ir)
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=level))
     if level == 0:  # LLVM's own pipeline of level 0 unrolls and promotes all the same: only what must be inlined is
         passes = llvm.create_new_module_pass_manager()

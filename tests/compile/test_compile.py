@@ -61,16 +61,16 @@ def test_module_of_a_small_kernel(build):
     assert module.sources == {"k.cu": Path("k.cu").read_text()}
     assert opcodes(module.ptx) == [
         "ld.param.b64",
-        "cvta.to.global.u64",
         "ld.param.b64",
+        "cvta.to.global.u64",
         "cvta.to.global.u64",
         "ld.param.b32",
         "mov.u32",
         "setp.ge.u32",
-        "bra",
         "mul.wide.u32",
         "add.s64",
         "add.s64",
+        "bra",
         "ld.global.b32",
         "ld.global.b32",
         "add.f32",
