@@ -15,13 +15,9 @@ from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
-<<<<<<< HEAD
 from gpuprof.compile.passes.unrolled import unroll_once
 from gpuprof.isa.encoding import decode
-from tests.support.nvidia_tools import needs_nvcc
-=======
 from tests.support.nvidia_tools import NVCC, needs_nvcc
->>>>>>> convs-sinking
 
 TWO_BRANCHES = """\
 .visible .entry k()
