@@ -93,6 +93,7 @@ def sink(ir: str, target) -> str:
     module = llvm.parse_assembly(ir)
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
     passes.add_instruction_combine_pass()
     passes.add_sinking_pass()
     passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options()))

@@ -223,7 +223,6 @@ def test_a_loop_of_unknown_turns(tmp_path, n):
     assert multiplications(ptx) == n * UNKNOWN_TURNS[n]
 
 
-<<<<<<< HEAD
 # for (unsigned s = 1; ...; s *= 2) ... x % (2 * s) ...
 REMAINDER = """\
 define void @k(i32 %0) {
@@ -360,7 +359,6 @@ def test_so_is_nvccs(tmp_path):
     source = tmp_path / "columns.cu"
     source.write_text(SUM_OF_COLUMN)
     assert loads_by_turn(assemble_program(compile_nvcc(source, arch="sm_80"))) == [4, 1]
-=======
 # Body of a kernel -> its divisions, sums, branches and stores in order, as nvcc 13.0 has them for sm_80.
 GUARDED = {
     # What one branch alone needs is done there,
@@ -386,4 +384,3 @@ def test_nvcc_does_the_same_in_front_of_a_guard(tmp_path, body):
     command = [NVCC, "-arch=sm_80", "-ptx", "k.cu", "-o", "k.ptx"]
     subprocess.run(command, check=True, cwd=tmp_path)
     assert " ".join(SHOWN.findall((tmp_path / "k.ptx").read_text())) == GUARDED[body]
->>>>>>> convs-sinking
