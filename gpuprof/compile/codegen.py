@@ -52,7 +52,7 @@ UNROLLING = (
 # that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So
 # LLVM does it in passes of their own (`sink`), and no more once these options are set. Nothing would undo then what it
 # does in front of a branch so that no lane waits: without a bound of 3 (LLVM has 7), divisions too.
-NO_SINKING = ("--instcombine-code-sinking=false", "--disable-machine-sink", "--spec-exec-max-speculation-cost=3")
+NO_SINKING = ("--instcombine-code-sinking=false", "--disable-machine-sink", "--spec-exec-max-speculation-cost=0")
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _DEVICE_FUNCTION = re.compile(
