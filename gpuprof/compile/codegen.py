@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 from gpuprof.compile import lineinfo, naming
 from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.passes.addresses import share_addresses
 from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
@@ -161,7 +162,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
     return {
-        "ptx": turn_branches(add_cluster_dims(ptx, cluster_dims)),
+        "ptx": share_addresses(turn_branches(add_cluster_dims(ptx, cluster_dims))),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],

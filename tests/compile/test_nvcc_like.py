@@ -359,6 +359,8 @@ def test_so_is_nvccs(tmp_path):
     source = tmp_path / "columns.cu"
     source.write_text(SUM_OF_COLUMN)
     assert loads_by_turn(assemble_program(compile_nvcc(source, arch="sm_80"))) == [4, 1]
+
+
 # Body of a kernel -> its divisions, sums, branches and stores in order, as nvcc 13.0 has them for sm_80.
 GUARDED = {
     # What one branch alone needs is done there,
