@@ -52,7 +52,7 @@ UNROLLING = (
 # nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again behind
 # that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So
 # LLVM does it in passes of their own (`sink`), and no more once these options are set. Nothing would undo then what it
-# does in front of a branch so that no lane waits: without a bound of 3 (LLVM has 7), divisions too.
+# does in front of a branch so that no lane waits; nvcc does nothing there, not even an address sum.
 NO_SINKING = ("--instcombine-code-sinking=false", "--disable-machine-sink", "--spec-exec-max-speculation-cost=0")
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
@@ -90,7 +90,10 @@ def internalize(ir: str) -> str:
 
 
 def sink(ir: str, target) -> str:
-    """Moves instructions into the one branch that needs their result; LLVM does not from here on."""
+    """Moves instructions into the one branch that needs their result; LLVM does not from here on.
+
+    Before that, conditions of `a || b` become one branch, which instructions between them would keep apart.
+    """
     module = llvm.parse_assembly(ir)
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()

@@ -366,6 +366,10 @@ GUARDED = {
     # What one branch alone needs is done there,
     "float t = threadIdx.x, v = t / 7, w = (t + 3) / n;"
     " if (t > 3) x[1] = v; if (t < 9) x[2] = w;": "bra div st bra div st",
+    # also an address,
+    "int i = threadIdx.x + n; if (i < 9) x[i] = x[i] * n;": "bra st",
+    # and two conditions are one branch,
+    "int i = threadIdx.x * n, j = threadIdx.y * n; if (i < 9 && j < n) x[j] = i;": "bra st",
     # but not the sums of a loop that is unrolled.
     "float v = 0; for (int i = 0; i < 4; i++) v += x[i] * n; if (n > 3) x[4] = v;": "fma fma fma fma bra st",
     "float v = 0, w = 0; for (int i = 0; i < 3; i++) { v += x[i] * n; w += x[i] * x[9]; }"

@@ -48,6 +48,12 @@ def text(*lines: str) -> str:
                  "\tmul.wide.u32 \t%rd8, %r1, 4;\n", SUM_6.replace("7", "8"), STORE_6, LABEL_4),
             text("\tmul.wide.u32 \t%rd7, %r1, 4;\n", SUM_5, GUARD_2, STORE_5, LABEL_2, GUARD_4, SHARED, LABEL_4),
         ),
+        # The index has 64 bits.
+        (
+            text(GUARD_2, "\tshl.b64 \t%rd7, %rd2, 2;\n", SUM_5, STORE_5, LABEL_2, GUARD_4,
+                 "\tshl.b64 \t%rd8, %rd2, 2;\n", SUM_6.replace("7", "8"), STORE_6, LABEL_4),
+            text("\tshl.b64 \t%rd7, %rd2, 2;\n", SUM_5, GUARD_2, STORE_5, LABEL_2, GUARD_4, SHARED, LABEL_4),
+        ),
     ],
 )  # fmt: skip
 def test_equal_sums_are_one(before, after):

@@ -18,7 +18,7 @@ from functools import reduce
 from typing import NamedTuple
 
 _FUNCTION = re.compile(r"(?<=^\{\n).*?(?=^\}\n)", re.MULTILINE | re.DOTALL)
-_SUM = re.compile(r"\t((?:add\.s64|mul\.wide\.[su]32) )\t(%rd\d+), (.*);")
+_SUM = re.compile(r"\t((?:add\.s64|shl\.b64|mul\.wide\.[su]32) )\t(%rd\d+), (.*);")
 _LABEL = re.compile(r"(\$L__BB\w+):.*")
 _BRANCH = re.compile(r"\t(@\S+ )?bra(?:\.uni)? \t(\$\w+);.*")
 _LEAVES = re.compile(r"\t(?:ret|exit|trap);.*")
