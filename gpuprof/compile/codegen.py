@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 from gpuprof.compile import lineinfo, naming
 from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.passes.addresses import share_addresses
 from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
@@ -47,6 +48,12 @@ UNROLLING = (
     "--unroll-max-iteration-count-to-analyze=500",
     "--scev-cheap-expansion-budget=11",
 )
+
+# nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again behind
+# that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So
+# LLVM does it in passes of their own (`sink`), and no more once these options are set. Nothing would undo then what it
+# does in front of a branch so that no lane waits; nvcc does nothing there, not even an address sum.
+NO_SINKING = ("--instcombine-code-sinking=false", "--disable-machine-sink", "--spec-exec-max-speculation-cost=0")
 
 _VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _DEVICE_FUNCTION = re.compile(
@@ -82,8 +89,25 @@ def internalize(ir: str) -> str:
     return _DEVICE_FUNCTION.sub(replace, ir)
 
 
-def optimize(ir: str, target, level: int) -> str:
+def sink(ir: str, target) -> str:
+    """Moves instructions into the one branch that needs their result; LLVM does not from here on.
+
+    Before that, conditions of `a || b` become one branch, which instructions between them would keep apart.
+    """
     module = llvm.parse_assembly(ir)
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_sinking_pass()
+    passes.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options()))
+    for option in NO_SINKING:
+        llvm.set_option("gpuprof", option)
+    return str(module)
+
+
+def optimize(ir: str, target, level: int) -> str:
+    module = llvm.parse_assembly(sink(ir, target) if level else ir)
     builder = llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=level))
     if level == 0:  # LLVM's own pipeline of level 0 unrolls and promotes all the same: only what must be inlined is
         passes = llvm.create_new_module_pass_manager()
@@ -141,7 +165,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     announce(chains)
     ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
     return {
-        "ptx": turn_branches(add_cluster_dims(ptx, cluster_dims)),
+        "ptx": share_addresses(turn_branches(add_cluster_dims(ptx, cluster_dims))),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],

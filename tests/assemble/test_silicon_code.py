@@ -21,26 +21,19 @@ KNOWN = {
         (*(f"in_polygon<0, 256, 1, {method}, 100>" for method in range(3)), "in_polygon<0, 256, 4, 1, 100>"),
         "a turn of the loop has an edge, ptxas' has two to eight; it also joins predicates in threes",
     ),
+    "line_tiled": "values that ptxas computes again are held, in more registers than there are",
+    "tree_conflicting": "ptxas multiplies an index by four in the access to shared memory, ours in front of it",
     **dict.fromkeys(
-        ("line_tiled", "tuned<32, 8, 1, 4, false>", "tuned<16, 8, 1, 4, false>", "tuned<16, 8, 1, 4, true>",
-         "tuned<64, 2, 4, 4, false>"),
-        "values that ptxas computes again are held, in more registers than there are",
+        ("increment_strided<double>", "increment_strided<float>", "permute", "increment<double>", "increment<float>",
+         "scale", "tree_and_atomic<2097152>", "by_threads<unsigned>", "by_tiles<unsigned>"),
+        "unknown",
     ),
-    **dict.fromkeys(("increment_strided<double>", "increment_strided<float>", "permute"), "unknown"),
-    **dict.fromkeys(
-        ("naive", "coalesced", "square_a_thread<128, 128, 16, 8, 8, false, true>",
-         "square_a_thread<128, 128, 16, 8, 8, true, false>"),
-        "products of 64-bit indices",
-    ),
+    **dict.fromkeys(("naive", "coalesced"), "products of 64-bit indices"),
 }  # fmt: skip
 # Where the widths of shared loads differ, and why.
 OTHER_WIDTHS = {
     "by_threads_tiled<unsigned>": "ours loads four words at once where ptxas loads two: as many words, half the loads",
     **dict.fromkeys(("tiled<32>", "padded<128, 128, 8, 8, 8>"), "another part of a turn's loads is joined"),
-    **dict.fromkeys(
-        (*(f"square_a_thread<128, 128, 16, 8, 8, {each}>" for each in ("false, false", "false, true", "true, false")),),
-        "ours loads a tile's words one by one",
-    ),
 }
 SOURCES = sorted({row.source for row in read_table()})
 

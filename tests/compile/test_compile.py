@@ -61,8 +61,8 @@ def test_module_of_a_small_kernel(build):
     assert module.sources == {"k.cu": Path("k.cu").read_text()}
     assert opcodes(module.ptx) == [
         "ld.param.b64",
-        "cvta.to.global.u64",
         "ld.param.b64",
+        "cvta.to.global.u64",
         "cvta.to.global.u64",
         "ld.param.b32",
         "mov.u32",
@@ -70,8 +70,8 @@ def test_module_of_a_small_kernel(build):
         "bra",
         "mul.wide.u32",
         "add.s64",
-        "add.s64",
         "ld.global.b32",
+        "add.s64",
         "ld.global.b32",
         "add.f32",
         "st.global.b32",

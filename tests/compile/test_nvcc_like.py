@@ -4,6 +4,7 @@
 """
 
 import re
+import subprocess
 
 import pytest
 
@@ -16,7 +17,7 @@ from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.unrolled import unroll_once
 from gpuprof.isa.encoding import decode
-from tests.support.nvidia_tools import needs_nvcc
+from tests.support.nvidia_tools import NVCC, needs_nvcc
 
 TWO_BRANCHES = """\
 .visible .entry k()
@@ -358,3 +359,34 @@ def test_so_is_nvccs(tmp_path):
     source = tmp_path / "columns.cu"
     source.write_text(SUM_OF_COLUMN)
     assert loads_by_turn(assemble_program(compile_nvcc(source, arch="sm_80"))) == [4, 1]
+
+
+# Body of a kernel -> its divisions, sums, branches and stores in order, as nvcc 13.0 has them for sm_80.
+GUARDED = {
+    # What one branch alone needs is done there,
+    "float t = threadIdx.x, v = t / 7, w = (t + 3) / n;"
+    " if (t > 3) x[1] = v; if (t < 9) x[2] = w;": "bra div st bra div st",
+    # also an address,
+    "int i = threadIdx.x + n; if (i < 9) x[i] = x[i] * n;": "bra st",
+    # and two conditions are one branch,
+    "int i = threadIdx.x * n, j = threadIdx.y * n; if (i < 9 && j < n) x[j] = i;": "bra st",
+    # but not the sums of a loop that is unrolled.
+    "float v = 0; for (int i = 0; i < 4; i++) v += x[i] * n; if (n > 3) x[4] = v;": "fma fma fma fma bra st",
+    "float v = 0, w = 0; for (int i = 0; i < 3; i++) { v += x[i] * n; w += x[i] * x[9]; }"
+    " if (n > 3) x[4] = v; if (n < 9) x[5] = w;": "fma fma fma fma fma fma bra st bra st",
+}
+SHOWN = re.compile(r"\t(?:@\S+ )?(div|fma|bra|st)\.?\S* ")
+
+
+@pytest.mark.parametrize("body", GUARDED)
+def test_what_is_done_in_front_of_a_guard(tmp_path, body):
+    assert " ".join(SHOWN.findall(ptx_of(tmp_path, body))) == GUARDED[body]
+
+
+@needs_nvcc
+@pytest.mark.parametrize("body", GUARDED)
+def test_nvcc_does_the_same_in_front_of_a_guard(tmp_path, body):
+    ptx_of(tmp_path, body)
+    command = [NVCC, "-arch=sm_80", "-ptx", "k.cu", "-o", "k.ptx"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    assert " ".join(SHOWN.findall((tmp_path / "k.ptx").read_text())) == GUARDED[body]
