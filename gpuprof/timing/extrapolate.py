@@ -10,6 +10,7 @@ known exactly, from the emulator's counters.
 """
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from gpuprof.timing.state.lengths import scaled_stalls
 from gpuprof.timing.state.machine import State
 from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import FOLDED, JOINED, static_program
+
+if TYPE_CHECKING:
+    from gpuprof.device.module import LoadedModule
 
 QUARTERS = 4  # stretches of batches that give a rate
 LEAST_BATCHES = 6  # a rate needs more than these
@@ -114,11 +118,11 @@ class Settling:
         )
 
 
-def issue_slots(code: np.ndarray, chip: Chip, inst_executed: np.ndarray) -> int:
+def issue_slots(module: "LoadedModule", chip: Chip, inst_executed: np.ndarray) -> int:
     """The issue slots of a launch. inst_executed: uint64 (instructions,), executions by warps of each instruction of
-    the module.
+    `module`.
     """
-    inst = static_program(code, chip).inst
+    inst = static_program(module.code, module.program.functions, chip).inst
     # Renaming moves and the further rows of a wgmma issue nothing, whatever slots their rows have.
     return int(np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"]) @ inst_executed.astype(np.int64))
 
