@@ -37,10 +37,6 @@ KNOWN = {
 OTHER_WIDTHS = {
     "by_threads_tiled<unsigned>": "ours loads four words at once where ptxas loads two: as many words, half the loads",
     **dict.fromkeys(("tiled<32>", "padded<128, 128, 8, 8, 8>"), "another part of a turn's loads is joined"),
-    **dict.fromkeys(
-        (*(f"square_a_thread<128, 128, 16, 8, 8, {each}>" for each in ("false, false", "false, true", "true, false")),),
-        "ours loads a tile's words one by one",
-    ),
 }
 SOURCES = sorted({row.source for row in read_table()})
 
