@@ -37,6 +37,7 @@ class Location:
         return f"{self.file}:{self.line}"
 
 
+MOST_WORDS = 512  # 32-bit registers that an instruction can name: D255 is the last two
 PROGRAM_COUNTER_WORDS = 2  # 32-bit registers that a thread's program counter takes (Volta and later)
 
 
@@ -76,6 +77,11 @@ class Function:
         if not self.is_kernel:
             return 0
         return max(0, max(self.r_count, 2 * self.d_count) - self.thread_words)
+
+    @property
+    def first_uniform_word(self) -> int:
+        """Number of the first uniform register, as 32-bit words are numbered; MOST_WORDS where it uses none."""
+        return self.thread_words if self.uniform_words else MOST_WORDS
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,14 @@ class Program:
             if function.is_kernel and name in (function.name, function.display):
                 return function
         raise KeyError(name)
+
+
+def first_uniform_words(functions: tuple[Function, ...], n_instructions: int) -> list[int]:
+    """Of each instruction of a module, the number from which on its registers are uniform ones."""
+    found = [MOST_WORDS] * n_instructions
+    for function in functions:
+        found[function.first : function.first + function.count] = [function.first_uniform_word] * function.count
+    return found
 
 
 def basic_block_starts(code: np.ndarray) -> np.ndarray:

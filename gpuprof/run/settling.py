@@ -140,7 +140,7 @@ class Settler:
             if self.settings.sample_blocks:
                 self.observer.notice(_all_timed(launch, alone=len(self.in_flight.flights) == 1))
             return timing
-        slots = issue_slots(launch.module.code, self.chip, flight.counters)
+        slots = issue_slots(launch.module, self.chip, flight.counters)
         whole = extrapolated(timing, slots, launch.module.load_base)
         # The next launch comes after the whole of this one, not after the part that was timed.
         self.machine.cycle = whole.end_cycle

@@ -79,7 +79,8 @@ def prepare(grids: list[Grid], chip: Chip) -> tuple[list[PreparedGrid], StaticPr
         launch = grid.launch
         fit = occupancy(chip, launch.function, int(np.prod(launch.block)), launch.dynamic_shared_nbytes)
         if id(launch.module) not in programs:
-            programs[id(launch.module)] = static_program(launch.module.code, chip, launch.module.load_base)
+            module = launch.module
+            programs[id(module)] = static_program(module.code, module.program.functions, chip, module.load_base)
         program = programs[id(launch.module)]
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)

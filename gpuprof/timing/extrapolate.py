@@ -10,6 +10,7 @@ known exactly, from the emulator's counters.
 """
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from gpuprof.timing.state.lengths import scaled_stalls
 from gpuprof.timing.state.machine import State
 from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import FOLDED, JOINED, static_program
+
+if TYPE_CHECKING:
+    from gpuprof.device.module import LoadedModule
 
 QUARTERS = 4  # stretches of batches that give a rate
 LEAST_BATCHES = 6  # a rate needs more than these
@@ -115,9 +119,9 @@ class Settling:
         )
 
 
-def issue_slots(code: np.ndarray, chip: Chip, counters: LaunchCounters) -> int:
-    """The issue slots of a launch, from its counters for each instruction of the module."""
-    inst = static_program(code, chip).inst
+def issue_slots(module: "LoadedModule", chip: Chip, counters: LaunchCounters) -> int:
+    """The issue slots of a launch, from its counters for each instruction of `module`."""
+    inst = static_program(module.code, module.program.functions, chip).inst
     # Renaming moves and the further rows of a wgmma issue nothing, whatever slots their rows have.
     slots = np.where(np.isin(inst["kind"], (FOLDED, JOINED)), 0, inst["slots"])
     return int(slots @ counters.inst_executed.astype(np.int64)) + sum(counters.slow_slots.values())

@@ -105,6 +105,9 @@ class Grids(Gpu):
     def grid_of(self, warp):
         return warp.block.job.number
 
+    def function_of(self, warp):
+        return warp.block.job.function
+
     def address(self, pc):
         job = max((job for job in self.jobs if job.first <= pc), key=lambda job: job.first)
         return super().address(pc) if job.load_base is None else job.load_base + 16 * (pc - job.first)

@@ -241,6 +241,7 @@ class Gpu:
         self.starts = [*basic_block_starts(code).tolist(), len(code)]
         self.parts = self.parts_of_multiplications()
         self.has_phases = any(instruction.op.semantics == "mbar_wait" for instruction in self.instructions)
+        self.function = function
         fit = occupancy(chip, function, block_threads)
         self.warps_per_block, self.blocks_per_sm = fit.warps_per_block, fit.blocks_per_sm
         self.cluster = min(cluster, chip.sms * fit.blocks_per_sm)
@@ -442,6 +443,9 @@ class Gpu:
             return "lg_throttle" if op.space in ("global", "local", "generic") else "mio_throttle"
         return {"tex": "tex_throttle", "xu": "mio_throttle"}.get(op.pipe, "math_pipe_throttle")
 
+    def function_of(self, warp):
+        return self.function
+
     def read_registers(self, partition, warp, follows, t):
         """Each bank reads a word a cycle. What an operand's place read for the instruction before, it has."""
         instruction = self.instructions[warp.pc]
@@ -451,6 +455,9 @@ class Gpu:
                 for operand in reads(instruction):
                     if operand.file != "P" and operand.index == getattr(instruction, place):
                         words |= {(place, word) for word in registers_of(operand)}
+        function = self.function_of(warp)
+        if function.uniform_words:  # these are numbered behind the threads' registers, and in no bank of theirs
+            words = {(place, word) for place, word in words if word < function.thread_words}
         kept = partition.kept if follows and warp.pc not in self.starts else set()
         partition.kept = words
         if not self.chip.register_word_cycles:

@@ -5,6 +5,7 @@ it is trusted.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 FAMILIES = (
     "products",  # tiled and naive matrix products
@@ -38,8 +39,8 @@ class Case:
     has its share of SMs, slices, channels and bandwidth, so its cycles are the chip's.
 
     With two runs of different sizes, the cycles of the published launch follow from the line through both, at
-    `whole_size`: a product at two K, or a grid of two numbers of waves. `times` is how often the published launch
-    repeats what is run here: waves alike, one after another.
+    `whole_size`: a product at two K, or a grid of two numbers of waves.
+    `by_waves`: the launches have the published grid, which is run wave by wave (waves.py).
 
     `work` is what a published rate counts, of the whole published launch: FLOP or bytes; 0 where a time is published.
     `period`: the published time is that of back-to-back launches, end to end, not of the kernel alone.
@@ -53,9 +54,9 @@ class Case:
     card: str
     file: str
     runs: tuple[Run, ...]
-    parts: int = 1
+    parts: int | Fraction = 1
     whole_size: float = 0
-    times: float = 1
+    by_waves: bool = False
     work: float = 0
     period: bool = False
     overhead_us: float = 0

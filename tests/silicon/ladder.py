@@ -1,65 +1,91 @@
 """Ladders of matrix products: what a rung is, and how a square product is run on a part of a chip.
 
-The part takes its share of the blocks, or a few waves of them where the grid has many; K is short, and the cycles of
-the published K follow from the line through two.
+The grid is run wave by wave. K is short, and the cycles of the published K follow from the line through two: long
+enough for a block's start and end to overlap with no more of the others' work than they do at the published K.
+
+The published times are of launches one after another. What the L2 holds from launch to launch, or from one row of
+blocks to the next, a launch in front of the measured one brings there.
 """
 
+from fractions import Fraction
 from typing import NamedTuple
 
+from gpuprof.chips import load_chip
+from tests.silicon.cards import FOLDER
 from tests.silicon.case import Case, Run
 
-MOST_BLOCKS = 4  # an SM; of blocks of 1024 threads two are resident
+FEW, MANY = 256, 512  # the two K, where the product is larger
+FLOAT_NBYTES = 4
 
 
 class Rung(NamedTuple):
-    """`tile` is the block's, a square of the product; `rows_first` where blockIdx.x counts its rows. `few` and `many`
-    are the two K.
-    """
+    """`tile` is the block's, a square of the product; `rows_first` where blockIdx.x counts its rows."""
 
     kernel: str
     tile: int
     threads: str
-    few: int
-    many: int
     rows_first: bool = False
 
 
 class Part(NamedTuple):
-    """One of `parts` equal parts of a card, of `sms` SMs."""
+    """One of `parts` equal parts of a card."""
 
     card: str
-    parts: int
-    sms: int
+    parts: int | Fraction
 
 
-def grid(tile: int, size: int, part: Part) -> tuple[int, int]:
-    """Rows and columns of blocks that the part runs of a product of size x size."""
-    of_published = (size // tile) ** 2 / part.parts
-    blocks = round(min(of_published, MOST_BLOCKS * part.sms))
-    rows = max(divisor for divisor in range(1, blocks + 1) if blocks % divisor == 0 and divisor**2 <= blocks)
-    return rows, blocks // rows
+class Matrices(NamedTuple):
+    """The text of a launch's arrays."""
+
+    a: str
+    b: str
+    c: str
+
+
+def declared(size: int, k: int) -> Matrices:
+    return Matrices(f"a: f32[{size}*{k}]=random", f"b: f32[{k}*{size}]=random", f"c: f32[{size}*{size}]")
+
+
+def launches(rung: Rung, size: int, k: int, l2_nbytes: int) -> list[Matrices]:
+    """The arrays of the launches of a run. Where all of three matrices fit the L2, the measured launch finds them
+    there. Else it finds, if that fits, the one that each row or column of blocks goes through as a whole.
+    """
+    first, again, matrix_nbytes = declared(size, k), Matrices("a", "b", "c"), FLOAT_NBYTES * size**2
+    if 3 * matrix_nbytes <= l2_nbytes:
+        return [first, again]
+    if matrix_nbytes > l2_nbytes:
+        return [first]
+    if rung.rows_first:
+        return [first, again._replace(b=first.b.replace("b:", "other:"))]
+    return [first, again._replace(a=first.a.replace("a:", "other:"))]
 
 
 def product(
     id: str, file: str, rung: Rung, part: Part, size: int, arguments: str, ladder: str, group: str = ""
 ) -> Case:
-    """`arguments` is the text of the kernel's, with {m}, {n} and {k} for sizes."""
-    rows, columns = grid(rung.tile, size, part)
-    m, n = rows * rung.tile, columns * rung.tile
-    extent = (rows, columns) if rung.rows_first else (columns, rows)
+    """`arguments` is the text of the kernel's, with {m}, {n} and {k} for sizes, {a}, {b} and {c} for arrays."""
+    blocks = size // rung.tile
+    l2_nbytes = load_chip(FOLDER / f"{part.card}.toml").l2_nbytes
 
-    def launch(k: int) -> str:
-        return f"{rung.kernel}<<<{extent}, {rung.threads}>>>({arguments.format(m=m, n=n, k=k)})"
+    def run(k: int) -> Run:
+        configuration = f"{rung.kernel}<<<({blocks}, {blocks}), {rung.threads}>>>"
+        return Run(
+            tuple(
+                f"{configuration}({arguments.format(m=size, n=size, k=k, **arrays._asdict())})"
+                for arrays in launches(rung, size, k, l2_nbytes)
+            ),
+            k,
+        )
 
     return Case(
         id,
         "products",
         part.card,
         file,
-        tuple(Run((launch(k),), k) for k in (rung.few, rung.many)),
+        (run(min(FEW, size // 2)), run(min(MANY, size))),
         parts=part.parts,
         whole_size=size,
-        times=(size // rung.tile) ** 2 / (rows * columns * part.parts),
+        by_waves=True,
         work=2 * size**3,
         group=group,
         ladder=ladder,

@@ -12,9 +12,6 @@ REASONS: tuple[tuple[str, str], ...] = (
         "rtx3080-nv-mat_mat_mul-279",
         "unknown: each of its 20 waits is a way to DRAM in the model, and as long as a hit in the L2 on the card",
     ),
-    ("wz-3090-k2-*", "the same tile takes 1.6 times these cycles on another author's RTX 3090 (leimao-3090-V02)"),
-    ("wz-3090-k1-*", "unknown: beside its group, whose tuned kernels are too fast"),
-    ("wz-3090-k6-*", "unknown: beside its group, whose kernels of smaller tiles are too slow"),
     ("a100-ayush-tr-14421bf", WARM),
     ("a100-80-random", "unknown: sectors at random over 256 MB take twice the model's time"),
     (

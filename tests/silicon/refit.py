@@ -15,7 +15,7 @@ from gpuprof.errors import GpuprofError
 from tests.silicon.case import Case
 from tests.silicon.constants import CONSTANTS, Constant, with_factor
 from tests.silicon.published import TRUSTED, by_id, published_cycles
-from tests.silicon.run import chip_of_case, published_size, run_cycles
+from tests.silicon.run import chip_of_case, published_size, run_cycles, steps
 from tests.silicon.traces import timings, traces
 
 STEPS = 20  # of a constant's range that are tried
@@ -66,12 +66,21 @@ def sensitivity(case: Case, compiler: str) -> Sensitivity | None:
     """None where the kernel does not compile or run."""
     chip = chip_of_case(case)
     try:
-        traced = [traces(case, run, compiler, chip) for run in case.runs]
+        traced = [
+            [(step.times, traces(case, step, compiler, chip)) for step in steps(case, run, compiler)]
+            for run in case.runs
+        ]
     except GpuprofError:
         return None
 
     def cycles(other) -> float:
-        return published_size(case, [run_cycles(case, timings(launches, other)) for launches in traced])
+        return published_size(
+            case,
+            [
+                sum(times * run_cycles(case, timings(launches, other)) for times, launches in of_run)
+                for of_run in traced
+            ],
+        )
 
     base = cycles(chip)
     ends = tuple(

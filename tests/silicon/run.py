@@ -1,5 +1,6 @@
 """Runs a case: compiles its file, makes its launches on a part of the chip, gives the published launch's cycles."""
 
+import math
 import tempfile
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -7,18 +8,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
-from gpuprof.device.api import Device
+from gpuprof.device.api import Device, Module
 from gpuprof.device.launching.text import kernel_names, parse_launch
+from gpuprof.device.launching.values import LaunchRequest
 from gpuprof.device.requests import run_requests
 from gpuprof.fidelity.likeness import Use, kind, totals
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.build import BuildOptions, build
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.timing.state.occupancy import occupancy
 from gpuprof.timing.state.result import LaunchTiming
 from tests.silicon.cards import card
 from tests.silicon.case import Case, Run
 from tests.silicon.published import by_id
+from tests.silicon.waves import Step, steps_of_grid, waves
 from tests.support.running import Results
 
 KERNELS = Path(__file__).parent / "kernels"
@@ -35,9 +39,15 @@ def modelled(case: Case, compiler: str) -> Modelled:
     """The published launch as the model has it with the code of `compiler`. Raises GpuprofError where the kernel does
     not compile or run.
     """
-    results = [launches(case, run, compiler) for run in case.runs]
-    cycles = published_size(case, [run_cycles(case, [result.timing for result in found]) for found in results])
-    last = results[-1][-1]
+    found = [[(step.times, launches(case, step, compiler)) for step in steps(case, run, compiler)] for run in case.runs]
+    cycles = published_size(
+        case,
+        [
+            sum(times * run_cycles(case, [result.timing for result in results]) for times, results in of_run)
+            for of_run in found
+        ],
+    )
+    last = found[-1][0][1][-1]
     dram_nbytes = last.timing.dram_read_nbytes + last.timing.dram_write_nbytes
     return Modelled(cycles, kind(totals(uses(last), dram_nbytes)))
 
@@ -45,9 +55,9 @@ def modelled(case: Case, compiler: str) -> Modelled:
 def published_size(case: Case, measured: list[float]) -> float:
     """Cycles of the published launch, from those of the case's runs."""
     if len(measured) == 1:
-        return case.times * measured[0]
+        return measured[0]
     (few, many), (less, more) = case.runs, measured
-    return case.times * (more + (case.whole_size - many.size) * (more - less) / (many.size - few.size))
+    return more + (case.whole_size - many.size) * (more - less) / (many.size - few.size)
 
 
 def uses(result: LaunchResult) -> Iterator[Use]:
@@ -70,11 +80,25 @@ def run_cycles(case: Case, timings: list[LaunchTiming]) -> int:
     return timings[-1].end_cycle - timings[-2].end_cycle if case.period else timings[-1].cycles
 
 
-def launches(case: Case, run: Run, compiler: str) -> list[LaunchResult]:
-    """What each launch of a run gave."""
+def steps(case: Case, run: Run, compiler: str) -> list[Step]:
+    """What of a run is launched: its waves, or all of it."""
+    requests = [parse_launch(text) for text in run.launches]
+    if not case.by_waves:
+        return [Step(requests, 1)]
+    device = open_device(Settings(chip=chip_of_case(case), observer=Results()))
+    last = requests[-1]
+    function = loaded(device, KERNELS / case.file, requests, compiler)[last.kernel].function
+    config = last.config
+    resident = occupancy(device.chip, function, math.prod(config.block), config.dynamic_shared_nbytes).blocks_per_sm
+    return steps_of_grid(requests, waves(math.prod(config.grid), case.parts, device.chip.sms, resident))
+
+
+def launches(case: Case, step: Step, compiler: str) -> list[LaunchResult]:
+    """What each launch of a step gave."""
     results = Results()
     device = open_device(Settings(chip=chip_of_case(case), observer=results))
-    carry_out(device, KERNELS / case.file, run.launches, compiler, KERNELS)
+    module = loaded(device, KERNELS / case.file, step.requests, compiler)
+    run_requests(device, module, step.requests, folder=KERNELS)
     return results.launches
 
 
@@ -86,11 +110,15 @@ def chip_of_case(case: Case) -> Chip:
 def carry_out(device: Device, file: Path, launches: Sequence[str], compiler: str, folder: Path) -> None:
     """Makes launches of a file's kernels on a device. Their files of numbers are in `folder`."""
     requests = [parse_launch(text) for text in launches]
+    run_requests(device, loaded(device, file, requests, compiler), requests, folder=folder)
+
+
+def loaded(device: Device, file: Path, requests: Sequence[LaunchRequest], compiler: str) -> Module:
+    """A file's kernels that some launches name, on a device."""
     with tempfile.TemporaryDirectory() as built:
         path = Path(built) / f"{file.stem}.gpubin"
         path.write_bytes(image(file, tuple(kernel_names(requests)), device.chip.arch, compiler))
-        module = device.load(path)
-    run_requests(device, module, requests, folder=folder)
+        return device.load(path)
 
 
 @cache

@@ -1,5 +1,7 @@
 """The cases are what they say: published, runnable, and their kernels compute what their names promise."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,7 @@ def test_a_part_has_its_share():
     assert (part.sms, part.l2_slices, part.dram_channels) == (9, 7, 3)
     assert part.l2_slices * part.l2_slice_nbytes_per_cycle == pytest.approx(80 * 48 / 12)
     assert part.dram_gbytes_per_s == pytest.approx(1776 / 12)
+    assert card("rtx3090", 1695, Fraction(41, 4)).sms == 8
     with pytest.raises(ValueError, match="108 SMs do not make 5 equal parts"):
         part_of(whole, 5)
 

@@ -9,7 +9,7 @@ from tests.silicon.cases import all_cases
 from tests.silicon.constants import CONSTANTS, with_factor
 from tests.silicon.published import by_id
 from tests.silicon.refit import Sensitivity, chosen, error, fit, left_out, report
-from tests.silicon.run import chip_of_case, launches
+from tests.silicon.run import chip_of_case, launches, steps
 from tests.silicon.traces import timings, traces
 
 NONE = ((1.0, 1.0),) * len(CONSTANTS)
@@ -66,5 +66,6 @@ def test_rows_are_chosen_by_family_and_card():
 def test_a_kept_trace_is_timed_as_a_session_times_it():
     (case,) = [case for case in all_cases()["sib"] if case.id == "sib-a100-k2"]
     chip = chip_of_case(case)
-    of_session = [result.timing.cycles for result in launches(case, case.runs[0], "clang")]
-    assert [timing.cycles for timing in timings(traces(case, case.runs[0], "clang", chip), chip)] == of_session
+    step = steps(case, case.runs[0], "clang")[0]
+    of_session = [result.timing.cycles for result in launches(case, step, "clang")]
+    assert [timing.cycles for timing in timings(traces(case, step, "clang", chip), chip)] == of_session

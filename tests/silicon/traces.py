@@ -5,6 +5,7 @@ from typing import NamedTuple
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
+from gpuprof.device.requests import run_requests
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.emulate.run import emulate
@@ -16,8 +17,9 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.state.result import LaunchTiming
-from tests.silicon.case import Case, Run
-from tests.silicon.run import KERNELS, carry_out
+from tests.silicon.case import Case
+from tests.silicon.run import KERNELS, loaded
+from tests.silicon.waves import Step
 
 
 class Traced(NamedTuple):
@@ -42,10 +44,11 @@ class Tracer(Session):
         self.n_launches += 1
 
 
-def traces(case: Case, run: Run, compiler: str, chip: Chip) -> list[Traced]:
-    """The launches of a run. `chip` says only how many blocks that wait for each other are emulated at a time."""
+def traces(case: Case, step: Step, compiler: str, chip: Chip) -> list[Traced]:
+    """The launches of a step. `chip` says only how many blocks that wait for each other are emulated at a time."""
     tracer = Tracer(chip)
-    carry_out(Device(tracer, chip), KERNELS / case.file, run.launches, compiler, KERNELS)
+    device = Device(tracer, chip)
+    run_requests(device, loaded(device, KERNELS / case.file, step.requests, compiler), step.requests, folder=KERNELS)
     return tracer.traced
 
 

@@ -2,15 +2,19 @@
 
 from dataclasses import replace
 
-from tests.silicon.case import Case, once
+from tests.silicon.case import Case, once, warm
 from tests.silicon.cases import all_cases
 
 LAUNCHES = {
-    "v100-liu-sgemv0": "by_warps<<<4096, (32, 4)>>>(f32[16384,32]=random, f32[32]=random, f32[16384], 16384, 32)",
-    "rtx3080-nv-array_add-255": "add_rows<<<(64, 64), (16, 16)>>>(f32[1048576], f32[1048576], f32[1048576], 1024, "
-    "1024)",
-    "wz-3090-k6-512": "wide_loads<128,128,8,8,8><<<(4, 4), 256>>>(512, 512, 512, 0.5, f32[512*512]=random, "
-    "f32[512*512]=random, 3.0, f32[512*512])",
+    "v100-liu-sgemv0": once("by_warps<<<4096, (32, 4)>>>(f32[16384,32]=random, f32[32]=random, f32[16384], 16384, 32)"),
+    "rtx3080-nv-array_add-255": once(
+        "add_rows<<<(64, 64), (16, 16)>>>(f32[1048576], f32[1048576], f32[1048576], 1024, 1024)"
+    ),
+    "wz-3090-k6-512": warm(
+        "wide_loads<128,128,8,8,8><<<(4, 4), 256>>>(512, 512, 512, 0.5, a: f32[512*512]=random, "
+        "b: f32[512*512]=random, 3.0, c: f32[512*512])",
+        "wide_loads<128,128,8,8,8><<<(4, 4), 256>>>(512, 512, 512, 0.5, a, b, 3.0, c)",
+    ),
 }
 
 
@@ -18,6 +22,6 @@ def pairs() -> list[tuple[Case, Case]]:
     """Each case as it is run, and whole."""
     cases = {case.id: case for cases in all_cases().values() for case in cases}
     return [
-        (cases[id], replace(cases[id], runs=once(launch), parts=1, whole_size=0, times=1))
-        for id, launch in LAUNCHES.items()
+        (cases[id], replace(cases[id], runs=runs, parts=1, whole_size=0, by_waves=False))
+        for id, runs in LAUNCHES.items()
     ]

@@ -61,12 +61,12 @@ def piece(warps, warps_per_block=1, first_block=0):
     )
 
 
-def launch(code, *, blocks=1, threads=32, registers=16, shared=0, index=0, cluster=1, grid=None):
+def launch(code, *, blocks=1, threads=32, registers=16, r_count=0, shared=0, index=0, cluster=1, grid=None):
     """What simulate needs of a device.Launch. `blocks` and `cluster` are extents along x, when `cluster` is a number;
     else `grid` has them.
     """
-    function = Function("k", "k", 0, len(code), True, registers=registers, shared_nbytes=shared)
-    module = SimpleNamespace(code=code, load_base=0x1000)
+    function = Function("k", "k", 0, len(code), True, registers=registers, r_count=r_count, shared_nbytes=shared)
+    module = SimpleNamespace(code=code, load_base=0x1000, program=SimpleNamespace(functions=(function,)))
     return SimpleNamespace(
         index=index,
         module=module,
@@ -91,14 +91,16 @@ def run(
     max_cycles=1 << 40,
     cluster=1,
     record_nbytes=32,
+    registers=16,
+    r_count=0,
 ):
     """Times one launch of hand-made traces; returns the LaunchTiming and the records."""
     code = encode(instructions)
-    records = []
+    records, words = [], {"registers": registers, "r_count": r_count}
     blocks = len(warps) // warps_per_block if warps else sum(p.n_blocks for p in pieces)
     timing = simulate(
         machine or power_on(chip),
-        launch(code, blocks=blocks, threads=32 * warps_per_block, cluster=cluster),
+        launch(code, blocks=blocks, threads=32 * warps_per_block, cluster=cluster, **words),
         iter(pieces or [piece(warps, warps_per_block)]),
         sampling or Sampling(),
         lambda some: records.append(some.copy()),

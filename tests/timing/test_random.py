@@ -122,7 +122,7 @@ class ToOrder:
 
     def __init__(self, random, chip, code, warps, per_block):
         self.random, self.warps, self.per_block = random, warps, per_block
-        self.due = accesses_per_block(static_program(encode(code), chip, 0x1000))
+        self.due = accesses_per_block(static_program(encode(code), (), chip, 0x1000))
         self.orders, self.next_block, self.most, self.under_way = deque(), 0, 0, {}
 
     def order(self, order: Order) -> None:

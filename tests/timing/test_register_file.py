@@ -3,9 +3,12 @@
 import pytest
 
 from gpuprof.chips import load_chip
+from gpuprof.isa.encoding import encode
+from gpuprof.isa.program import MOST_WORDS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.register_reads import register_reads
-from tests.support.timing_support import make, run, warp
+from tests.readable.timing import ledger_of, time_launch
+from tests.support.timing_support import launch, make, run, warp
 
 
 def ffma(dst, a, b, c):
@@ -62,4 +65,19 @@ def test_words_that_are_read():
         ffma(2, 2, 6, 5),
     ]
     wanted = [(2, 1, 2, 1), (2, 1, 1, 0), (0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 0), (2, 1, 2, 1), (2, 1, 2, 1)]
-    assert [tuple(row) for row in register_reads(code, frozenset((0, 6)))] == wanted
+    assert [tuple(row) for row in register_reads(code, frozenset((0, 6)), [MOST_WORDS] * 7)] == wanted
+    # With R5, R6, ... uniform ones, whose words are in neither bank.
+    wanted = [(2, 0, 2, 0), (1, 0, 0, 0), (0, 0, 0, 0), (1, 0, 1, 0), (0, 0, 0, 0), (1, 0, 1, 0), (1, 0, 1, 0)]
+    assert [tuple(row) for row in register_reads(code, frozenset((0, 6)), [5] * 7)] == wanted
+
+
+@pytest.mark.parametrize(("registers", "wanted"), [(24, 2), (22, 1)])
+def test_uniform_registers_are_in_no_bank(registers, wanted):
+    """R18 and R20 above: where a thread has 20 registers beside its program counter, R20 is a uniform one."""
+    code = [ffma(11, 10, 12, 14), ffma(13, 16, 18, 20), make("EXIT")]
+    chip, words = load_chip("rtx3090"), {"registers": registers, "r_count": 21}
+    timing, _ = run(chip, code, [warp([0])], **words)
+    assert int(timing.ledger[:, INDEX["dispatch_stall"]].sum()) == wanted
+    job = launch(encode(code), **words)
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32, [warp([0])])
+    assert ledger_of(timing) == dict(twin.ledger)

@@ -1,8 +1,9 @@
 """The words that an instruction reads from the two banks of the register file, and what the reuse cache saves of them.
 
-Even registers are in one bank, odd ones in the other. An operand place of a partition keeps the word that it
-read last, until the next instruction is issued: who follows in the same warp and names the same register in the same
-place does not read it again. From: Huerta et al., MICRO 2025, and the order and the reuse flags of ptxas' code.
+Even registers are in one bank, odd ones in the other, uniform ones in neither. An operand place of a partition keeps
+the word that it read last, until the next instruction is issued: who follows in the same warp and names the same
+register in the same place does not read it again. From: Huerta et al., MICRO 2025, and the order and the reuse flags of
+ptxas' code.
 """
 
 from typing import NamedTuple
@@ -23,8 +24,10 @@ class Reads(NamedTuple):
 NONE = Reads(0, 0, 0, 0)
 
 
-def register_reads(decoded: list[Instruction], starts: frozenset[int]) -> list[Reads]:
-    """Of each instruction of a program, whose basic blocks begin at `starts`."""
+def register_reads(decoded: list[Instruction], starts: frozenset[int], first_uniform: list[int]) -> list[Reads]:
+    """Of each instruction of a program, whose basic blocks begin at `starts`. first_uniform: the number from which on
+    the registers of each instruction are uniform ones.
+    """
     found: list[Reads] = []
     kept: set[tuple[str, int]] = set()
     for index, instruction in enumerate(decoded):
@@ -34,15 +37,16 @@ def register_reads(decoded: list[Instruction], starts: frozenset[int]) -> list[R
             found.append(NONE)
             continue
         # An operation that ptxas expands reads in each of its slots, nobody knows what.
-        words = _words(instruction) if instruction.op.pipe in PIPES and instruction.op.slots == 1 else set()
+        reads_now = instruction.op.pipe in PIPES and instruction.op.slots == 1
+        words = _words(instruction, first_uniform[index]) if reads_now else set()
         left = words - kept
         found.append(Reads(*_by_bank(words), *_by_bank(left)))
         kept = words
     return found
 
 
-def _words(instruction: Instruction) -> set[tuple[str, int]]:
-    """(place, register) of each word that it reads."""
+def _words(instruction: Instruction, first_uniform: int) -> set[tuple[str, int]]:
+    """(place, register) of each word below `first_uniform` that it reads."""
     words = set()
     for operand in reads(instruction):
         if operand.file == "P":
@@ -52,7 +56,7 @@ def _words(instruction: Instruction) -> set[tuple[str, int]]:
         for place in PLACES:
             if getattr(instruction, place) == operand.index:
                 words |= {(place, register) for register in range(first, first + operand.count * width)}
-    return words
+    return {(place, register) for place, register in words if register < first_uniform}
 
 
 def _by_bank(words: set[tuple[str, int]]) -> tuple[int, int]:

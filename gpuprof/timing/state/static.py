@@ -15,7 +15,7 @@ from gpuprof.isa.families.tensor import GROUPS, NBITS, Form, form_of
 from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS, KINDS, kinds_of
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS, check_latencies
-from gpuprof.isa.program import basic_block_starts
+from gpuprof.isa.program import Function, basic_block_starts, first_uniform_words
 from gpuprof.isa.row import NO_LATENCY, Opcode
 from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
@@ -180,13 +180,13 @@ class StaticProgram(NamedTuple):
     first_product: int = -1
 
 
-def static_program(code: np.ndarray, chip: Chip, load_base: int = 0) -> StaticProgram:
-    """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`."""
+def static_program(code: np.ndarray, functions: tuple[Function, ...], chip: Chip, load_base: int = 0) -> StaticProgram:
+    """The tables for an array of isa.encoding.INSTRUCTION_DTYPE that is loaded at `load_base`, and has `functions`."""
     decoded = [on_chip(decode(row), chip) for row in code]
     numbers = _scoreboard_numbers(decoded)
     starts = basic_block_starts(code)
     parts = parts_of_multiplications(decoded, starts)
-    from_banks = register_reads(decoded, frozenset(starts.tolist()))
+    from_banks = register_reads(decoded, frozenset(starts.tolist()), first_uniform_words(functions, len(code)))
     inst = np.zeros(len(code), INSTRUCTION)
     dep: list[int] = []
     for index, instruction in enumerate(decoded):

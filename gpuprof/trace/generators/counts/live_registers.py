@@ -4,7 +4,7 @@ from collections import Counter
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.counts.liveness import MOST_WORDS, live_words
+from gpuprof.trace.generators.counts.liveness import live_words
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.tables import Column, Table
 
@@ -43,8 +43,7 @@ class LiveRegisters(TraceGenerator):
     def initialize(self, kernel: Kernel) -> None:
         self.kernel = kernel
         # Uniform registers are a warp's, and are numbered behind its threads' own.
-        function = kernel.function
-        end = function.thread_words if function.uniform_words else MOST_WORDS
+        end = kernel.function.first_uniform_word
         self.live = [sum(word < end for word in words) for words in live_words(kernel.code)]
         self.runs: Counter[int] = Counter()  # by basic block, of warps
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from gpuprof.isa.encoding import PT, reads, writes
 from gpuprof.trace.kernel import Code, Instruction
 
-MOST_WORDS = 512  # that register numbers can name: D255 is in the last two
 WORDS = {"R": 1, "D": 2}  # 32-bit words; predicates are no words of the register file
 
 

@@ -1,0 +1,69 @@
+"""How a grid is run wave by wave."""
+
+from fractions import Fraction
+
+import pytest
+
+from gpuprof.device.launching.text import parse_launch
+from tests.silicon.cases import all_cases
+from tests.silicon.ladder import Matrices, Rung, launches
+from tests.silicon.run import steps
+from tests.silicon.waves import Wave, corner, steps_of_grid, waves
+
+
+@pytest.mark.parametrize(
+    ("blocks", "parts", "sms", "resident", "wanted"),
+    [
+        # 1,024 blocks on 84 SMs of two: six times 168; a twelfth of the other 16 is less than two.
+        (1024, 12, 7, 2, [Wave(14, 6), Wave(2, 1)]),
+        # Four full waves.
+        (1024, 16, 8, 2, [Wave(16, 4)]),
+        # 1,024 on 82 SMs of one: the last 40 leave SMs free, and are about four on a part of eight.
+        (1024, Fraction(41, 4), 8, 1, [Wave(8, 12), Wave(4, 1)]),
+        # 256 on 82 SMs of two: the last 92 are two on some SMs.
+        (256, Fraction(41, 4), 8, 2, [Wave(16, 1), Wave(9, 1)]),
+        # Fewer blocks than parts.
+        (4, Fraction(41, 4), 8, 2, [Wave(1, 1)]),
+    ],
+)
+def test_waves(blocks, parts, sms, resident, wanted):
+    assert waves(blocks, parts, sms, resident) == wanted
+
+
+@pytest.mark.parametrize(
+    ("grid", "blocks", "wanted"),
+    [
+        ((32, 32, 1), 14, (7, 2, 1)),
+        ((32, 32, 1), 16, (4, 4, 1)),
+        ((2, 2, 1), 1, (1, 1, 1)),
+        ((4, 4, 1), 7, (3, 2, 1)),  # 7 blocks are no rectangle of it
+    ],
+)
+def test_corner(grid, blocks, wanted):
+    assert corner(grid, blocks) == wanted
+
+
+def test_a_step_has_the_corner_of_the_grid():
+    request = parse_launch("k<<<(32, 32), 256>>>(1)")
+    found = steps_of_grid([request], [Wave(14, 6), Wave(2, 1)])
+    assert [(step.requests[0].config.grid, step.times) for step in found] == [((7, 2, 1), 6), ((2, 1, 1), 1)]
+
+
+def test_what_the_l2_holds_is_brought_there():
+    """Of matrices of 16 x 16: all three fit 3,072 bytes; one fits 1,024; none fits less."""
+    rung = Rung("k", 4, "16")
+    first = Matrices("a: f32[16*8]=random", "b: f32[8*16]=random", "c: f32[16*16]")
+    assert launches(rung, 16, 8, 3072) == [first, Matrices("a", "b", "c")]
+    assert launches(rung, 16, 8, 1024) == [first, Matrices("other: f32[16*8]=random", "b", "c")]
+    by_rows = rung._replace(rows_first=True)
+    assert launches(by_rows, 16, 8, 1024) == [first, Matrices("a", "other: f32[8*16]=random", "c")]
+    assert launches(rung, 16, 8, 1023) == [first]
+
+
+@pytest.mark.long
+def test_as_many_blocks_as_are_resident():
+    """46 to 48 warps of the 16-warp blocks are resident on an SM of GA102: three blocks on each of seven."""
+    (case,) = [case for case in all_cases()["sib"] if case.id == "sib-a6000-k4"]
+    full, last = steps(case, case.runs[0], "clang")
+    assert (full.requests[-1].config.grid, full.times) == ((7, 3, 1), 16)
+    assert last.requests[-1].config.grid == (3, 2, 1)

@@ -1,0 +1,63 @@
+"""Grids of equal blocks, wave by wave: as many blocks as are resident at a time are run, and stand for all such waves.
+
+A line through two K needs waves that are whole: of three resident blocks and a fourth behind them, the fourth is alone.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from gpuprof.device.launching.values import LaunchRequest
+
+
+class Wave(NamedTuple):
+    """`blocks` on the part of the chip that is run, `times` one after another."""
+
+    blocks: int
+    times: int
+
+
+class Step(NamedTuple):
+    """Launches one after another; the last one's cycles count `times`."""
+
+    requests: Sequence[LaunchRequest]
+    times: int
+
+
+def waves(blocks: int, parts: int | Fraction, sms: int, resident: int) -> list[Wave]:
+    """The waves of a grid of `blocks` on a chip of so many parts of `sms` SMs, each of which holds `resident` blocks:
+    the full ones, and the last with as many blocks as its busiest SM has.
+    """
+    full, left = divmod(blocks, int(sms * parts) * resident)
+    found = [Wave(resident * sms, full)] if full else []
+    if left:
+        most = math.ceil(left / parts)  # where not every SM has a block
+        found.append(Wave(min(math.ceil(left / (sms * parts)) * sms, most), 1))
+    return found
+
+
+def corner(grid: tuple[int, int, int], blocks: int) -> tuple[int, int, int]:
+    """The corner of a grid that has `blocks` blocks, or the next fewer that make a rectangle, about square: x is the
+    longer side, as of the blocks that a launch starts with.
+    """
+    width, height, _ = grid
+    for wanted in range(blocks, 0, -1):
+        for x in range(math.isqrt(wanted - 1) + 1, min(width, wanted) + 1):
+            if wanted % x == 0 and wanted // x <= height:
+                return x, wanted // x, 1
+    raise ValueError(f"no {blocks} blocks in a grid of {grid}")
+
+
+def steps_of_grid(requests: Sequence[LaunchRequest], found: Sequence[Wave]) -> list[Step]:
+    return [
+        Step(
+            [
+                replace(request, config=request.config._replace(grid=corner(request.config.grid, wave.blocks)))
+                for request in requests
+            ],
+            wave.times,
+        )
+        for wave in found
+    ]
