@@ -66,7 +66,7 @@ def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None
 
 def _step(fewest: int, free_registers: int) -> int:
     """The occupancy step that holds the fewest registers that the body needs, and some that hide latencies."""
-    if fewest <= free_registers:
+    if fewest <= OCCUPANCY_STEPS[0] or fewest + _ROOM <= free_registers:
         return free_registers
     if _LARGEST_BLOCKS - _ROOM < fewest <= _LARGEST_BLOCKS:
         return _LARGEST_BLOCKS
