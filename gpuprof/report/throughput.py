@@ -18,6 +18,7 @@ from gpuprof.report.totals import ratio
 
 BOUND, HIGH = 0.8, 0.6  # shares of a peak: Nsight Compute's thresholds
 SECTOR_NBYTES, PASS_NBYTES = 32, 128
+NOT_SELECTED = INDEX["not_selected"]
 # Reasons to wait for a pipe or a queue that is full, as a unit is that no resource here has the work of.
 THROTTLES = frozenset(
     INDEX[name] for name in ("math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall")
@@ -61,7 +62,7 @@ class Use(NamedTuple):
 class Limit(NamedTuple):
     """`kind`: "bound" or "high" with the resource nearest to its peak. Where none is near it: "idle" where most SMs
     have no warps, "pipe" where warps wait for a unit that is full, "latency" for the rest. `reason`: the number of the
-    stall reason with the most cycles, or None.
+    stall reason with the most cycles, or None; `not_selected` limits only a resource that is near its peak.
     """
 
     kind: str
@@ -148,6 +149,9 @@ def limit(found: Throughput, reasons: tuple[int, ...], active: float | None) -> 
         return Limit("bound" if found.top.share >= BOUND else "high", found.top, reason)
     if active is not None and active < HIGH:
         return Limit("idle", found.top, reason)
+    # A warp that another one goes before waits for an issue slot, and there are slots left. Where a pipe takes an
+    # instruction every second cycle, half of its warps' waiting looks like that.
+    reason = next((wait for wait in waits if wait != NOT_SELECTED), reason)
     return Limit("pipe" if reason in THROTTLES else "latency", found.top, reason)
 
 

@@ -8,15 +8,12 @@ import subprocess
 
 import pytest
 
-from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
 from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
-from gpuprof.compile.passes.unrolled import unroll_once
-from gpuprof.isa.encoding import decode
 from tests.support.nvidia_tools import NVCC, needs_nvcc
 
 TWO_BRANCHES = """\
@@ -293,72 +290,6 @@ def test_nvcc_has_the_same_remainders(tmp_path, body, on_80, on_100):
     path = tmp_path / "k.cu"
     path.write_text(f"__global__ void k(float *x, int n)\n{{\n{body}\n}}\n")
     assert [divisions(compile_nvcc(path, arch=arch).ptx) for arch in ("sm_80", "sm_100")] == [on_80, on_100]
-
-
-def test_an_unrolled_loop_is_marked():
-    ir = """\
-  %niter.ncmp.3 = icmp eq i32 %niter.next.3, %unroll_iter
-  br i1 %niter.ncmp.3, label %out, label %45, !dbg !2, !llvm.loop !1
-  br i1 %other, label %out, label %50, !llvm.loop !1
-  br i1 %niter.ncmp.7, label %out, label %60
-
-!1 = distinct !{!1}
-!2 = !DILocation(line: 3, scope: !0)
-"""
-    assert (
-        unroll_once(ir)
-        == """\
-  %niter.ncmp.3 = icmp eq i32 %niter.next.3, %unroll_iter
-  br i1 %niter.ncmp.3, label %out, label %45, !dbg !2, !llvm.loop !4
-  br i1 %other, label %out, label %50, !llvm.loop !1
-  br i1 %niter.ncmp.7, label %out, label %60, !llvm.loop !5
-
-!1 = distinct !{!1}
-!2 = !DILocation(line: 3, scope: !0)
-!3 = !{!"llvm.loop.unroll.disable"}
-!4 = distinct !{!4, !3}
-!5 = distinct !{!5, !3}
-"""
-    )
-    assert unroll_once("; no loop\n") == "; no loop\n"
-
-
-SUM_OF_COLUMN = """
-__global__ void columns(const float *matrix, float *sums, size_t pitch, size_t rows)
-{
-    size_t column = threadIdx.x + blockDim.x * blockIdx.x;
-    float sum = 0;
-    for (size_t i = 0; i < rows; ++i)
-        sum += matrix[column + pitch * i];
-    sums[column] = sum;
-}
-"""
-
-
-def loads_by_turn(program) -> list[int]:
-    """Loads of global memory in each loop: between a label and a branch back to it."""
-    code = [decode(row) for row in program.code]
-    loops = [
-        code[number + 1 + branch.offset // 16 : number]
-        for number, branch in enumerate(code)
-        if branch.op.kind == "branch" and branch.offset < 0
-    ]
-    return [sum(each.op.kind == "load" and each.op.space == "global" for each in loop) for loop in loops]
-
-
-def test_a_loop_of_four_turns_at_a_time_is_left_at_that(tmp_path):
-    """nvcc's code through ptxas loads four times a turn, then one at a time."""
-    source = tmp_path / "columns.cu"
-    source.write_text(SUM_OF_COLUMN)
-    assert loads_by_turn(assemble_program(compile_cuda(source))) == [4, 1]
-
-
-@needs_nvcc
-@pytest.mark.long
-def test_so_is_nvccs(tmp_path):
-    source = tmp_path / "columns.cu"
-    source.write_text(SUM_OF_COLUMN)
-    assert loads_by_turn(assemble_program(compile_nvcc(source, arch="sm_80"))) == [4, 1]
 
 
 # Body of a kernel -> its divisions, sums, branches and stores in order, as nvcc 13.0 has them for sm_80.

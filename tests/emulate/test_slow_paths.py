@@ -87,8 +87,8 @@ def slots(tmp_path, *launches: str) -> list[int]:
     """Issue slots of each launch, as timed; the counters, which stand for launches timed in part, have as many."""
     _, results = run_source(tmp_path, SOURCE, *launches, chip_name="a100")
     for result in results.launches:
-        code = result.launch.module.code
-        assert result.timing.issue_slots == issue_slots(code, load_chip("a100"), result.counters)
+        module = result.launch.module
+        assert result.timing.issue_slots == issue_slots(module, load_chip("a100"), result.counters)
     return [result.timing.issue_slots for result in results.launches]
 
 

@@ -23,7 +23,7 @@ HEADER = "#include <cuda_fp16.h>\n"
 LONG_FLOATS = LOOP.format(type="float", turns=400, step="fmaf(x[j], x[j], 0.5f)")
 FLOATS = LOOP.format(type="float", turns=100, step="fmaf(x[j], x[j], 0.5f)")
 DOUBLES = LOOP.format(type="double", turns=60, step="fma(x[j], x[j], 0.5)")
-HALVES = HEADER + LOOP.format(type="__half2", turns=60, step="__hfma2(x[j], x[j], x[j])")
+HALVES = HEADER + LOOP.format(type="__half2", turns=200, step="__hfma2(x[j], x[j], x[j])")
 PRODUCTS = LOOP.format(type="unsigned", turns=100, step="x[j] * x[j] + 3u")
 STREAM = """
 __global__ void k(const float4* a, float4* sum) {
@@ -75,7 +75,7 @@ FULL = {
     "f32 on a100": (FLOATS, "k<<<864, 256>>>(f32[1024]=random)", "a100", "f32", 0.85),
     "f32 on h100": (LONG_FLOATS, "k<<<1056, 256>>>(f32[1024]=random)", "h100", "f32", 0.8),
     "f64 on a100": (DOUBLES, "k<<<864, 256>>>(f64[1024]=random)", "a100", "f64", 0.85),
-    "f16 on v100": (HALVES, "k<<<320, 256>>>(u32[1024]=random)", "v100", "f16", 0.65),
+    "f16 on v100": (HALVES, "k<<<320, 256>>>(u32[1024]=random)", "v100", "f16", 0.75),
     "DRAM of t4": (STREAM, "k<<<4096, 256>>>(f32[4194304]=random, f32[4])", "t4", "dram", 0.85),
     "shared of v100": (SHARED, "k<<<640, 1024>>>(f32[1024]=random)", "v100", "shared", 0.8),
     "tensor of a100": (TENSOR, "k<<<432, 256>>>(u32[256]=random)", "a100", "tensor_f16", 0.8),

@@ -131,6 +131,21 @@ def test_what_limits(share, stalls, kind, resource):
     assert found.reason == (None if top is None else INDEX[top])
 
 
+@pytest.mark.parametrize(
+    "share, stalls, kind, reason",
+    [
+        (0.8, {"not_selected": 9, "math_pipe_throttle": 8}, "bound", "not_selected"),
+        (0.59, {"not_selected": 9, "math_pipe_throttle": 8, "wait": 7}, "pipe", "math_pipe_throttle"),
+        (0.59, {"not_selected": 9, "wait": 8}, "latency", "wait"),
+        (0.59, {"not_selected": 9}, "latency", "not_selected"),
+    ],
+)
+def test_issue_slots_that_are_left_limit_nobody(share, stalls, kind, reason):
+    """Half of a full pipe's warps stand behind the one that issues, the others behind the pipe."""
+    found = limit(of_share(share), waits(**stalls), 1.0)
+    assert (found.kind, found.reason) == (kind, INDEX[reason])
+
+
 @pytest.mark.parametrize("share, kind", [(0.8, "bound"), (0.6, "high"), (0.59, "idle")])
 def test_idle_multiprocessors(share, kind):
     """A pipe that is full on one SM of many does not limit."""

@@ -160,6 +160,7 @@ class Body:
 
     name: str
     is_kernel: bool
+    free_registers: int  # of a thread, with which the SM holds all its warps
     files: list[str] = field(default_factory=list)
     fixed: dict[int, int] = field(default_factory=dict)
     blocks: list[Block] = field(default_factory=list)

@@ -7,6 +7,7 @@ scopes, operands, and `emit`.
 from dataclasses import replace
 
 from gpuprof.assemble.ir.body import Block, Body, Inst, encode_immediate, immediate_slots
+from gpuprof.assemble.ir.residency import free_registers
 from gpuprof.assemble.ir.values import Imm, Not, NoVariant, float_bits, register_parts, row, type_file, type_nbits
 from gpuprof.assemble.lower import agreement
 from gpuprof.assemble.lower.arithmetic import bits, compare, convert, floats, integer, video
@@ -48,7 +49,7 @@ class Lowering:
         self.layout = layout
         self.module_name = module_name
         self.unsupported = unsupported
-        self.body = Body(function.name, function.is_kernel)
+        self.body = Body(function.name, function.is_kernel, free_registers(layout.module.target))
         self.frame = layout.frame_of(function)
         self.scope = Scope(None, 0)
         self.scopes = 0

@@ -21,7 +21,6 @@ from gpuprof.isa.program import PROGRAM_COUNTER_WORDS
 RESERVED_WORDS = PROGRAM_COUNTER_WORDS  # what a thread has besides the words it can name
 STACK_POINTER = 1
 LIMITS = {"R": 255 - RESERVED_WORDS, "P": 127, "U": 63}  # words; predicates; words of a warp's uniform registers
-ALWAYS_FREE = 32  # registers a thread may use without a thought: 2048 threads of an SM share 65536
 _LATE_PIPES = ("lsu", "tex", "xu")
 _MOMENT = 7  # instructions; fitted to ptxas 13.0: tests/assemble/test_registers.py
 _WIDEST_ALIGNMENT = 4  # words: the widest access reads four, and so does the widest operand of a tensor instruction
@@ -93,7 +92,7 @@ def _allocate(body: Body, limit: int) -> Allocation:
     units.coalesce()
     order = units.in_order()
     tight, order = _fewest(body, units, order)
-    free = ALWAYS_FREE - RESERVED_WORDS
+    free = body.free_registers - RESERVED_WORDS
     if tight.words >= min(free, limit):
         return tight
     spread = _place(body, units, order, _Spread(body, units, min(free, limit)))

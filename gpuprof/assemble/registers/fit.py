@@ -2,7 +2,7 @@
 
 from gpuprof.assemble.ir.body import Body, Inst, words_of
 from gpuprof.assemble.ir.liveness import block_liveness
-from gpuprof.assemble.registers.allocate import ALWAYS_FREE, LIMITS, RESERVED_WORDS, Allocation
+from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation
 from gpuprof.assemble.registers.halves import keep_lower_halves
 from gpuprof.assemble.registers.schedule import Schedule
 from gpuprof.assemble.registers.spill import allocate_unspilled, allocate_within
@@ -13,7 +13,7 @@ MOST_REGISTERS = LIMITS["R"] + RESERVED_WORDS
 
 # The most registers with which so many warps of a partition (of 512 registers a lane, in granules of 8) are resident:
 # 16, 12, 11 (also 40), 10, 9, 8, 7, 6, 5, 4, 3, 2. More registers cost nothing up to the next of these numbers.
-OCCUPANCY_STEPS = (ALWAYS_FREE, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
+OCCUPANCY_STEPS = (32, 40, 48, 56, 64, 72, 80, 96, 128, 168, MOST_REGISTERS)
 _LARGEST_BLOCKS = 64  # the most registers with which a block of 1024 threads can be launched: room is not worth that
 _ROOM = 8  # registers for loads that wait, where not all are free; fitted to ptxas 13.0
 _PLENTY = 20  # registers for what blocks do; with so many, uniform registers would save nothing
@@ -27,7 +27,7 @@ def fit(body: Body, limit: int, is_wanted: bool) -> Allocation:
 
     Raises DoesNotFit.
     """
-    if _words_between_blocks(body) > min(limit, ALWAYS_FREE) - _PLENTY:
+    if _words_between_blocks(body) > min(limit, body.free_registers) - _PLENTY:
         body.uniform = uniform_registers(body)
         keep_lower_halves(body)
     if allocation := _fit_unspilled(body, limit, is_wanted):
@@ -48,7 +48,7 @@ def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None
     schedule = Schedule(body)
     if schedule.fewest > limit + _MOST_SHARED:
         return None
-    budget = limit if is_wanted else min(limit, _step(schedule.fewest))
+    budget = limit if is_wanted else min(limit, _step(schedule.fewest, body.free_registers))
     found: list[tuple[Allocation, list[list[Inst]]]] = []
     for tighter in _TIGHTER:
         schedule.apply(budget - tighter)
@@ -64,10 +64,10 @@ def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None
     return allocation
 
 
-def _step(fewest: int) -> int:
+def _step(fewest: int, free_registers: int) -> int:
     """The occupancy step that holds the fewest registers that the body needs, and some that hide latencies."""
-    if fewest <= ALWAYS_FREE:
-        return ALWAYS_FREE
+    if fewest <= OCCUPANCY_STEPS[0] or fewest + _ROOM <= free_registers:
+        return free_registers
     if _LARGEST_BLOCKS - _ROOM < fewest <= _LARGEST_BLOCKS:
         return _LARGEST_BLOCKS
     return next(step for step in OCCUPANCY_STEPS if step >= min(fewest + _ROOM, MOST_REGISTERS))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 
-from gpuprof.assemble.registers.allocate import ALWAYS_FREE, RESERVED_WORDS
+from gpuprof.assemble.registers.allocate import RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import Dependences
 from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
 from gpuprof.isa.opcodes import TABLE
@@ -32,15 +32,15 @@ def pressure(graph: Dependences, order: list[int]) -> list[int]:
     return found
 
 
-def lowest_order(graph: Dependences) -> list[int]:
+def lowest_order(graph: Dependences, free_registers: int) -> list[int]:
     """The order of least pressure that was found: the one that stands, or one from the end to the front in which each
-    step takes what frees most. Of equals it takes the last in the text. Where that needs many registers, two more are
-    tried: of equals first what lets go of its operands soonest, and then the last in the text or what could be taken
-    last, which goes down a tree branch by branch.
+    step takes what frees most. Of equals it takes the last in the text. Where that needs more than `free_registers`,
+    two more are tried: of equals first what lets go of its operands soonest, and then the last in the text or what
+    could be taken last, which goes down a tree branch by branch.
     """
     standing = list(range(len(graph.region)))
     found, words = _lower(graph, [standing, _from_the_end(graph, _all_alike, False)])
-    if words <= ALWAYS_FREE - RESERVED_WORDS:
+    if words <= free_registers - RESERVED_WORDS:
         return found
     distance = _instructions_to_makers(graph)
     return _lower(graph, [found, *(_from_the_end(graph, distance, latest) for latest in (False, True))])[0]

@@ -13,7 +13,7 @@ import numpy as np
 from gpuprof.assemble.ir.body import Block, Body, Inst, words_of
 from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.ir.memory_order import is_access, is_write, reads_clock
-from gpuprof.assemble.registers.allocate import ALWAYS_FREE, RESERVED_WORDS
+from gpuprof.assemble.registers.allocate import RESERVED_WORDS
 from gpuprof.assemble.registers.dependences import LATENCY, Dependences
 from gpuprof.assemble.registers.pressure import SCRATCH, lowest_order, pressure
 
@@ -54,13 +54,13 @@ class Schedule:
     def apply(self, budget: int) -> None:
         """Orders every block. A thread stays within `budget` registers where it can."""
         for block, parts in zip(self.body.blocks, self.parts, strict=True):
-            block.insts = [inst for part in parts for inst in _ordered(part, budget - _OWN)]
+            block.insts = [inst for part in parts for inst in _ordered(part, budget - _OWN, self.body.free_registers)]
 
 
-def _ordered(part: _Part, budget: int) -> list[Inst]:
+def _ordered(part: _Part, budget: int, free_registers: int) -> list[Inst]:
     if part.graph is None:
         return part.insts
-    return [part.insts[index] for index in _Ordering(part, budget).order()]
+    return [part.insts[index] for index in _Ordering(part, budget, free_registers).order()]
 
 
 def _parts(body: Body, block: Block, live_out: set[int], weight: list[int]) -> list[_Part]:
@@ -70,7 +70,7 @@ def _parts(body: Body, block: Block, live_out: set[int], weight: list[int]) -> l
     for region, movable in reversed(_regions(body, block.insts)):
         before = _live_before(region, live)
         graph = Dependences(region, before, live, weight)
-        order = lowest_order(graph) if movable and len(region) > 2 else list(range(len(region)))
+        order = lowest_order(graph, body.free_registers) if movable and len(region) > 2 else list(range(len(region)))
         words = pressure(graph, order)
         result.append(_Part(region, graph if movable and len(region) > 2 else None, order, words))
         live = before
@@ -112,7 +112,7 @@ class _Ordering:
     that are live at each of its places, and no move up may bring one of them over the budget.
     """
 
-    def __init__(self, part: _Part, budget: int):
+    def __init__(self, part: _Part, budget: int, free_registers: int):
         self.graph = graph = part.graph
         self.fallback = part.order
         self.place = [0] * len(part.order)
@@ -120,7 +120,7 @@ class _Ordering:
             self.place[index] = place
         self.along = np.array(part.words, np.int64)
         self.budget = max(budget, max(part.words))
-        self.free = min(self.budget, ALWAYS_FREE - _OWN)
+        self.free = min(self.budget, free_registers - _OWN)
         self.first = 0  # the first place of the fallback that is not issued yet
         self.words = graph.words_before  # live now
         self.height = graph.heights()

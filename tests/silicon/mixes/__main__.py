@@ -1,8 +1,9 @@
 """`python -m tests.silicon.mixes [TEXT] [--compiler NAME]`: stall mixes beside those of public Nsight Compute reports.
 
 A line for each launch whose id has TEXT: the distance (half the sum of the absolute differences of the shares), the
-largest reason of the report and of the model, and the reasons that differ most, published -> model in per cent. Behind
-them, by reason: the mean share in the model and in the reports, and the mean absolute difference, all in per cent.
+largest reason of the report and of the model, the hottest line of both (1: the kernel's first) and the rank correlation
+of all lines, and the reasons that differ most, published -> model in per cent. Behind them, by reason: the mean share
+in the model and in the reports, and the mean absolute difference, all in per cent.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuprof.isa.stalls import NAMES
 from tests.silicon.mixes.cases import CASES
+from tests.silicon.mixes.lines import Lines
 from tests.silicon.mixes.measure import Mix, largest, measure
 
 SHOWN = 6  # reasons a line
@@ -21,14 +23,21 @@ def main() -> None:
     parser.add_argument("text", nargs="?", default="")
     parser.add_argument("--compiler", choices=("clang", "nvcc"), default="clang")
     arguments = parser.parse_args()
-    mixes = []
+    mixes, by_line = [], []
     for case in CASES:
         if arguments.text in case.id:
-            mixes.append(measure(case, arguments.compiler))
-            print(line(case.id, mixes[-1]), flush=True)
+            mix, lines = measure(case, arguments.compiler)
+            mixes.append(mix)
+            by_line.append(lines)
+            print(line(case.id, mix, lines), flush=True)
     same = sum(mix.same_largest for mix in mixes)
     median = statistics.median(mix.distance for mix in mixes)
-    print(f"{len(mixes)} launches: median distance {median:.3f}, largest reason the same in {same}")
+    hottest = sum(lines.same_hottest for lines in by_line)
+    ranks = statistics.median(lines.rank_correlation for lines in by_line)
+    print(
+        f"{len(mixes)} launches: median distance {median:.3f}, largest reason the same in {same}, "
+        f"hottest line the same in {hottest}, median rank correlation of lines {ranks:.2f}"
+    )
     print("\n".join(by_reason(mixes)))
 
 
@@ -50,14 +59,16 @@ def by_reason(mixes: Sequence[Mix]) -> Iterator[str]:
             yield f"{reason:<20}{model:>7.1f}{card:>7.1f}{difference:>12.2f}"
 
 
-def line(name: str, mix: Mix) -> str:
+def line(name: str, mix: Mix, lines: Lines) -> str:
     found = "same" if mix.same_largest else "other"
+    there = "same" if lines.same_hottest else "other"
     by_difference = sorted(NAMES, key=lambda reason: -abs(mix.published[reason] - mix.model[reason]))
     differences = " ".join(
         f"{reason} {100 * mix.published[reason]:.1f}->{100 * mix.model[reason]:.1f}" for reason in by_difference[:SHOWN]
     )
     return (
         f"{name:<34}{mix.distance:6.3f}  {found:<5} {largest(mix.published)}/{largest(mix.model)}  "
+        f"line {there} {lines.hottest(lines.published)}/{lines.hottest(lines.model)} {lines.rank_correlation:.2f}  "
         f"{mix.cycles} cycles  {differences}"
     )
 

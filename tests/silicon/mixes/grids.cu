@@ -16,7 +16,7 @@ __global__ void three_sines(float *out, float *time, int n, float f, float g, fl
 {
     int x = blockDim.x * blockIdx.x + threadIdx.x, y = blockDim.y * blockIdx.y + threadIdx.y;
     int step_x = blockDim.x * gridDim.x, step_y = blockDim.y * gridDim.y;
-    f *= 6.2831853f, g *= 6.2831853f, h *= 6.2831853f;
+    f *= 6.283185307179586, g *= 6.283185307179586, h *= 6.283185307179586; // in f64, as in the report
     for (int j = y; j < n >> 1; j += step_y)
         for (int i = x; i < n >> 1; i += step_x) {
             int place = j * 32 + i;

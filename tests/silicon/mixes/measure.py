@@ -6,6 +6,7 @@ model samples one random warp of each SM, too.
 
 import csv
 import tempfile
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from gpuprof.run.settings import Settings
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.silicon.cards import card
 from tests.silicon.mixes.cases import N_ROWS, PER_ROW, Case
+from tests.silicon.mixes.lines import Lines, first_line, line_of, lines_of_reports
 from tests.silicon.run import carry_out
 from tests.support.running import Results
 
@@ -56,8 +58,8 @@ def reports() -> dict[str, dict[str, str]]:
         return {row["id"]: row for row in csv.DictReader(file)}
 
 
-def measure(case: Case, compiler: str = "clang") -> Mix:
-    """Runs the case's launch with cold caches."""
+def measure(case: Case, compiler: str = "clang") -> tuple[Mix, Lines]:
+    """Runs the case's launch with cold caches: its samples by reason and by line."""
     report = reports()[case.id]
     chip = card(report["card"], float(report["clock_mhz"]), case.parts)
     with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +74,13 @@ def measure(case: Case, compiler: str = "clang") -> Mix:
     first = np.log2(reasons & -reasons).astype(int)  # the lowest bit: the reasons are in the order of their priority
     counts = np.bincount(first, minlength=len(NAMES))
     model = dict(zip(NAMES, (counts / counts.sum()).tolist(), strict=True))
-    return Mix({name: float(report[name]) for name in NAMES}, model, results.launches[0].timing.cycles)
+    launch = results.launches[0]
+    mix = Mix({name: float(report[name]) for name in NAMES}, model, launch.timing.cycles)
+    start = first_line((FOLDER / case.file).read_text(), launch.launch.function.display)
+    found = Counter(
+        line_of(launch.launch, case.file, pc, reason) for pc, reason in zip(samples["pc"], first, strict=True)
+    )
+    return mix, Lines(lines_of_reports()[case.id], {line - start + 1: n for line, n in found.items()})
 
 
 def _write_sparse_matrix(folder: Path) -> None:
