@@ -20,7 +20,6 @@ from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.gather import MOST_PIECES, Link, gather, link_of, standing
 from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state.machine import State
-from gpuprof.timing.state.static import accesses_per_block
 
 CHUNKS_AHEAD = 2  # of blocks that have not started yet
 
@@ -159,7 +158,7 @@ class _Source:
         self.number = number
         self.pieces, self.order = iter(grid.grid.pieces), grid.grid.order
         self.n_basic_blocks = len(grid.program.block) - 1
-        self.accesses = accesses_per_block(grid.program)
+        self.accesses = grid.program.accesses_per_block
         self.warps_per_block = grid.fit.warps_per_block
         self.chunks: dict[int, _Chunk] = {}  # by first block
         self.waiting: deque[_Chunk] = deque()  # whose first block is not due yet

@@ -80,7 +80,7 @@ def simulate_batch(
     With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
     `extrapolation`.
     """
-    prepared, program = prepare(grids, machine.chip)
+    prepared, program = prepare(grids, machine)
     state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
@@ -119,7 +119,7 @@ def _new_state(
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
     machine.fetch.constant_tag[:] = machine.fetch.constant_l15_tag[:] = -1
-    core = new_core(machine.chip, program, records, edges)
+    core = new_core(machine, program, records, edges)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(

@@ -26,8 +26,9 @@ from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import new_stall_rows
 from gpuprof.timing.state.occupancy import Occupancy
+from gpuprof.timing.state.programs import Programs
 from gpuprof.timing.state.rounds import round_cycles
-from gpuprof.timing.state.static import FOLDED, JOINED, StaticProgram
+from gpuprof.timing.state.static import StaticProgram
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
@@ -146,11 +147,23 @@ class State(NamedTuple):
         return self
 
 
+class Constants(NamedTuple):
+    """What the batches of a GPU have in common: it follows from the chip alone, and nothing writes there. `record` is
+    layout.MACHINE (1,) with the chip's numbers; the others are as in `Core`.
+    """
+
+    record: np.ndarray
+    round: np.ndarray
+    bypass: np.ndarray
+
+
 @dataclass
 class Machine:
     """A GPU that is switched on. `cycle` is its clock; everything else belongs to the units."""
 
     chip: Chip
+    constants: Constants
+    programs: Programs
     cycle: int
     fetch: Fetch
     l2_tag: np.ndarray
@@ -179,6 +192,8 @@ def power_on(chip: Chip) -> Machine:
     )
     return Machine(
         chip,
+        constants_of(chip),
+        Programs(chip),
         0,
         fetch,
         np.zeros(l2_lines, np.int64),
@@ -236,7 +251,8 @@ def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
     return max(l1_sets(chip, fit) for fit in occupancies) * chip.l1_ways
 
 
-def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
+def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
+    chip = machine.chip
     partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
     core = Core(
         grid=grids,
@@ -261,8 +277,8 @@ def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.nd
         block=np.zeros(slots, layout.BLOCK),
         arrived=np.zeros((slots, N_BARRIERS), np.int32),
         begun=np.zeros((slots, N_BARRIERS), np.int64),
-        round=round_cycles(chip),
-        bypass=bypass_cycles(chip),
+        round=machine.constants.round,
+        bypass=machine.constants.bypass,
         ended=np.zeros((slots, N_MBARRIERS), np.int32),
         landed=np.zeros((slots, N_MBARRIERS), np.int64),
         lander=np.zeros((slots, N_MBARRIERS), np.int64),
@@ -355,13 +371,21 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
     return chip.sms * per_sm * {"all": chip.warp_slots, "stalled": chip.partitions}.get(sampling.mode, 1)
 
 
-def machine_record(
-    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
-) -> np.ndarray:
-    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
-    chip = machine.chip
+def constants_of(chip: Chip) -> Constants:
+    return Constants(_record_of(_chip_numbers(chip)), round_cycles(chip), bypass_cycles(chip))
+
+
+def _record_of(numbers: dict[str, int]) -> np.ndarray:
+    """A layout.MACHINE record with these numbers; the others are zero."""
+    record = np.zeros(1, layout.MACHINE)
+    for name, value in numbers.items():
+        record[name] = value
+    return record
+
+
+def _chip_numbers(chip: Chip) -> dict[str, int]:
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
-    numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
+    return {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "constant_places": 2 * chip.constant_lines,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
@@ -369,7 +393,6 @@ def machine_record(
         "shared_ticks": round(chip.shared_cycles * TICKS),
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
-        "l1_lines": most_l1_lines(chip, occupancies),
         "cluster_ticks": round(4 * TICKS / chip.cluster_nbytes_per_cycle),
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
@@ -394,6 +417,24 @@ def machine_record(
         "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
         "dram_turn_ticks": ns_ticks(chip, chip.dram_turn_ns),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
+        "n_classes": layout.N_CLASSES,
+        "n_ports": layout.N_PORTS,
+        "n_kinds": N_KINDS,
+        "n_reasons": N_REASONS,
+        "n_barriers": N_BARRIERS,
+        "n_mbarriers": N_MBARRIERS,
+        "n_open_rows": layout.OPEN_ROWS,
+        "n_tlb_hints": layout.TLB_HINTS,
+    }
+
+
+def machine_record(
+    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
+) -> np.ndarray:
+    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    chip = machine.chip
+    record = machine.constants.record.copy()
+    numbers = {
         "period_cycles": sampling.period_cycles,
         "phase_cycles": sampling.phase_cycles,
         "trigger": NUMBER[sampling.trigger],
@@ -414,19 +455,11 @@ def machine_record(
         "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
+        "l1_lines": most_l1_lines(chip, occupancies),
         "n_registers": program.n_registers,
         "first_group": program.first_group,
         "first_product": program.first_product,
-        "n_classes": layout.N_CLASSES,
-        "n_ports": layout.N_PORTS,
-        "n_kinds": N_KINDS,
-        "n_reasons": N_REASONS,
-        "n_barriers": N_BARRIERS,
-        "n_mbarriers": N_MBARRIERS,
-        "n_open_rows": layout.OPEN_ROWS,
-        "n_tlb_hints": layout.TLB_HINTS,
     }
-    record = np.zeros(1, layout.MACHINE)
     for name, value in numbers.items():
         record[name] = value
     return record
@@ -440,9 +473,7 @@ def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:
     """Steps that a warp may take in a quantum, at most: each either has an instruction that is issued, or comes between
     two that are.
     """
-    issued = ~np.isin(program.inst["kind"], (FOLDED, JOINED))
-    before = np.concatenate([[0], np.cumsum(issued)])[program.block]
-    return (QUANTUM + 1) * dispatch_units * (1 + int(np.count_nonzero(np.diff(before) == 0)))
+    return (QUANTUM + 1) * dispatch_units * (1 + program.n_blocks_without_issue)
 
 
 def sector_ticks(nbytes_per_cycle: float) -> int:
