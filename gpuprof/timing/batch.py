@@ -122,7 +122,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
     chip = machine.chip
     records = np.zeros(len(grids), layout.GRID)
     edges = _edges([grid.grid for grid in grids])
-    for number, (record, grid) in enumerate(zip(records, grids, strict=True)):
+    for number, grid in enumerate(grids):
         launch = grid.grid.launch
         before = sum(len(some) for some in edges[:number])
         numbers = {
@@ -154,8 +154,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "clusters_y": launch.grid[1] // launch.cluster[1],
         }
         numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
-        for name, value in numbers.items():
-            record[name] = value
+        records[number] = tuple(numbers.get(name, 0) for name in records.dtype.names)
     return records, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE)
 
 

@@ -1,7 +1,7 @@
 """The arrays of a simulated GPU, in a few named tuples, one per group of units.
 
 A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
-rest is made anew for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
+rest is as new for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
 slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks +
 b.
 """
@@ -23,6 +23,7 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
+from gpuprof.timing.state.kept_tables import KeptTables
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import new_stall_rows
 from gpuprof.timing.state.occupancy import Occupancy
@@ -136,23 +137,23 @@ class State(NamedTuple):
     cell: Cell
     causes: Blame
 
-    def link(self) -> "State":
+    def link(self, known: KeptTables) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
         alive.
         """
-        for group in self[1:]:
-            for name, table in group._asdict().items():
-                assert table.flags.c_contiguous and table.dtype.itemsize == layout.TABLES[name].dtype.itemsize, name
-                self.machine[f"{name}_table"] = table.ctypes.data
+        tables = {name: table for group in self[1:] for name, table in zip(group._fields, group, strict=True)}
+        enter(
+            self.machine.view(np.int64), {f"{name}_table": known.address(name, table) for name, table in tables.items()}
+        )
         return self
 
 
 class Constants(NamedTuple):
-    """What the batches of a GPU have in common: it follows from the chip alone, and nothing writes there. `record` is
-    layout.MACHINE (1,) with the chip's numbers; the others are as in `Core`.
+    """What the batches of a GPU have in common: it follows from the chip alone, and nothing writes there. `words`,
+    int64, are a layout.MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
     """
 
-    record: np.ndarray
+    words: np.ndarray
     round: np.ndarray
     bypass: np.ndarray
 
@@ -164,6 +165,7 @@ class Machine:
     chip: Chip
     constants: Constants
     programs: Programs
+    tables: KeptTables
     cycle: int
     fetch: Fetch
     l2_tag: np.ndarray
@@ -190,10 +192,11 @@ def power_on(chip: Chip) -> Machine:
         *(np.full((chip.sms, 2 * chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
     )
-    return Machine(
+    machine = Machine(
         chip,
         constants_of(chip),
         Programs(chip),
+        KeptTables(chip.sms),
         0,
         fetch,
         np.zeros(l2_lines, np.int64),
@@ -212,6 +215,10 @@ def power_on(chip: Chip) -> Machine:
             np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW),
         ),
     )
+    for name, table in (*fetch._asdict().items(), *vars(machine).items()):
+        if name in layout.TABLES:
+            machine.tables.keep(name, table)
+    return machine
 
 
 def l2_sets(chip: Chip) -> int:
@@ -254,51 +261,57 @@ def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
 def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
     chip = machine.chip
     partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
-    core = Core(
+    of_sms, whole, scratch = machine.tables.of_sms, machine.tables.whole, machine.tables.scratch
+    return Core(
         grid=grids,
         edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         loss=np.zeros((len(grids), chip.sms), layout.LOSS),
-        warp=np.zeros(warps + 1, layout.WARP),  # the last is nobody: whom stores of sample records report to
-        until=np.zeros((warps, layout.N_CLASSES), np.int64),
-        board=np.zeros((warps, program.n_registers), np.int64),
-        second=np.zeros((warps, program.n_registers), np.int64),
-        maker=np.zeros((warps, program.n_registers), np.int32),
-        second_maker=np.zeros((warps, program.n_registers), np.int32),
-        cause=np.zeros((warps, layout.N_CLASSES), np.int32),
-        part=np.zeros(partitions, layout.PARTITION),
-        lane=np.zeros((partitions, chip.warps_per_partition), layout.LANE),
-        port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
-        queue=np.zeros((partitions, chip.queue_depth), np.int64),
-        queued=np.zeros((partitions, chip.queue_depth), np.int64),
-        l1_queue=np.zeros((partitions, chip.l1_queue_depth), np.int64),
-        mio_queue=np.zeros((partitions, chip.mio_queue_depth), np.int64),
-        sm=np.zeros(chip.sms, layout.SM),
-        block=np.zeros(slots, layout.BLOCK),
-        arrived=np.zeros((slots, N_BARRIERS), np.int32),
-        begun=np.zeros((slots, N_BARRIERS), np.int64),
+        # the last is nobody: whom stores of sample records report to
+        warp=of_sms("warp", (warps + 1,), layout.WARP, last=-1),
+        until=of_sms("until", (warps, layout.N_CLASSES), np.int64),
+        board=of_sms("board", (warps, program.n_registers), np.int64),
+        second=of_sms("second", (warps, program.n_registers), np.int64),
+        maker=of_sms("maker", (warps, program.n_registers), np.int32),
+        second_maker=of_sms("second_maker", (warps, program.n_registers), np.int32),
+        cause=of_sms("cause", (warps, layout.N_CLASSES), np.int32),
+        part=whole("part", lambda: new_partitions(chip)),
+        lane=of_sms("lane", (partitions, chip.warps_per_partition), layout.LANE, wake=NEVER, age=-1),
+        port=of_sms("port", (partitions, layout.N_PORTS), layout.PORT, issued=-1),
+        queue=of_sms("queue", (partitions, chip.queue_depth), np.int64),
+        queued=of_sms("queued", (partitions, chip.queue_depth), np.int64),
+        l1_queue=of_sms("l1_queue", (partitions, chip.l1_queue_depth), np.int64),
+        mio_queue=of_sms("mio_queue", (partitions, chip.mio_queue_depth), np.int64),
+        sm=whole("sm", lambda: new_sms(chip)),
+        block=of_sms("block", (slots,), layout.BLOCK, grid=-1),
+        arrived=of_sms("arrived", (slots, N_BARRIERS), np.int32),
+        begun=of_sms("begun", (slots, N_BARRIERS), np.int64),
         round=machine.constants.round,
         bypass=machine.constants.bypass,
-        ended=np.zeros((slots, N_MBARRIERS), np.int32),
-        landed=np.zeros((slots, N_MBARRIERS), np.int64),
-        lander=np.zeros((slots, N_MBARRIERS), np.int64),
-        blocked=np.zeros(warps, np.int64),
+        ended=of_sms("ended", (slots, N_MBARRIERS), np.int32),
+        landed=of_sms("landed", (slots, N_MBARRIERS), np.int64),
+        lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
+        blocked=scratch("blocked", (warps,), np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
         **new_stall_rows(len(program.inst)),
     )
-    core.warp["last"] = -1
-    core.part["next_event"] = core.part["next_wake"] = NEVER
-    core.part["issued"] = core.part["current"] = -1
-    core.part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
-    core.port["issued"] = -1
-    core.lane["wake"] = NEVER
-    core.lane["age"] = -1
-    core.sm["next_event"] = core.sm["next_sample"] = core.sm["next_store"] = NEVER
-    core.sm["block_free"] = NEVER
-    core.sm["carve_out"] = core.sm["counted_cycle"] = -1
-    core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
-    core.block["grid"] = -1
-    return core
+
+
+def new_partitions(chip: Chip) -> np.ndarray:
+    part = np.zeros(chip.sms * chip.partitions, layout.PARTITION)
+    part["next_event"] = part["next_wake"] = NEVER
+    part["issued"] = part["current"] = -1
+    part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
+    return part
+
+
+def new_sms(chip: Chip) -> np.ndarray:
+    sm = np.zeros(chip.sms, layout.SM)
+    sm["next_event"] = sm["next_sample"] = sm["next_store"] = NEVER
+    sm["block_free"] = NEVER
+    sm["carve_out"] = sm["counted_cycle"] = -1
+    sm["half"] = np.arange(chip.sms) * 2 // chip.sms
+    return sm
 
 
 def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
@@ -312,11 +325,12 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
     )
     requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
+    of_sms, scratch = machine.tables.of_sms, machine.tables.scratch
     return Memory(
-        l1_tag=np.zeros(chip.sms * lines, np.int64),
-        l1_use=np.zeros(chip.sms * lines, np.int64),
-        l1_line=np.zeros(chip.sms * lines, layout.L1_LINE),
-        miss_free=np.zeros((chip.sms, chip.l1_mshrs), np.int64),
+        l1_tag=of_sms("l1_tag", (chip.sms * lines,), np.int64),
+        l1_use=of_sms("l1_use", (chip.sms * lines,), np.int64),
+        l1_line=of_sms("l1_line", (chip.sms * lines,), layout.L1_LINE),
+        miss_free=of_sms("miss_free", (chip.sms, chip.l1_mshrs), np.int64),
         l2_tag=machine.l2_tag,
         l2_use=machine.l2_use,
         l2_line=machine.l2_line,
@@ -328,26 +342,27 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         channel_tick=machine.channel_tick,
         channel_turn=machine.channel_turn,
         dram_row=machine.dram_row,
-        request=np.empty(requests, layout.REQUEST),
-        load=np.empty(accesses, layout.LOAD_RECORD),
+        request=scratch("request", (requests,), layout.REQUEST),
+        load=scratch("load", (accesses,), layout.LOAD_RECORD),
         bucket=np.full(N_BUCKETS, -1, np.int32),
     )
 
 
-def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
+def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter]) -> Cell:
     """`filters`: of each grid."""
+    chip, scratch = machine.chip, machine.tables.scratch
     room = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
         raise UsageError(
             f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
         )
     return Cell(
-        record=np.zeros(room, WIDE_DTYPE),
-        counted=np.zeros(room if sampling.counters else 1, SAMPLED_COUNTERS_DTYPE),
-        leaves=np.zeros(room, np.int64),
-        fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
+        record=scratch("record", (room,), WIDE_DTYPE),
+        counted=scratch("counted", (room if sampling.counters else 1,), SAMPLED_COUNTERS_DTYPE),
+        leaves=scratch("leaves", (room,), np.int64),
+        fifo=machine.tables.of_sms("fifo", (chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
-        watched=np.array([[filter.has_sm(sm) for sm in range(chip.sms)] for filter in filters], np.int32),
+        watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
     )
 
 
@@ -372,15 +387,18 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
 
 
 def constants_of(chip: Chip) -> Constants:
-    return Constants(_record_of(_chip_numbers(chip)), round_cycles(chip), bypass_cycles(chip))
+    words = np.zeros(len(PLACES), np.int64)
+    enter(words, _chip_numbers(chip))
+    return Constants(words, round_cycles(chip), bypass_cycles(chip))
 
 
-def _record_of(numbers: dict[str, int]) -> np.ndarray:
-    """A layout.MACHINE record with these numbers; the others are zero."""
-    record = np.zeros(1, layout.MACHINE)
-    for name, value in numbers.items():
-        record[name] = value
-    return record
+PLACES = {name: place for place, name in enumerate(layout.MACHINE.names)}
+assert layout.MACHINE.itemsize == 8 * len(PLACES)
+
+
+def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
+    """Writes numbers into the words of a layout.MACHINE record: numpy is slow to look up, and to copy, many fields."""
+    words[[PLACES[name] for name in numbers]] = list(numbers.values())
 
 
 def _chip_numbers(chip: Chip) -> dict[str, int]:
@@ -433,7 +451,6 @@ def machine_record(
 ) -> np.ndarray:
     """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
     chip = machine.chip
-    record = machine.constants.record.copy()
     numbers = {
         "period_cycles": sampling.period_cycles,
         "phase_cycles": sampling.phase_cycles,
@@ -460,9 +477,9 @@ def machine_record(
         "first_group": program.first_group,
         "first_product": program.first_product,
     }
-    for name, value in numbers.items():
-        record[name] = value
-    return record
+    words = machine.constants.words.copy()
+    enter(words, numbers)
+    return words.view(layout.MACHINE)
 
 
 def ns_ticks(chip: Chip, nanoseconds: float) -> int:
