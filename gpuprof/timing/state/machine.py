@@ -360,7 +360,8 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter]) -> Cel
         record=scratch("record", (room,), WIDE_DTYPE),
         counted=scratch("counted", (room if sampling.counters else 1,), SAMPLED_COUNTERS_DTYPE),
         leaves=scratch("leaves", (room,), np.int64),
-        fifo=machine.tables.of_sms("fifo", (chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
+        # The outlet numbers the places of all SMs anew.
+        fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
         watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
     )
