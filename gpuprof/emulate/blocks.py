@@ -98,6 +98,7 @@ class CompiledModule:
         self.env = Env(self.graph, Pool(), load_base, const_base)
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
+        self.block_of_rank: dict[int, int] = {}
         self._prepared: set[int] = set()  # first instructions of kernels
         asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
         self.uses_system_shared = any(
@@ -139,6 +140,7 @@ class CompiledModule:
             ]
         for position, block in enumerate(order):
             self.ranks[block] = base + position
+            self.block_of_rank[base + position] = block
             self.blocks[block] = build_block(self.graph.block(block), self.env)
         return callees
 

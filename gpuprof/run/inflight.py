@@ -233,6 +233,7 @@ class InFlight:
 
     def __init__(self) -> None:
         self.flights: list[Flight] = []
+        self.n_instructions = 0  # of the flights' programs
         self._queue = Queue()
         self._streams: dict[int, _Stream] = {}
         self._marks: dict[int, _Mark] = {}
@@ -263,6 +264,7 @@ class InFlight:
         after_signal: tuple[int, ...] = (),
         launched_by: tuple[int, int, int] | None = None,
     ) -> None:
+        self.n_instructions += len(begun.launch.module.code)
         self.flights.append(
             Flight(
                 begun.launch,
@@ -311,7 +313,7 @@ class InFlight:
             mark.flights = frozenset()
         for flight in self.flights:
             flight.pieces.close()
-        self.flights, self._queue = [], Queue()
+        self.flights, self.n_instructions, self._queue = [], 0, Queue()
         self._streams = {}
 
     def _stream(self, number: int) -> _Stream:
