@@ -2,12 +2,18 @@
 right never fails by luck. `make fuzz` takes new ones at random (and notes those that fail, as Hypothesis does).
 
 Commands show no progress, or stderr would depend on how fast the machine is; the tests of progress ask for it.
+
+Byte code is written, also where the environment says otherwise: tests start the program hundreds of times, and each
+start would compile all of its modules; each process of the suite would do so with all tests.
 """
 
 import os
+import sys
 
 from hypothesis import HealthCheck, settings
 
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["GPUPROF_PROGRESS"] = "off"
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)

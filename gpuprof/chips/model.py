@@ -40,10 +40,10 @@ class Chip:
     tensor: dict[str, int]
     sources: dict[str, str]
 
+    def __post_init__(self):
+        self.__dict__.update(self.values)
+
     def __getattr__(self, name: str):
-        values = self.__dict__.get("values", {})
-        if name in values:
-            return values[name]
         raise AttributeError(f"a chip has no number {name!r}")
 
     @property

@@ -99,13 +99,18 @@ class CompiledModule:
         self.env = Env(self.graph, Pool(), load_base, const_base)
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}
+        self.block_of_rank: dict[int, int] = {}
+        self._prepared: set[int] = set()  # first instructions of kernels
         asked = code["imm"][code["opcode"] == BY_NAME["S2R"].number]
         self.uses_system_shared = any(
             name in SYSTEM_SHARED for name in (SPECIAL[number] for number in np.unique(asked).tolist())
         )
 
     def prepare(self, first_instruction: int, functions) -> None:
-        """Builds all blocks that can run from a kernel's first instruction on."""
+        """Builds all blocks that can run from a kernel's first instruction on, once."""
+        if first_instruction in self._prepared:
+            return
+        self._prepared.add(first_instruction)
         entries = [self.graph.block_at[first_instruction]]
         done: set[int] = set()
         while entries:
@@ -136,6 +141,7 @@ class CompiledModule:
             ]
         for position, block in enumerate(order):
             self.ranks[block] = base + position
+            self.block_of_rank[base + position] = block
             self.blocks[block] = build_block(self.graph.block(block), self.env)
         return callees
 

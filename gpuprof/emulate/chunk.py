@@ -62,7 +62,7 @@ class Chunk:
         self.total = 0
         self.next_check = run.max_cycles
         self.ready: dict[tuple[int, int], list[Lanes]] = {}
-        self.block_of_rank = {rank: block for block, rank in self.module.ranks.items()}
+        self.block_of_rank = self.module.block_of_rank
         self.rows: dict[str, np.ndarray] = {}
         self.wide_rows: dict[tuple[int, int], np.ndarray] = {}
         self.spent = 0

@@ -1,7 +1,8 @@
 """Runs a generator on another thread, a bounded number of items ahead of its consumer.
 
 The emulator (numpy, which releases the interpreter lock inside its loops) fills one core while the timing model (Numba,
-`nogil`) consumes on another. Memory is bounded by the queue's bound, or by what is ordered (`Orders`).
+`nogil`) consumes on another. Memory is bounded by the queue's bound, or by what is ordered (`Orders`). The generator
+may have begun on the thread that calls.
 """
 
 import queue
@@ -23,9 +24,7 @@ class _Raised:
 
 
 class Orders:
-    """The orders for the generator on the other thread. It iterates over them, and waits for more until they are
-    closed.
-    """
+    """The orders for a generator. It iterates over them, and waits for more until they are closed."""
 
     def __init__(self):
         self._queue: queue.SimpleQueue = queue.SimpleQueue()
@@ -48,11 +47,18 @@ class Orders:
 
 
 def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
-    """Yields the items in order, of which at most `depth` are ready, or any number when that is 0.
+    """Starts the thread; gives the items in order, of which at most `depth` are ready, or any number when that is 0.
 
     What the generator raises is raised here, at its place. Closing early stops the thread, soon, also in the middle of
     an item: an item can be minutes of emulation, and Ctrl-C should not wait for it.
     """
+    results = _ahead(items, depth)
+    next(results)
+    return results
+
+
+def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:
+    """First of all nothing, once the thread has started; then the items."""
     results: queue.Queue = queue.Queue(maxsize=depth)
     stop = threading.Event()
 
@@ -91,6 +97,7 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
     thread.start()
     finished = False
     try:
+        yield
         while not finished:
             item = results.get()
             finished = item is _END or isinstance(item, _Raised)

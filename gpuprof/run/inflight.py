@@ -111,14 +111,17 @@ class Queue:
 
 
 class Pieces:
-    """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
-    own thread.
+    """The trace of a launch of `n_blocks` blocks, a piece for each order, after the emulation of those before it.
+
+    Who asks for the first piece emulates it: before that there is nothing to time. What comes behind it is emulated on
+    a thread of its own; most small launches have nothing there, and a thread costs more than they do.
     """
 
-    def __init__(self, emulate: Emulate, queue: Queue):
+    def __init__(self, emulate: Emulate, queue: Queue, n_blocks: int):
         self._orders = Orders()
-        # Without a bound of the queue's own: orders bound the pieces that are made.
-        self._live = ahead(emulate(self._orders), depth=0)
+        self._emulation = emulate(self._orders)
+        self._live: Iterator[TracePiece] | None = None  # the emulation, once it has begun
+        self._n_blocks = n_blocks
         self._open: deque[Order] = deque()  # orders without a piece yet
         self._shelf: Shelf | None = None
         self._queue, self._number = queue, len(queue.pieces)
@@ -137,10 +140,18 @@ class Pieces:
         self._queue.finish(self._number)
         if self._shelf is not None:
             return self._take()
-        piece = next(self._live)
+        piece = self._first() if self._live is None else next(self._live)
         # an order for a new chunk, when there was none, is passed over
         while not _answers(piece, self._open.popleft()):
             assert self._open, "a piece that nobody ordered"
+        return piece
+
+    def _first(self) -> TracePiece:
+        assert self._open, "the emulation waits for an order"
+        piece = next(self._emulation)
+        is_whole = piece.n_blocks == self._n_blocks and piece.final.all()
+        # Without a bound of the queue's own: orders bound the pieces that are made.
+        self._live = self._emulation if is_whole else ahead(self._emulation, depth=0)
         return piece
 
     def put_rest_by(self) -> None:
@@ -151,12 +162,13 @@ class Pieces:
         )
         self._orders.put(Order(REST))
         self._orders.close()
-        for piece in self._live:
+        # Nobody would work beside a thread that began now.
+        for piece in self._live or self._emulation:
             self._shelf.put(piece)
 
     def close(self) -> None:
         """Ends the emulation, wherever it stands."""
-        self._live.close()
+        (self._live or self._emulation).close()
 
     def _take(self) -> TracePiece:
         while self._open:
@@ -221,6 +233,7 @@ class InFlight:
 
     def __init__(self) -> None:
         self.flights: list[Flight] = []
+        self.n_instructions = 0  # of the flights' programs
         self._queue = Queue()
         self._streams: dict[int, _Stream] = {}
         self._marks: dict[int, _Mark] = {}
@@ -251,11 +264,12 @@ class InFlight:
         after_signal: tuple[int, ...] = (),
         launched_by: tuple[int, int, int] | None = None,
     ) -> None:
+        self.n_instructions += len(begun.launch.module.code)
         self.flights.append(
             Flight(
                 begun.launch,
                 begun.counters,
-                Pieces(begun.emulate, self._queue),
+                Pieces(begun.emulate, self._queue, begun.launch.n_blocks),
                 begun.filter,
                 begun.priority,
                 tuple(sorted(after)),
@@ -299,7 +313,7 @@ class InFlight:
             mark.flights = frozenset()
         for flight in self.flights:
             flight.pieces.close()
-        self.flights, self._queue = [], Queue()
+        self.flights, self.n_instructions, self._queue = [], 0, Queue()
         self._streams = {}
 
     def _stream(self, number: int) -> _Stream:

@@ -1,7 +1,9 @@
 """Carries out a command stream: loads, copies and launches, in order; each launch is emulated, timed and recorded.
 
     command ─> Session.submit ─> result of the command
-    Launch  ─> emulate (thread 1) ─ TracePiece ─> timing (thread 2, `settling`) ─ records ─> RecordWriter
+    Launch  ─> emulate ─ TracePiece ─> timing (`settling`) ─ records ─> RecordWriter
+
+A launch's first piece of trace is emulated at once; what comes behind it, on a thread beside the timing.
 
 The host waits for what it asks of the default stream, as for all that was asked before. Launches on other streams are
 in flight until somebody waits for them: then they are timed, together.
@@ -253,10 +255,7 @@ class Session:
                 Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
         if launch.stream == 0:
             return self._settle()[0]
-        if (
-            len(flights) == MOST_FLIGHTS
-            or sum(len(flight.launch.module.code) for flight in flights) > MOST_INSTRUCTIONS
-        ):
+        if len(flights) == MOST_FLIGHTS or self.in_flight.n_instructions > MOST_INSTRUCTIONS:
             self._settle()
         return None
 

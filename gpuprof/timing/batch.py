@@ -5,13 +5,13 @@ ledger has rows of its own for each grid. Scoreboard columns are those of the pr
 groups of asynchronous copies and of multiplications stand behind them, at one place for all.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpuprof.chips import Chip
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing.sampling.filter import Filter
@@ -19,7 +19,7 @@ from gpuprof.timing.state import layout
 from gpuprof.timing.state.layout import N_GROUPS
 from gpuprof.timing.state.machine import Machine, carve_out
 from gpuprof.timing.state.occupancy import Occupancy, occupancy, registers_of_warp
-from gpuprof.timing.state.static import MBARRIER_WAIT, StaticProgram, static_program
+from gpuprof.timing.state.static import StaticProgram
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
@@ -67,25 +67,22 @@ class PreparedGrid:
 
     @property
     def n_blocks(self) -> int:
-        return int(np.prod(self.grid.launch.grid, dtype=np.int64))
+        return math.prod(self.grid.launch.grid)
 
 
-def prepare(grids: list[Grid], chip: Chip) -> tuple[list[PreparedGrid], StaticProgram]:
+def prepare(grids: list[Grid], machine: Machine) -> tuple[list[PreparedGrid], StaticProgram]:
     """The grids and their joined program. Raises UsageError when a block does not fit an SM."""
     prepared: list[PreparedGrid] = []
-    programs: dict[int, StaticProgram] = {}  # by id(module): a kernel is often launched many times
     first_inst = first_basic_block = 0
     for grid in grids:
         launch = grid.launch
-        fit = occupancy(chip, launch.function, int(np.prod(launch.block)), launch.dynamic_shared_nbytes)
-        if id(launch.module) not in programs:
-            module = launch.module
-            programs[id(module)] = static_program(module.code, module.program.functions, chip, module.load_base)
-        program = programs[id(launch.module)]
+        fit = occupancy(machine.chip, launch.function, math.prod(launch.block), launch.dynamic_shared_nbytes)
+        program = machine.programs.of(launch.module)
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)
         first_basic_block += len(program.block)
-    return prepared, _joined([grid.program for grid in prepared])
+    programs = [grid.program for grid in prepared]
+    return prepared, _joined(programs) if len(programs) > 1 else programs[0]
 
 
 def _joined(programs: list[StaticProgram]) -> StaticProgram:
@@ -125,7 +122,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
     chip = machine.chip
     records = np.zeros(len(grids), layout.GRID)
     edges = _edges([grid.grid for grid in grids])
-    for number, (record, grid) in enumerate(zip(records, grids, strict=True)):
+    for number, grid in enumerate(grids):
         launch = grid.grid.launch
         before = sum(len(some) for some in edges[:number])
         numbers = {
@@ -147,7 +144,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "shared_nbytes": grid.fit.shared_nbytes_per_block,
             "carve_out": carve_out(chip, grid.fit),
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
-            "has_mbarriers": (grid.program.inst["kind"] == MBARRIER_WAIT).any(),
+            "has_mbarriers": grid.program.has_mbarriers,
             "total_blocks": grid.n_blocks,
             "launched": grid.grid.launched_by is None,
         }
@@ -157,8 +154,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "clusters_y": launch.grid[1] // launch.cluster[1],
         }
         numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
-        for name, value in numbers.items():
-            record[name] = value
+        records[number] = tuple(numbers.get(name, 0) for name in records.dtype.names)
     return records, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE)
 
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from gpuprof.chips import Chip
 from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import CAUSES_DTYPE
 from gpuprof.timing.state import layout
-from gpuprof.timing.state.machine import Blame, State, most_causes
+from gpuprof.timing.state.machine import Blame, Machine, State, most_causes
 from gpuprof.timing.state.static import StaticProgram
 
 ROOM = 1 << 14  # rows beside those that a quantum may bring
@@ -16,22 +15,27 @@ MOST_HASHES = 1 << 18
 HASHES_OF_INSTRUCTION = 16
 
 
-def new_blame(chip: Chip, program: StaticProgram) -> Blame:
+def new_blame(machine: Machine, program: StaticProgram) -> Blame:
     n = len(program.inst)
     assert n <= layout.CAUSE_PC_MASK, f"{n} instructions in a batch: causes have room for {layout.CAUSE_PC_MASK}"
     return Blame(
-        blame=np.zeros(ROOM + most_causes(chip), layout.BLAME),
+        blame=machine.tables.scratch("blame", (ROOM + most_causes(machine.chip),), layout.BLAME),
         blame_latest=np.zeros((n, N_REASONS), np.int32),
         blame_bucket=np.zeros(min(MOST_HASHES, 1 << (HASHES_OF_INSTRUCTION * n).bit_length()), np.int32),
     )
 
 
-def grow(state: State) -> None:
+def forget(state: State) -> None:
+    """The rows that were taken are zero again, as a batch finds them."""
+    state.causes.blame[: int(state.machine[0]["n_blame"])] = 0
+
+
+def grow(machine: Machine, state: State) -> None:
     """Makes room for twice as many causes."""
     rows = len(state.causes.blame)
     state.causes.blame.resize(2 * rows, refcheck=False)  # nobody else looks at it
     state.machine["blame_room"] += rows
-    state.link()
+    state.link(machine.tables)
 
 
 def causes_of_grids(state: State) -> list[np.ndarray]:
@@ -55,24 +59,22 @@ def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
         + OTHER_LAUNCH * (grid_of_cause != number)
         + CONFLICT * (rows["key"] & layout.CONFLICT != 0)
     )
-    found = np.zeros(len(rows), CAUSES_DTYPE)
-    found["pc"] = pc_base[number] + INSTRUCTION_NBYTES * stalled
-    found["cause_pc"] = pc_base[grid_of_cause] + INSTRUCTION_NBYTES * cause
-    found["reason"] = rows["key"] >> layout.REASON_SHIFT & (1 << layout.STALLED_SHIFT - layout.REASON_SHIFT) - 1
-    found["kind"] = (rows["key"] & layout.CAUSE_KIND_MASK) >> layout.CAUSE_KIND_SHIFT
-    found["flags"] = flags
-    found["cycles"], found["stalls"] = rows["cycles"], rows["stalls"]
-    return _merged(found)
-
-
-def _merged(rows: np.ndarray) -> np.ndarray:
-    """The rows in order, those that say the same (of a cause in several other launches of one module) as one."""
-    names = ["pc", "reason", "cause_pc", "kind", "flags"]
-    rows = rows[np.lexsort([rows[name] for name in reversed(names)])]
-    first = np.flatnonzero(np.append(True, rows[names][1:] != rows[names][:-1])) if len(rows) else np.zeros(0, np.int64)
-    found = rows[first]
+    reason = rows["key"] >> layout.REASON_SHIFT & (1 << layout.STALLED_SHIFT - layout.REASON_SHIFT) - 1
+    kind = (rows["key"] & layout.CAUSE_KIND_MASK) >> layout.CAUSE_KIND_SHIFT
+    cause_pc = pc_base[grid_of_cause] + INSTRUCTION_NBYTES * cause
+    keys = (pc_base[number] + INSTRUCTION_NBYTES * stalled, reason, cause_pc, kind, flags)
+    order = np.lexsort(keys[::-1])
+    columns = [key[order] for key in keys]
+    # Rows that say the same, of a cause in several other launches of one module, are one.
+    differs = np.ones(len(rows), np.bool_)
+    if len(rows):
+        differs[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    first = np.flatnonzero(differs)
+    found = np.zeros(len(first), CAUSES_DTYPE)
+    for name, column in zip(("pc", "reason", "cause_pc", "kind", "flags"), columns, strict=True):
+        found[name] = column[first]
     for name in ("cycles", "stalls"):
-        found[name] = np.add.reduceat(rows[name], first) if len(rows) else 0
+        found[name] = np.add.reduceat(rows[name][order], first) if len(rows) else 0
     return found
 
 

@@ -20,7 +20,6 @@ from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.gather import MOST_PIECES, Link, gather, link_of, standing
 from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state.machine import State
-from gpuprof.timing.state.static import accesses_per_block
 
 CHUNKS_AHEAD = 2  # of blocks that have not started yet
 
@@ -159,7 +158,7 @@ class _Source:
         self.number = number
         self.pieces, self.order = iter(grid.grid.pieces), grid.grid.order
         self.n_basic_blocks = len(grid.program.block) - 1
-        self.accesses = accesses_per_block(grid.program)
+        self.accesses = grid.program.accesses_per_block
         self.warps_per_block = grid.fit.warps_per_block
         self.chunks: dict[int, _Chunk] = {}  # by first block
         self.waiting: deque[_Chunk] = deque()  # whose first block is not due yet
@@ -239,14 +238,14 @@ class _Source:
 
     def tidy(self, state: State) -> None:
         """Frees what no warp will need: pieces, and chunks all of whose blocks have ended."""
-        warps, record = self._warps(state), state.core.grid[self.number]
-        for chunk in list(self.chunks.values()):
-            if chunk.first_block >= record["next_block"]:
-                continue
-            if chunk.end <= record["next_block"] and not chunk.are_mine(warps).any():
+        next_block = int(state.core.grid["next_block"][self.number])
+        begun = [chunk for chunk in self.chunks.values() if chunk.first_block < next_block]
+        warps = self._warps(state) if begun else None
+        for chunk in begun:
+            if chunk.end <= next_block and not chunk.are_mine(warps).any():
                 del self.chunks[chunk.first_block]
             else:
-                chunk.drop_passed(state, warps, int(record["next_block"]))
+                chunk.drop_passed(state, warps, next_block)
 
     def _check(self, piece: TracePiece) -> None:
         assert piece.warps_per_block == self.warps_per_block, (

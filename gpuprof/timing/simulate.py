@@ -13,7 +13,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
-from gpuprof.timing.causes import causes_of_grids, grow, new_blame
+from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
@@ -80,13 +80,13 @@ def simulate_batch(
     With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
     `extrapolation`.
     """
-    prepared, program = prepare(grids, machine.chip)
+    prepared, program = prepare(grids, machine)
     state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
-        found = _run(state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
+        found = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
     return [replace(timings[0], extrapolation=found)] if found else timings
 
@@ -100,7 +100,8 @@ def _new_state(
     record_nbytes: int,
 ) -> State:
     fits = [grid.fit for grid in grids]
-    blame = new_blame(machine.chip, program)
+    machine.tables.begin()
+    blame = new_blame(machine, program)
     record = machine_record(machine, program, fits, sampling, record_nbytes)
     # The table of causes grows between quanta alone, so the rows that a quantum may add stay free. Row 0 stands for
     # none: it ends the chains of blame.find_row.
@@ -119,7 +120,7 @@ def _new_state(
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
     machine.fetch.constant_tag[:] = machine.fetch.constant_l15_tag[:] = -1
-    core = new_core(machine.chip, program, records, edges)
+    core = new_core(machine, program, records, edges)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(
@@ -128,13 +129,19 @@ def _new_state(
         core,
         machine.fetch,
         new_memory(machine, fits),
-        new_cell(machine.chip, sampling, filters),
+        new_cell(machine, sampling, filters),
         blame,
-    ).link()
+    ).link(machine.tables)
 
 
 def _run(
-    state: State, live: LiveTrace, outlet: Outlet, what: str, max_cycles: int, settling: Settling | None = None
+    machine: Machine,
+    state: State,
+    live: LiveTrace,
+    outlet: Outlet,
+    what: str,
+    max_cycles: int,
+    settling: Settling | None = None,
 ) -> Extrapolation | None:
     """Runs to the launch's end, or to the end of as many blocks as an extrapolation needs. The sink gets the records so
     far even if an error ends the run.
@@ -151,7 +158,7 @@ def _run(
             elif status == engine.SAMPLES_FULL:
                 outlet.flush()
             elif status == engine.CAUSES_FULL:
-                grow(state)
+                grow(machine, state)
             elif status == engine.TOO_LONG:
                 raise KernelFault(
                     f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that "
@@ -181,9 +188,12 @@ def _look(state: State, shown: Stage) -> None:
 def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.ndarray) -> list[LaunchTiming]:
     machine.cycle, machine.l2_uses = int(state.core.grid["end_cycle"].max()), int(state.machine[0]["l2_uses"])
     causes = causes_of_grids(state)
-    return [
+    timings = [
         _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
     ]
+    forget(state)
+    machine.tables.ended(np.flatnonzero(state.core.presence["started"].any(axis=0)))
+    return timings
 
 
 def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:

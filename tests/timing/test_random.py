@@ -17,7 +17,7 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.state.static import accesses_per_block, static_program
+from gpuprof.timing.state.static import static_program
 from tests.readable.blame import causes_of
 from tests.readable.grids import Job, time_grids
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
@@ -122,7 +122,7 @@ class ToOrder:
 
     def __init__(self, random, chip, code, warps, per_block):
         self.random, self.warps, self.per_block = random, warps, per_block
-        self.due = accesses_per_block(static_program(encode(code), (), chip, 0x1000))
+        self.due = static_program(encode(code), (), chip, 0x1000).accesses_per_block
         self.orders, self.next_block, self.most, self.under_way = deque(), 0, 0, {}
 
     def order(self, order: Order) -> None:

@@ -7,6 +7,7 @@ subnormals included.
 
 import ctypes
 import platform
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -27,8 +28,8 @@ FENV_NBYTES = 64  # more than any fenv_t
 
 
 @cache
-def _fesetround() -> Callable[[int], int]:
-    return ctypes.CDLL(None).fesetround
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
 
 
 @contextmanager
@@ -36,10 +37,10 @@ def usual_floats() -> Iterator[None]:
     """Rounds to nearest and keeps subnormals. A library compiled with -ffast-math turns subnormals off for the process
     that loads it, and so would change results.
     """
-    if platform.system() != "Linux":
+    if sys.platform != "linux":
         yield
         return
-    library, before = ctypes.CDLL(None), ctypes.create_string_buffer(FENV_NBYTES)
+    library, before = _library(), ctypes.create_string_buffer(FENV_NBYTES)
     library.fegetenv(before)
     library.fesetenv(FE_DFL_ENV)
     try:
@@ -55,11 +56,11 @@ def rounded(mode: str, function: Callable[..., np.ndarray]) -> Callable[..., np.
     modes = FENV_MODES[platform.machine()]
 
     def directed(*rows):
-        if _fesetround()(modes[mode]) != 0:
+        if _library().fesetround(modes[mode]) != 0:
             raise OSError(f"the C library does not set rounding mode {mode}")
         try:
             return function(*rows)
         finally:
-            _fesetround()(modes["rn"])
+            _library().fesetround(modes["rn"])
 
     return directed

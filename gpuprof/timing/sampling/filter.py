@@ -101,8 +101,9 @@ class Filter:
             if (some.last >= chip.sms and some.last != NO_END) or some.first >= chip.sms:
                 raise UsageError(f"sampling filter sm={some}: {chip.name} has multiprocessors 0 to {chip.sms - 1}")
 
-    def has_sm(self, sm: int) -> bool:
-        return not self.off and _contains(self.sm, sm)
+    def sms(self, n: int) -> list[bool]:
+        """For each of `n` SMs, whether samples of it are wanted."""
+        return [not self.off and _contains(self.sm, sm) for sm in range(n)] if self.off or self.sm else [True] * n
 
 
 ALL, NOTHING = Filter(), Filter(off=True)

@@ -1,7 +1,7 @@
 """The arrays of a simulated GPU, in a few named tuples, one per group of units.
 
 A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
-rest is made anew for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
+rest is as new for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
 slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks +
 b.
 """
@@ -23,11 +23,13 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
+from gpuprof.timing.state.kept_tables import KeptTables
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import new_stall_rows
 from gpuprof.timing.state.occupancy import Occupancy
+from gpuprof.timing.state.programs import Programs
 from gpuprof.timing.state.rounds import round_cycles
-from gpuprof.timing.state.static import FOLDED, JOINED, StaticProgram
+from gpuprof.timing.state.static import StaticProgram
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
@@ -135,15 +137,25 @@ class State(NamedTuple):
     cell: Cell
     causes: Blame
 
-    def link(self) -> "State":
+    def link(self, known: KeptTables) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
         alive.
         """
-        for group in self[1:]:
-            for name, table in group._asdict().items():
-                assert table.flags.c_contiguous and table.dtype.itemsize == layout.TABLES[name].dtype.itemsize, name
-                self.machine[f"{name}_table"] = table.ctypes.data
+        tables = {name: table for group in self[1:] for name, table in zip(group._fields, group, strict=True)}
+        enter(
+            self.machine.view(np.int64), {f"{name}_table": known.address(name, table) for name, table in tables.items()}
+        )
         return self
+
+
+class Constants(NamedTuple):
+    """What the batches of a GPU have in common: it follows from the chip alone, and nothing writes there. `words`,
+    int64, are a layout.MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
+    """
+
+    words: np.ndarray
+    round: np.ndarray
+    bypass: np.ndarray
 
 
 @dataclass
@@ -151,6 +163,9 @@ class Machine:
     """A GPU that is switched on. `cycle` is its clock; everything else belongs to the units."""
 
     chip: Chip
+    constants: Constants
+    programs: Programs
+    tables: KeptTables
     cycle: int
     fetch: Fetch
     l2_tag: np.ndarray
@@ -177,8 +192,11 @@ def power_on(chip: Chip) -> Machine:
         *(np.full((chip.sms, 2 * chip.constant_lines), fill, np.int64) for fill in (-1, 0)),
         *(np.full((chip.sms, chip.constant_l15_lines), fill, np.int64) for fill in (-1, 0)),
     )
-    return Machine(
+    machine = Machine(
         chip,
+        constants_of(chip),
+        Programs(chip),
+        KeptTables(chip.sms),
         0,
         fetch,
         np.zeros(l2_lines, np.int64),
@@ -197,6 +215,10 @@ def power_on(chip: Chip) -> Machine:
             np.array((-1, layout.NOT_YET, layout.NOT_YET), layout.DRAM_ROW),
         ),
     )
+    for name, table in (*fetch._asdict().items(), *vars(machine).items()):
+        if name in layout.TABLES:
+            machine.tables.keep(name, table)
+    return machine
 
 
 def l2_sets(chip: Chip) -> int:
@@ -236,53 +258,60 @@ def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
     return max(l1_sets(chip, fit) for fit in occupancies) * chip.l1_ways
 
 
-def new_core(chip: Chip, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
+def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
+    chip = machine.chip
     partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
-    core = Core(
+    of_sms, whole, scratch = machine.tables.of_sms, machine.tables.whole, machine.tables.scratch
+    return Core(
         grid=grids,
         edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         loss=np.zeros((len(grids), chip.sms), layout.LOSS),
-        warp=np.zeros(warps + 1, layout.WARP),  # the last is nobody: whom stores of sample records report to
-        until=np.zeros((warps, layout.N_CLASSES), np.int64),
-        board=np.zeros((warps, program.n_registers), np.int64),
-        second=np.zeros((warps, program.n_registers), np.int64),
-        maker=np.zeros((warps, program.n_registers), np.int32),
-        second_maker=np.zeros((warps, program.n_registers), np.int32),
-        cause=np.zeros((warps, layout.N_CLASSES), np.int32),
-        part=np.zeros(partitions, layout.PARTITION),
-        lane=np.zeros((partitions, chip.warps_per_partition), layout.LANE),
-        port=np.zeros((partitions, layout.N_PORTS), layout.PORT),
-        queue=np.zeros((partitions, chip.queue_depth), np.int64),
-        queued=np.zeros((partitions, chip.queue_depth), np.int64),
-        l1_queue=np.zeros((partitions, chip.l1_queue_depth), np.int64),
-        mio_queue=np.zeros((partitions, chip.mio_queue_depth), np.int64),
-        sm=np.zeros(chip.sms, layout.SM),
-        block=np.zeros(slots, layout.BLOCK),
-        arrived=np.zeros((slots, N_BARRIERS), np.int32),
-        begun=np.zeros((slots, N_BARRIERS), np.int64),
-        round=round_cycles(chip),
-        bypass=bypass_cycles(chip),
-        ended=np.zeros((slots, N_MBARRIERS), np.int32),
-        landed=np.zeros((slots, N_MBARRIERS), np.int64),
-        lander=np.zeros((slots, N_MBARRIERS), np.int64),
-        blocked=np.zeros(warps, np.int64),
+        # the last is nobody: whom stores of sample records report to
+        warp=of_sms("warp", (warps + 1,), layout.WARP, last=-1),
+        until=of_sms("until", (warps, layout.N_CLASSES), np.int64),
+        board=of_sms("board", (warps, program.n_registers), np.int64),
+        second=of_sms("second", (warps, program.n_registers), np.int64),
+        maker=of_sms("maker", (warps, program.n_registers), np.int32),
+        second_maker=of_sms("second_maker", (warps, program.n_registers), np.int32),
+        cause=of_sms("cause", (warps, layout.N_CLASSES), np.int32),
+        part=whole("part", lambda: new_partitions(chip)),
+        lane=of_sms("lane", (partitions, chip.warps_per_partition), layout.LANE, wake=NEVER, age=-1),
+        port=of_sms("port", (partitions, layout.N_PORTS), layout.PORT, issued=-1),
+        queue=of_sms("queue", (partitions, chip.queue_depth), np.int64),
+        queued=of_sms("queued", (partitions, chip.queue_depth), np.int64),
+        l1_queue=of_sms("l1_queue", (partitions, chip.l1_queue_depth), np.int64),
+        mio_queue=of_sms("mio_queue", (partitions, chip.mio_queue_depth), np.int64),
+        sm=whole("sm", lambda: new_sms(chip)),
+        block=of_sms("block", (slots,), layout.BLOCK, grid=-1),
+        arrived=of_sms("arrived", (slots, N_BARRIERS), np.int32),
+        begun=of_sms("begun", (slots, N_BARRIERS), np.int64),
+        round=machine.constants.round,
+        bypass=machine.constants.bypass,
+        ended=of_sms("ended", (slots, N_MBARRIERS), np.int32),
+        landed=of_sms("landed", (slots, N_MBARRIERS), np.int64),
+        lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
+        blocked=scratch("blocked", (warps,), np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
         **new_stall_rows(len(program.inst)),
     )
-    core.warp["last"] = -1
-    core.part["next_event"] = core.part["next_wake"] = NEVER
-    core.part["issued"] = core.part["current"] = -1
-    core.part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
-    core.port["issued"] = -1
-    core.lane["wake"] = NEVER
-    core.lane["age"] = -1
-    core.sm["next_event"] = core.sm["next_sample"] = core.sm["next_store"] = NEVER
-    core.sm["block_free"] = NEVER
-    core.sm["carve_out"] = core.sm["counted_cycle"] = -1
-    core.sm["half"] = np.arange(chip.sms) * 2 // chip.sms
-    core.block["grid"] = -1
-    return core
+
+
+def new_partitions(chip: Chip) -> np.ndarray:
+    part = np.zeros(chip.sms * chip.partitions, layout.PARTITION)
+    part["next_event"] = part["next_wake"] = NEVER
+    part["issued"] = part["current"] = -1
+    part["sm"] = np.repeat(np.arange(chip.sms), chip.partitions)
+    return part
+
+
+def new_sms(chip: Chip) -> np.ndarray:
+    sm = np.zeros(chip.sms, layout.SM)
+    sm["next_event"] = sm["next_sample"] = sm["next_store"] = NEVER
+    sm["block_free"] = NEVER
+    sm["carve_out"] = sm["counted_cycle"] = -1
+    sm["half"] = np.arange(chip.sms) * 2 // chip.sms
+    return sm
 
 
 def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
@@ -296,11 +325,12 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         * min(QUANTUM * chip.dispatch_units, chip.queue_depth + QUANTUM // chip.address_cycles + 1)
     )
     requests = 2 * accesses * chip.warp_lanes + layout.BULK_ROOM + chip.sms * QUANTUM  # a sample record a cycle
+    of_sms, scratch = machine.tables.of_sms, machine.tables.scratch
     return Memory(
-        l1_tag=np.zeros(chip.sms * lines, np.int64),
-        l1_use=np.zeros(chip.sms * lines, np.int64),
-        l1_line=np.zeros(chip.sms * lines, layout.L1_LINE),
-        miss_free=np.zeros((chip.sms, chip.l1_mshrs), np.int64),
+        l1_tag=of_sms("l1_tag", (chip.sms * lines,), np.int64),
+        l1_use=of_sms("l1_use", (chip.sms * lines,), np.int64),
+        l1_line=of_sms("l1_line", (chip.sms * lines,), layout.L1_LINE),
+        miss_free=of_sms("miss_free", (chip.sms, chip.l1_mshrs), np.int64),
         l2_tag=machine.l2_tag,
         l2_use=machine.l2_use,
         l2_line=machine.l2_line,
@@ -312,26 +342,28 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         channel_tick=machine.channel_tick,
         channel_turn=machine.channel_turn,
         dram_row=machine.dram_row,
-        request=np.empty(requests, layout.REQUEST),
-        load=np.empty(accesses, layout.LOAD_RECORD),
+        request=scratch("request", (requests,), layout.REQUEST),
+        load=scratch("load", (accesses,), layout.LOAD_RECORD),
         bucket=np.full(N_BUCKETS, -1, np.int32),
     )
 
 
-def new_cell(chip: Chip, sampling: Sampling, filters: list[Filter]) -> Cell:
+def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter]) -> Cell:
     """`filters`: of each grid."""
+    chip, scratch = machine.chip, machine.tables.scratch
     room = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
         raise UsageError(
             f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
         )
     return Cell(
-        record=np.zeros(room, WIDE_DTYPE),
-        counted=np.zeros(room if sampling.counters else 1, SAMPLED_COUNTERS_DTYPE),
-        leaves=np.zeros(room, np.int64),
+        record=scratch("record", (room,), WIDE_DTYPE),
+        counted=scratch("counted", (room if sampling.counters else 1,), SAMPLED_COUNTERS_DTYPE),
+        leaves=scratch("leaves", (room,), np.int64),
+        # The outlet numbers the places of all SMs anew.
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
-        watched=np.array([[filter.has_sm(sm) for sm in range(chip.sms)] for filter in filters], np.int32),
+        watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
     )
 
 
@@ -355,13 +387,24 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
     return chip.sms * per_sm * {"all": chip.warp_slots, "stalled": chip.partitions}.get(sampling.mode, 1)
 
 
-def machine_record(
-    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
-) -> np.ndarray:
-    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
-    chip = machine.chip
+def constants_of(chip: Chip) -> Constants:
+    words = np.zeros(len(PLACES), np.int64)
+    enter(words, _chip_numbers(chip))
+    return Constants(words, round_cycles(chip), bypass_cycles(chip))
+
+
+PLACES = {name: place for place, name in enumerate(layout.MACHINE.names)}
+assert layout.MACHINE.itemsize == 8 * len(PLACES)
+
+
+def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
+    """Writes numbers into the words of a layout.MACHINE record: numpy is slow to look up, and to copy, many fields."""
+    words[[PLACES[name] for name in numbers]] = list(numbers.values())
+
+
+def _chip_numbers(chip: Chip) -> dict[str, int]:
     dram_nbytes_per_cycle = chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels
-    numbers = {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
+    return {name: chip.values[name] for name in layout.CHIP_NUMBERS} | {
         "warps_per_partition": chip.warps_per_partition,
         "constant_places": 2 * chip.constant_lines,
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
@@ -369,7 +412,6 @@ def machine_record(
         "shared_ticks": round(chip.shared_cycles * TICKS),
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
-        "l1_lines": most_l1_lines(chip, occupancies),
         "cluster_ticks": round(4 * TICKS / chip.cluster_nbytes_per_cycle),
         "noc_ticks": sector_ticks(chip.noc_nbytes_per_cycle),
         "l2_sets": l2_sets(chip),
@@ -394,6 +436,23 @@ def machine_record(
         "dram_queue_ticks": layout.QUEUE * sector_ticks(dram_nbytes_per_cycle),
         "dram_turn_ticks": ns_ticks(chip, chip.dram_turn_ns),
         "distributor_ticks": round(chip.distributor_cycles * TICKS),
+        "n_classes": layout.N_CLASSES,
+        "n_ports": layout.N_PORTS,
+        "n_kinds": N_KINDS,
+        "n_reasons": N_REASONS,
+        "n_barriers": N_BARRIERS,
+        "n_mbarriers": N_MBARRIERS,
+        "n_open_rows": layout.OPEN_ROWS,
+        "n_tlb_hints": layout.TLB_HINTS,
+    }
+
+
+def machine_record(
+    machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
+) -> np.ndarray:
+    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    chip = machine.chip
+    numbers = {
         "period_cycles": sampling.period_cycles,
         "phase_cycles": sampling.phase_cycles,
         "trigger": NUMBER[sampling.trigger],
@@ -414,22 +473,14 @@ def machine_record(
         "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
+        "l1_lines": most_l1_lines(chip, occupancies),
         "n_registers": program.n_registers,
         "first_group": program.first_group,
         "first_product": program.first_product,
-        "n_classes": layout.N_CLASSES,
-        "n_ports": layout.N_PORTS,
-        "n_kinds": N_KINDS,
-        "n_reasons": N_REASONS,
-        "n_barriers": N_BARRIERS,
-        "n_mbarriers": N_MBARRIERS,
-        "n_open_rows": layout.OPEN_ROWS,
-        "n_tlb_hints": layout.TLB_HINTS,
     }
-    record = np.zeros(1, layout.MACHINE)
-    for name, value in numbers.items():
-        record[name] = value
-    return record
+    words = machine.constants.words.copy()
+    enter(words, numbers)
+    return words.view(layout.MACHINE)
 
 
 def ns_ticks(chip: Chip, nanoseconds: float) -> int:
@@ -440,9 +491,7 @@ def steps_of_quantum(program: StaticProgram, dispatch_units: int) -> int:
     """Steps that a warp may take in a quantum, at most: each either has an instruction that is issued, or comes between
     two that are.
     """
-    issued = ~np.isin(program.inst["kind"], (FOLDED, JOINED))
-    before = np.concatenate([[0], np.cumsum(issued)])[program.block]
-    return (QUANTUM + 1) * dispatch_units * (1 + int(np.count_nonzero(np.diff(before) == 0)))
+    return (QUANTUM + 1) * dispatch_units * (1 + program.n_blocks_without_issue)
 
 
 def sector_ticks(nbytes_per_cycle: float) -> int:

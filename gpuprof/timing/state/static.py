@@ -1,10 +1,11 @@
-"""The facts of each instruction that timing needs, worked out once per launch from the code, the instruction table and
-the chip.
+"""The facts of each instruction that timing needs, worked out once per loaded module from the code, the instruction
+table and the chip.
 
 Registers get dense scoreboard numbers: only those the code names, in the order R, D, P.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -166,7 +167,8 @@ BYPASS_L1 = frozenset(("cg", "cv"))
 STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 
 
-class StaticProgram(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class StaticProgram:
     """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps],
     the written ones last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that
     copy or multiply asynchronously have scoreboard entries for groups of these behind the registers', from
@@ -178,6 +180,24 @@ class StaticProgram(NamedTuple):
     n_registers: int
     first_group: int = -1
     first_product: int = -1
+
+    @cached_property
+    def accesses_per_block(self) -> np.ndarray:
+        """int64 (n_blocks,): access records that one run of each basic block writes."""
+        return self._per_block(self.inst["has_access"])
+
+    @cached_property
+    def n_blocks_without_issue(self) -> int:
+        """Basic blocks of which no instruction is issued."""
+        return int(np.count_nonzero(self._per_block(~np.isin(self.inst["kind"], (FOLDED, JOINED))) == 0))
+
+    @cached_property
+    def has_mbarriers(self) -> bool:
+        return bool((self.inst["kind"] == MBARRIER_WAIT).any())
+
+    def _per_block(self, counts: np.ndarray) -> np.ndarray:
+        """int64 (n_blocks,): the sums of numbers that instructions have."""
+        return np.diff(np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])[self.block])
 
 
 def static_program(code: np.ndarray, functions: tuple[Function, ...], chip: Chip, load_base: int = 0) -> StaticProgram:
@@ -245,12 +265,6 @@ def _fill_multiplication(row: np.void, form: Form, n_rows: int) -> None:
     nbytes_of_k = form.k * NBITS[form.unit] // 8
     nbytes = n_rows * form.n * nbytes_of_k / 4 + (form.m * nbytes_of_k if form.wgmma == "SS" else 0)
     row["operand_ticks"] = round(TICKS * nbytes / SHARED_NBYTES_PER_CYCLE)
-
-
-def accesses_per_block(program: StaticProgram) -> np.ndarray:
-    """int64 (n_blocks,): access records that one run of each basic block writes."""
-    total = np.concatenate([[0], np.cumsum(program.inst["has_access"], dtype=np.int64)])
-    return total[program.block[1:]] - total[program.block[:-1]]
 
 
 def _scoreboard_numbers(decoded: list[Instruction]) -> dict[tuple[str, int], int]:
