@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gpuprof.base.results import MOST_NAME
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
@@ -27,7 +28,7 @@ from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
-from gpuprof.trace.tables import MOST_NAME, Results, Table
+from gpuprof.trace.tables import Results, Table
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ PAGES = {
     "blame": Entry("what ended the stalls: for each line and reason, the line that was waited for", "blame"),
     "stalls": Entry("how many stalls each line has for each reason, and how long they are", "stalls", ("--isa",)),
     "launches": Entry("a row per launch: cycles, grid, block, occupancy, samples", "launches"),
-    "findings": Entry("what trace generators found that somebody should look at, worst first", "findings"),
+    "findings": Entry("what trace generators found, and what costs time, worst first", "findings"),
     "traces": Entry("the tables of trace generators", "traces"),
     "samples": Entry("what the samples estimate beside the exact numbers, for each line and reason", "samples"),
 }

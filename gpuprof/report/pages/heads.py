@@ -17,12 +17,13 @@ class Head(NamedTuple):
 
 
 COLUMNS = (
-    Head("severity", ("findings",), "How bad the finding is: error, warning or note."),
+    Head("severity", ("findings",), "How bad the finding is: error, warning or note; or advice, which is about speed."),
     Head("kind", ("findings",), "The name of all findings of this sort."),
-    Head("count", ("findings",), "How often it happened."),
+    Head("count", ("findings",), "How often it happened; of advice, in the unit that docs/report.md names."),
+    Head("cycles", ("findings",), "Of advice: warp-cycles of what it is about, from ledger and causes."),
     Head("where", ("findings",), "The source line of the instruction, or its address."),
     Head("second", ("findings",), "A second instruction, such as the one that it races with."),
-    Head("launch", ("findings",), "The launch's index."),
+    Head("launch", ("findings",), "The launch's index; of advice on a kernel that of its longest launch."),
     Head("block", ("findings",), "The linear index of the block in the grid."),
     Head("warp", ("findings",), "The number of the warp in its block."),
     Head("thread", ("findings",), "The linear index of the thread in its block."),

@@ -7,13 +7,14 @@ measured. Text is the source's own, but control characters are written out.
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from gpuprof.correlate.counts import Counters
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale
 from gpuprof.report.intervals import wilson
-from gpuprof.report.model import SELECTED, Cost, Counters, Instruction, Kernel, Report, Row, Section
+from gpuprof.report.model import SELECTED, Cost, Instruction, Kernel, Report, Row, Section
 from gpuprof.report.waits import joined
 
 
