@@ -13,6 +13,7 @@ from gpuprof.chips.peaks import Peak
 from gpuprof.correlate.counts import NO_COUNTS, BankPattern, Counters
 from gpuprof.correlate.frames import Position
 from gpuprof.correlate.traces import Found, Traced
+from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
@@ -165,6 +166,7 @@ class Kernel:
     blames: tuple[Blame, ...] = ()  # empty where the recording does not say
     # where causes are that are not of this kernel, by address
     others: dict[int, Position] = field(default_factory=dict)
+    works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where nobody counted
     advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
 
     @cached_property

@@ -13,6 +13,7 @@ from gpuprof.correlate.advice.rules import NOBODY, advise
 from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
 from gpuprof.correlate.traces import Found, read_findings, read_traces, worst_first
+from gpuprof.correlate.works import read_works
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
@@ -35,7 +36,11 @@ def read_report(
     sources = dict(database.execute("SELECT path, text FROM sources"))
     modules = {module: (name, ptx) for module, name, ptx in database.execute("SELECT module, name, ptx FROM modules")}
     codes = read_codes(database)
-    kernels = [read_kernel(database, function, meta, sources, modules, codes) for function in chosen]
+    works = read_works(database)
+    kernels = [
+        replace(read_kernel(database, function, meta, sources, modules, codes), works=works.get(function, ()))
+        for function in chosen
+    ]
     kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"

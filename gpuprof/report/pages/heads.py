@@ -54,6 +54,9 @@ COLUMNS = (
     Head("lanes", LISTINGS, "Lanes of a warp that took part, in the mean of the row's executions; 32 is a full warp."),
     Head("excess", LISTINGS, "Sectors (32 bytes) of global memory beyond those that packed accesses would ask for."),
     Head("conflicts", LISTINGS, "Passes through the banks of shared memory that only bank conflicts make."),
+    Head("op/byte", LISTINGS,
+         "Where `--trace intensity` counted: arithmetic operations for each byte of global memory, of the basic blocks "
+         "that the row is in. Coloured below the chip's ridge of f32, from where on memory is no longer its limit."),
     Head("from", ("ptx", "isa"), "The source line that the instruction comes from."),
     Head("from", ("quality",), "Where the row is from: recorded, thinned (samples dropped) or predicted."),
     Head("source", ("source", "blame", "stalls"), "The text of the line; on the blame page, of the line waited for."),
