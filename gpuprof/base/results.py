@@ -1,8 +1,16 @@
-"""What a comparison of an array with its expected values found: one value, told alike by every room."""
+"""What runs find, told alike by every room: comparisons of arrays with their expected values, and the words that
+findings and their tables are made of.
+"""
 
+import re
 from typing import NamedTuple
 
 from gpuprof.base.wording import plural
+
+MOST_NAME = 40  # characters
+NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MOST_NAME - 1}}}")  # of a trace generator, a table, a column, a kind of finding
+ADVICE = "advice"  # what could be faster, and is not wrong
+SEVERITIES = ("error", "warning", "note", ADVICE)  # worst first
 
 
 class Result(NamedTuple):

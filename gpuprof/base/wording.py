@@ -24,6 +24,10 @@ def plural(count: int, one: str, many: str) -> str:
     return f"{count:,} {one if count == 1 else many}"
 
 
+def percent0(share: float) -> str:
+    return f"{100 * share:.0f}%"
+
+
 def suggestion(word: str, known: Iterable[str], most: int = 3) -> str:
     """ "did you mean collect?" for what is near to words that are known, in any case; "" where none is."""
     spelled = {each.lower(): each for each in known}

@@ -1,11 +1,15 @@
-"""Absolute requirements: what trace generators may have found, as `findings<=0` or `trace.mix_opcodes.warps<=1000`."""
+"""Absolute requirements: what may have been found, as `findings<=0`, `findings.uncoalesced<=0` or
+`trace.mix_opcodes.warps<=1000`.
+"""
 
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from gpuprof.base.results import ADVICE
 from gpuprof.base.wording import suggestion
+from gpuprof.correlate.advice.rules import BY_NAME
 from gpuprof.correlate.traces import PREFIX, read_tables
 from gpuprof.errors import NotComparable, UsageError
 
@@ -15,7 +19,9 @@ _REQUIREMENT = re.compile(
 
 
 class Requirement(NamedTuple):
-    """`most` findings, those of `kind` or all; or in no row of the `column` of a trace table a larger number."""
+    """`most` findings, those of `kind` or all that are no advice; or in no row of the `column` of a trace table a
+    larger number.
+    """
 
     kind: str
     table: str  # without the prefix trace_; "" for findings
@@ -47,7 +53,7 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def measure_requirements(database: sqlite3.Connection, wanted: Sequence[Requirement]) -> list[Outcome]:
-    """Raises NotComparable where nobody watched, or a table or column is not there."""
+    """Raises NotComparable where nobody watched or counted, or a table or column is not there."""
     return [Outcome(requirement, _measure(database, requirement)) for requirement in wanted]
 
 
@@ -67,13 +73,17 @@ def _measure(database: sqlite3.Connection, requirement: Requirement) -> int | fl
 
 
 def _findings(database: sqlite3.Connection, requirement: Requirement) -> int:
-    if not database.execute("SELECT EXISTS (SELECT 1 FROM trace_launches)").fetchone()[0]:
-        raise NotComparable(
-            f"--require {requirement.text!r}: no trace generator has watched; collect with --trace, as in "
-            "`gpuprof list traces`"
+    if requirement.kind in BY_NAME:
+        needed, missing = "ledger", "no launch came to its end, so that nothing was counted"
+    else:
+        needed, missing = (
+            "trace_launches",
+            ("no trace generator has watched; collect with --trace, as in `gpuprof list traces`"),
         )
-    query = "SELECT COUNT(*) FROM findings WHERE :kind = '' OR kind = :kind"
-    return database.execute(query, {"kind": requirement.kind}).fetchone()[0]
+    if not database.execute(f"SELECT EXISTS (SELECT 1 FROM {needed})").fetchone()[0]:
+        raise NotComparable(f"--require {requirement.text!r}: {missing}")
+    query = "SELECT COUNT(*) FROM findings WHERE kind = :kind OR :kind = '' AND severity != :advice"
+    return database.execute(query, {"kind": requirement.kind, "advice": ADVICE}).fetchone()[0]
 
 
 def outcome_lines(outcomes: Sequence[Outcome]) -> Iterator[str]:

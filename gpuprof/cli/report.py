@@ -73,13 +73,14 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
 
     with stage("reading the profile"), reading(file) as db:
         report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
-    check_measured(report)
+    check_measured(report, page is None or PAGES[page].needs_cycles)
     report = attributed(report, attribution)
     if lines is not None:
         check_lines(report, lines)
     tolerant(sys.stdout)
     PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa), width)
-    check_sampled(report)
+    if page is None or PAGES[page].needs_cycles:
+        check_sampled(report)
 
 
 def takes(page: str | None, flag: str) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuprof.base.files import replacing
 from gpuprof.base.stages import counted, stage
+from gpuprof.correlate.advice.rules import advise, fill_costs
 from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.program_tables import (
     frame_rows,
@@ -144,6 +145,13 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
     fill_traces(database, recording)
     insert(database, "findings", finding_rows(recording))
     insert(database, "meta", sorted(meta_items(recording, database).items()))
+    add_advice(database, len(recording.findings))
+
+
+def add_advice(database: sqlite3.Connection, n_findings: int) -> None:
+    """Findings about performance behind the `n_findings` of trace generators, when all other tables are filled."""
+    fill_costs(database)
+    insert(database, "findings", ((number, *found) for number, found in enumerate(advise(database), n_findings)))
 
 
 def insert(database: sqlite3.Connection, table: str, rows: Iterable[tuple]) -> None:

@@ -2,10 +2,10 @@
 
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
-and findings of trace generators.
+and findings of trace generators; 5 findings about performance, and what findings cost.
 """
 
-VERSION = 4
+VERSION = 5
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -124,12 +124,12 @@ CREATE TABLE trace_columns (   -- of the tables in trace_tables
     text TEXT NOT NULL,        -- what it means
     PRIMARY KEY (trace, place)
 ) WITHOUT ROWID;
-CREATE TABLE findings (        -- of trace generators: what a person should look at
+CREATE TABLE findings (        -- what a person should look at
     finding INTEGER PRIMARY KEY, -- in the order found
-    launch INTEGER NOT NULL REFERENCES launches, -- found in
-    generator TEXT NOT NULL,   -- its name
+    launch INTEGER NOT NULL REFERENCES launches, -- found in; the longest one of the kernel where no generator found it
+    generator TEXT NOT NULL,   -- name of the trace generator; '' = made of counters and ledger, over all launches of the kernel
     kind TEXT NOT NULL,        -- name of all findings of its sort
-    severity TEXT NOT NULL,    -- error, warning or note
+    severity TEXT NOT NULL,    -- error, warning, note or advice
     text TEXT NOT NULL,        -- what was found
     pc INTEGER,                -- of the instruction
     other_pc INTEGER,          -- of a second instruction
@@ -138,7 +138,8 @@ CREATE TABLE findings (        -- of trace generators: what a person should look
     thread INTEGER,            -- linear index in the block
     address INTEGER,           -- of memory
     allocation TEXT NOT NULL,  -- name of what holds the address, '' = none
-    count INTEGER NOT NULL     -- how often it happened
+    count INTEGER NOT NULL,    -- how often it happened
+    cost_cycles INTEGER        -- of advice: warp-cycles of what it is about, from ledger and causes; NULL = not known
 );
 CREATE TABLE stall_reasons (
     reason INTEGER PRIMARY KEY,-- bit number in a record's stall word

@@ -6,16 +6,15 @@ database, may come from anybody.
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from gpuprof.base.results import NAME, SEVERITIES
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Recording, TraceKey
 
-IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,39}")
 TABLE_NAME = re.compile(r"trace_[a-z0-9_]{3,100}")
 SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT"}
-SEVERITIES = ("error", "warning", "note")
 PREFIX = "trace_"
 
 
@@ -59,6 +58,7 @@ class Found(NamedTuple):
     address: int | None
     allocation: str
     count: int
+    cost_cycles: int | None = None
 
 
 # From a recording.
@@ -100,7 +100,7 @@ def _free(name: str, used: set[str]) -> str:
 def check_names(recording: Recording, table: Table) -> None:
     names = [column.name for column in table.columns]
     for name in (table.generator, table.table, *names):
-        if not IDENTIFIER.fullmatch(name):
+        if not NAME.fullmatch(name):
             raise FileFormatError(f"{recording.path}: {name[:40]!r} is no name of a trace generator, table or column")
     if not names or len(set(names)) < len(names) or "launch" in names:
         raise FileFormatError(
@@ -145,6 +145,7 @@ def definition(table: Table) -> str:
 
 
 NONE = -1  # in a recording; NULL in the database
+RECORDED = tuple(name for name in Found._fields if name != "cost_cycles")  # the rest comes from the ledger
 MAY_BE_NONE = ("pc", "other_pc", "block", "warp", "thread", "address")
 
 
@@ -155,7 +156,8 @@ def finding_rows(recording: Recording) -> Iterator[tuple]:
             raise FileFormatError(f"{recording.path}: a finding of severity {finding['severity'][:40]!r}")
         yield (
             number,
-            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in Found._fields),
+            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in RECORDED),
+            None,
         )
 
 
@@ -191,11 +193,15 @@ def read_traces(database: sqlite3.Connection, launches: Collection[int]) -> tupl
 
 
 def read_findings(database: sqlite3.Connection, launches: Collection[int]) -> tuple[Found, ...]:
-    """Those of these launches, the worst severity first, then as they were found."""
+    """Those of these launches: the worst severity first, then what cost most, then as they were found."""
     query = f"SELECT {', '.join(Found._fields)} FROM findings ORDER BY finding"
     found = [Found(*row) for row in database.execute(query)]
     wanted = [each for each in found if each.launch in launches]
-    return tuple(sorted(wanted, key=lambda each: SEVERITIES.index(each.severity)))
+    return worst_first(wanted)
+
+
+def worst_first(found: Iterable[Found]) -> tuple[Found, ...]:
+    return tuple(sorted(found, key=lambda each: (SEVERITIES.index(each.severity), -(each.cost_cycles or 0))))
 
 
 def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
@@ -209,7 +215,7 @@ def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
         yield f"findings.severity is {severity[:40]!r} at finding {finding}; expected one of {', '.join(SEVERITIES)}"
     for table in read_tables(database):
         names = [column.name for column in table.columns]
-        bad = [name for name in names if not IDENTIFIER.fullmatch(name)]
+        bad = [name for name in names if not NAME.fullmatch(name)]
         if bad or not TABLE_NAME.fullmatch(table.name) or any(each.type not in SQL_TYPES for each in table.columns):
             yield f"trace_tables has a table {table.name[:40]!r} whose names or types are none"
             continue

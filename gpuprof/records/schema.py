@@ -323,7 +323,7 @@ FINDING_FIELDS = (
     Field("launch", "count", "index of the launch"),
     Field("generator", "text", "name of the trace generator"),
     Field("kind", "text", "name of all findings of its sort"),
-    Field("severity", "text", "error, warning or note"),
+    Field("severity", "text", "error, warning, note or advice"),
     Field("text", "text", "what was found"),
     Field("pc", "integer", "code address, -1 none"),
     Field("other_pc", "integer", "a second code address, -1 none"),

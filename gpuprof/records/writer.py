@@ -36,11 +36,12 @@ class RecordWriter:
     """A recording being written. Use it as a context manager:
 
     * the block ends: the file is completed;
-    * KeyboardInterrupt, also a signal's: once something is measured, the records so far stay, with a MARK chunk that
-      says why they end; before, no file is left, and a previous one is back;
+    * KeyboardInterrupt, also a signal's: once something is measured, or trace generators have said something, the
+      records so far stay, with a MARK chunk that says why they end; before, no file is left, and a previous one is
+      back;
     * the disk is full: the records so far stay, up to the last whole chunk;
-    * any other exception, a KernelFault too: once a launch has ended, the same as for an interrupt; before, no file is
-      left, and a previous one is back.
+    * any other exception, a KernelFault too: once a launch has ended, or trace generators have said something, the
+      same as for an interrupt; before, no file is left, and a previous one is back.
 
     `is_part` says afterwards that a file stays which is not complete.
 
@@ -58,7 +59,7 @@ class RecordWriter:
         self.sample_type, self.sample_dtype = SAMPLE_TYPES[record]
         self.n_launches = 0
         self.n_records = 0
-        self._n_ended = 0  # launches
+        self._says_something = False  # a launch ended, or trace generators said what they found
         self._file = ChunkFile(Path(path))
         self._file.append(file_header())
         self._source_paths: set[str] = set()
@@ -81,7 +82,7 @@ class RecordWriter:
                     self.end()
                 elif issubclass(kind, KeyboardInterrupt):
                     self.keep(str(error) or "interrupted")
-                elif issubclass(kind, Exception) and self._n_ended and not self.cut_short:
+                elif issubclass(kind, Exception) and self._says_something and not self.cut_short:
                     self.keep(str(error) or kind.__name__)
             finally:
                 if self.cut_short:
@@ -95,7 +96,7 @@ class RecordWriter:
 
     @property
     def _has_measured(self) -> bool:
-        """Whether a reader finds anything in it: a launch that ended, or samples."""
+        """Whether a reader finds anything in it: a launch that ended, samples, or what trace generators found."""
         return self._file.created or self._n_waiting > 0
 
     # The run: its settings, its chip, its modules, its sources.
@@ -212,8 +213,8 @@ class RecordWriter:
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""
         self._json(b"LEND", fields)
+        self._says_something = True
         self._create()
-        self._n_ended += 1
 
     def result(self, result: Result) -> None:
         """What a comparison of a launch's result found."""
@@ -225,10 +226,14 @@ class RecordWriter:
         """
         for piece in row_pieces(rows):
             self._json(b"TRAC", fields | {"rows": piece})
+        self._says_something = True
+        self._create()
 
     def finding(self, fields: dict[str, Any]) -> None:
         """FIND: see `schema.FINDING_FIELDS`."""
         self._json(b"FIND", fields)
+        self._says_something = True
+        self._create()
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""

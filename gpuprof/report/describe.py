@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from gpuprof.correlate.advice import rules as advice
 from gpuprof.report.formats.json import VERSION
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, Head
@@ -60,6 +61,10 @@ def _page() -> Iterator[str]:
     yield "has one."
     yield "\n| finding | told of |\n|---|---|"
     yield from (f"| `{rule.name}` | {rule.text} |" for rule in RULES)
+    yield "\nSome of these are advice about lines that has a cost: rows of the page `findings`, and of the"
+    yield "database. Cycles are warp-cycles, of all launches of the kernel."
+    yield "\n| advice | count | cycles |\n|---|---|---|"
+    yield from (f"| `{rule.name}` | {rule.counts} | {rule.costs} |" for rule in advice.RULES)
     yield ""
     yield CLOSING
 

@@ -7,8 +7,10 @@ from gpuprof.report.sections import select_lines, source_sections
 EXACT_IS_COMPLETE = "the exact columns are complete"
 
 
-def check_measured(report: Report) -> None:
-    """Raise NotComparable when nothing at all was measured: no launch, or neither samples nor a ledger."""
+def check_measured(report: Report, needs_cycles: bool = True) -> None:
+    """Raise NotComparable when nothing at all was measured: no launch; or neither samples nor a ledger, where what is
+    shown `needs_cycles`.
+    """
     why = f" ({'; '.join(report.header.notes)})" if report.header.notes else ""
     if not report.kernels and why:
         raise NotComparable(f"nothing was measured: the file has no launches{why}; collect again")
@@ -17,7 +19,7 @@ def check_measured(report: Report) -> None:
             "nothing was measured: the file has no launches; collect with --launch, or from a source with // "
             "LAUNCH: lines"
         )
-    if not any(sum(kernel.cost.reasons) for kernel in report.kernels):
+    if needs_cycles and not any(sum(kernel.cost.reasons) for kernel in report.kernels):
         raise NotComparable(f"nothing was measured: the launches have neither samples nor a ledger{why}; collect again")
 
 

@@ -10,8 +10,10 @@ from typing import NamedTuple
 
 from gpuprof.base.results import Result
 from gpuprof.chips.peaks import Peak
+from gpuprof.correlate.counts import NO_COUNTS, BankPattern, Counters
 from gpuprof.correlate.frames import Position
 from gpuprof.correlate.traces import Found, Traced
+from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 
@@ -22,40 +24,6 @@ SELECTED = INDEX["selected"]
 def ranked(reasons: tuple[int, ...]) -> list[int]:
     """Reason numbers with a count, largest first."""
     return sorted((r for r, n in enumerate(reasons) if n), key=lambda r: (-reasons[r], r))
-
-
-class Counters(NamedTuple):
-    """Exact counts of an instruction or of a sum of instructions; the names are the columns of the `counters` table."""
-
-    inst_executed: int = 0
-    thread_inst_executed: int = 0
-    thread_inst_executed_pred_on: int = 0
-    divergent_branches: int = 0
-    l1_tag_requests_global: int = 0
-    l2_sectors_global: int = 0
-    l2_sectors_global_ideal: int = 0
-    l2_sectors_local: int = 0
-    l1_wavefronts_shared: int = 0
-    l1_wavefronts_shared_ideal: int = 0
-
-    @property
-    def l2_sectors_global_excess(self) -> int:
-        """Sectors that would not be asked for, had the lanes' bytes been packed."""
-        return self.l2_sectors_global - self.l2_sectors_global_ideal
-
-    @property
-    def l1_wavefronts_shared_excess(self) -> int:
-        """Passes through the banks that only their conflicts make."""
-        return self.l1_wavefronts_shared - self.l1_wavefronts_shared_ideal
-
-    def facts(self) -> dict[str, int]:
-        """All of them, and the excess of those that have an ideal."""
-        return self._asdict() | {
-            name: getattr(self, name) for name in ("l2_sectors_global_excess", "l1_wavefronts_shared_excess")
-        }
-
-
-NO_COUNTS = Counters()
 
 
 @dataclass(frozen=True)
@@ -109,17 +77,6 @@ class Stalls(NamedTuple):
     stalls: int
     longest_cycles: int
     lengths: tuple[tuple[int, int], ...]
-
-
-class BankPattern(NamedTuple):
-    """Where the lanes of a warp are to each other in shared memory, and how often: a row of `bank_patterns`."""
-
-    mask: int  # lanes that take part; 0: they are in no order
-    strides: tuple[int, ...]  # bytes, by level
-    lanes: tuple[int, ...]  # by level
-    first: int  # lowest byte of the block's shared memory
-    end: int  # highest, plus one
-    warps: int
 
 
 @dataclass(frozen=True)
@@ -209,6 +166,8 @@ class Kernel:
     blames: tuple[Blame, ...] = ()  # empty where the recording does not say
     # where causes are that are not of this kernel, by address
     others: dict[int, Position] = field(default_factory=dict)
+    works: tuple[BlockWork, ...] = ()  # by address, of its launches; empty where nobody counted
+    advice: tuple[Found, ...] = ()  # findings about the performance of these launches, costliest first
 
     @cached_property
     def cost(self) -> Cost:
@@ -289,7 +248,7 @@ class Report:
     kernels: tuple[Kernel, ...]  # most cycles first
     has_not_issued: bool  # False for compact records, which do not tell
     vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
-    findings: tuple[Found, ...] = ()  # of trace generators, in the kernels' launches
+    findings: tuple[Found, ...] = ()  # of the kernels' launches, worst first
     traces: tuple[Traced, ...] = ()  # tables of trace generators; only for the page that shows them
 
 

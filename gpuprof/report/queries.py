@@ -5,16 +5,20 @@ import re
 import sqlite3
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
+from gpuprof.correlate.advice.rules import NOBODY, advise
+from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
-from gpuprof.correlate.traces import read_findings, read_traces
+from gpuprof.correlate.traces import Found, read_findings, read_traces, worst_first
+from gpuprof.correlate.works import read_works
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.report.header_queries import chip_facts, read_header
-from gpuprof.report.model import BankPattern, Blame, Cost, Counters, Ending, Instruction, Kernel, Launch, Report, Stalls
+from gpuprof.report.model import Blame, Cost, Ending, Instruction, Kernel, Launch, Report, Stalls
 
 
 def read_report(
@@ -32,20 +36,39 @@ def read_report(
     sources = dict(database.execute("SELECT path, text FROM sources"))
     modules = {module: (name, ptx) for module, name, ptx in database.execute("SELECT module, name, ptx FROM modules")}
     codes = read_codes(database)
-    kernels = [read_kernel(database, function, meta, sources, modules, codes) for function in chosen]
+    works = read_works(database)
+    kernels = [
+        replace(read_kernel(database, function, meta, sources, modules, codes), works=works.get(function, ()))
+        for function in chosen
+    ]
     kernels.sort(key=lambda k: (-k.cycles, -sum(k.cost.reasons), k.name, k.symbol))
     not_issued = database.execute(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
     ).fetchone()[0]
     launches = {each.launch for kernel in kernels for each in kernel.launches}
+    found = findings_of(database, launches, launch)
+    kernels = [replace(kernel, advice=advice_of(kernel, found)) for kernel in kernels]
     return Report(
         read_header(database, meta, tuple(kernels)),
         chip_facts(meta),
         tuple(kernels),
         bool(not_issued),
-        findings=read_findings(database, launches),
+        findings=found,
         traces=read_traces(database, launches) if traces else (),
     )
+
+
+def findings_of(database: sqlite3.Connection, launches: set[int], launch: int | None) -> tuple[Found, ...]:
+    """Advice in the database is about all launches of a kernel: for one launch it is made anew."""
+    found = read_findings(database, launches)
+    if launch is None:
+        return found
+    return worst_first((*(each for each in found if each.generator != NOBODY), *advise(database, launches)))
+
+
+def advice_of(kernel: Kernel, found: tuple[Found, ...]) -> tuple[Found, ...]:
+    launches = {launch.launch for launch in kernel.launches}
+    return tuple(each for each in found if each.generator == NOBODY and each.launch in launches)
 
 
 def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:

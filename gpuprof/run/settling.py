@@ -16,7 +16,7 @@ from gpuprof.compiled.kept import complaint
 from gpuprof.compiled.seen import show_compiling
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.log.trace import REST, Order, TracePiece
-from gpuprof.errors import KernelFault
+from gpuprof.errors import GeneratorError, KernelFault
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.chunks import record_end, record_samples
 from gpuprof.run.disturbance import copy_of, simulate_twice
@@ -83,14 +83,24 @@ class Settler:
         except BaseException as error:
             self.in_flight.drop()
             # a script may catch a fault and go on
-            if self.recorder and isinstance(error, KernelFault | KeyboardInterrupt):
+            if isinstance(error, KernelFault | KeyboardInterrupt):
                 for flight in flights:
-                    if flight.trace:
-                        record_traces(self.recorder, flight.trace)
-                    self.recorder.mark(str(error) or "interrupted", flight.launch.index)
+                    self._cut_short(flight, str(error) or "interrupted")
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
             raise
+
+    def _cut_short(self, flight: Flight, why: str) -> None:
+        """Keeps what trace generators found until now, and says why there is no more."""
+        while flight.trace and flight.trace.feed.is_open:
+            try:
+                flight.trace.finish()
+            except GeneratorError as error:  # what ended the launch is the one to be told of
+                self.observer.notice(str(error))
+        if self.recorder:
+            if flight.trace:
+                record_traces(self.recorder, flight.trace)
+            self.recorder.mark(why, flight.launch.index)
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches

@@ -6,7 +6,7 @@ from gpuprof.run.tracing import LaunchTrace
 
 def record_traces(recorder: RecordWriter, trace: LaunchTrace) -> None:
     """Writes the tables and findings of a launch; nothing where the generators did not come to the end."""
-    for name, (generator, results) in zip(trace.names, trace.results, strict=False):
+    for name, generator, results in trace.results:
         for table in generator.tables:
             columns = [
                 {"name": column.name, "type": column.type, "unit": column.unit, "text": column.meaning}

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from gpuprof.base.results import MOST_NAME
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
@@ -19,7 +20,7 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.blocks import compiled
 from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.emulate.watch.listener import Wanted
-from gpuprof.errors import KernelFault, UsageError
+from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
@@ -27,7 +28,7 @@ from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
-from gpuprof.trace.tables import MOST_NAME, Results, Table
+from gpuprof.trace.tables import Results, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +46,20 @@ class LaunchTrace:
         self.feed = feed
         self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
-        self.results: list[tuple[TraceGenerator, Results]] = []
+        self.results: list[tuple[str, TraceGenerator, Results]] = []
         self.names = names
 
     def watched(self, run: Callable[..., Iterator[TracePiece]]) -> Iterator[TracePiece]:
-        """An emulation with all that the generators do. A fault of the kernel leaves what they found until then."""
+        """An emulation with all that the generators do."""
         self.feed.initialize()
-        try:
-            yield from run(listener=self)
-        except KernelFault:
-            self.results = self.feed.finish()
-            raise
-        self.results = self.feed.finish()
+        yield from run(listener=self)
+        self.finish()
+
+    def finish(self) -> None:
+        """The launch has ended, or is cut short: then when its emulation has stopped."""
+        named = dict(zip(map(id, self.feed.generators), self.names, strict=True))
+        for generator, found in self.feed.finish():
+            self.results.append((named[id(generator)], generator, found))
 
 
 class Names:

@@ -1,10 +1,11 @@
 """Hands what the emulator tells of a launch to the generators that want it."""
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from gpuprof.base.interrupts import Stopped
 from gpuprof.errors import GeneratorError
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
@@ -19,6 +20,7 @@ class Feed:
 
     def __init__(self, kernel: Kernel, generators: Sequence[TraceGenerator]):
         self.kernel, self.generators = kernel, tuple(generators)
+        self._open: list[TraceGenerator] = []  # those that `finish` is due to
         self._before: dict[int, list[TraceGenerator]] = {}
         self._after: dict[int, list[TraceGenerator]] = {}
         self._of_blocks = [each for each in self.generators if each.blocks and overrides(each, "event")]
@@ -43,7 +45,7 @@ class Feed:
         block = self.kernel.basic_blocks[run.block]
         event = TraceEvent(self.kernel, block.instructions[0], block, run)
         for generator in self._of_blocks:
-            _call(generator, generator.event, event)
+            self._call(generator, generator.event, event)
 
     def tell_before(self, executed: Any) -> None:
         self._tell(self._before, "event", executed)
@@ -57,19 +59,34 @@ class Feed:
             block = self.kernel.basic_blocks[instruction.basic_block]
             event = TraceEvent(self.kernel, instruction, block, executed)
             for generator in table[executed.at]:
-                _call(generator, getattr(generator, call), event)
+                self._call(generator, getattr(generator, call), event)
 
     # The launch.
 
     def initialize(self) -> None:
         for generator in self.generators:
             _call(generator, generator.initialize, self.kernel)
+            self._open.append(generator)
 
-    def finish(self) -> list[tuple[TraceGenerator, Results]]:
-        """What each of the generators found."""
-        for generator in self.generators:
+    @property
+    def is_open(self) -> bool:
+        """Whether `finish` is due to a generator."""
+        return bool(self._open)
+
+    def finish(self) -> Iterator[tuple[TraceGenerator, Results]]:
+        """What each of the generators found; nothing of those that are finished already."""
+        while self._open:
+            generator = self._open.pop(0)
             _call(generator, generator.finish)
-        return [(generator, generator.end_launch(self.kernel.launch)) for generator in self.generators]
+            yield generator, generator.end_launch(self.kernel.launch)
+
+    def _call(self, generator: TraceGenerator, call: Callable[..., None], event: TraceEvent) -> None:
+        """An interrupt may come in the midst of the call: then nobody knows what the generator holds."""
+        try:
+            _call(generator, call, event)
+        except Stopped:
+            self._open.remove(generator)
+            raise
 
 
 _numbers: WeakKeyDictionary[Code, dict[tuple, tuple[int, ...]]] = WeakKeyDictionary()

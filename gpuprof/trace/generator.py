@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
+from gpuprof.base.results import NAME
 from gpuprof.base.wording import suggestion
 from gpuprof.errors import UsageError
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.opcodes import SPACES
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.tables import IDENTIFIER, Finding, Gathering, Results, Table, check_tuple
+from gpuprof.trace.tables import Finding, Gathering, Results, Table, check_tuple
 
 
 class Option:
@@ -135,7 +136,7 @@ def options_of(generator: type[TraceGenerator]) -> dict[str, Option]:
 def check(generator: type[TraceGenerator]) -> None:
     """Raises UsageError for a class that says what cannot be."""
     name = name_of(generator)
-    if not IDENTIFIER.fullmatch(name):
+    if not NAME.fullmatch(name):
         raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
     for attribute, of in (("kinds", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
         check_tuple(f"trace generator {name}: {attribute}", getattr(generator, attribute), of)

@@ -1,16 +1,13 @@
 """What generators find: rows of tables whose columns are declared, and findings."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from gpuprof.base.results import NAME, SEVERITIES
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import PC_END
 
-MOST_NAME = 40  # characters of a name
-IDENTIFIER = re.compile(rf"[a-z][a-z0-9_]{{0,{MOST_NAME - 1}}}")
 MOST = (1 << 63) - 1  # of an integer: what a database holds
-SEVERITIES = ("error", "warning", "note")
 
 
 def _is_integer(value: object) -> bool:
@@ -55,7 +52,7 @@ class Table(NamedTuple):
         check_tuple(f"table {self.name!r}: columns", self.columns, Column)
         names = [column.name for column in self.columns]
         for name in (self.name, *names):
-            if not IDENTIFIER.fullmatch(name):
+            if not NAME.fullmatch(name):
                 raise UsageError(f"table {self.name!r}: {name!r} is no name: use a-z, 0-9 and _, 40 characters at most")
         if len(set(names)) < len(names) or "launch" in names or not names:
             raise UsageError(f"table {self.name!r}: its columns need different names, and none may be called launch")
@@ -103,7 +100,7 @@ class Finding(NamedTuple):
     def checked(self) -> "Finding":
         """With numpy's numbers as Python's. Raises UsageError for a field that cannot be kept."""
         plain = Finding(*(value.item() if hasattr(value, "item") else value for value in self))
-        if not IDENTIFIER.fullmatch(plain.kind):
+        if not NAME.fullmatch(plain.kind):
             raise UsageError(f"a finding of kind {plain.kind!r}: use a-z, 0-9 and _, 40 characters at most")
         if plain.severity not in SEVERITIES:
             raise UsageError(f"a finding of severity {plain.severity!r}; one of {', '.join(SEVERITIES)}")

@@ -34,7 +34,26 @@ TABLES = {
     "trace_launches": [],
     "trace_tables": [],
     "trace_columns": [],
-    "findings": [],
+    "findings": [
+        (
+            0,
+            0,
+            "",
+            "uncoalesced",
+            "advice",
+            "Uncoalesced global access in blas.h:7: 16 sectors for 0, none would do. "
+            "Let neighbouring threads touch neighbouring addresses, or go through shared memory.",
+            0x1010,
+            None,
+            None,
+            None,
+            None,
+            None,
+            "",
+            16,
+            None,
+        ),
+    ],
     "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
     "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],
     "launch_metrics": [

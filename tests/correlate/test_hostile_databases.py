@@ -110,7 +110,7 @@ DAMAGE = {
     "DROP TABLE trace_g_t": "trace_g_t is missing, or has other columns than trace_columns says",
     "UPDATE trace_g_t SET share = 'much'": "trace_g_t.share is of another type than trace_columns says in 2 rows",
     "UPDATE findings SET severity = 'fatal'": "findings.severity is 'fatal' at finding 0; expected one of error, "
-    "warning, note",
+    "warning, note, advice",
     "UPDATE instructions SET access_nbytes = 129 WHERE pc = 4096": "instructions.access_nbytes is 129 at pc 4096; "
     "expected an integer, 0 to 128",
 }  # fmt: skip

@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
+from gpuprof.correlate.counts import Counters
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.report.attribution import ATTRIBUTIONS, attributed
-from gpuprof.report.model import Blame, ChipFacts, Cost, Counters, Ending, Instruction, Kernel, Report, Stalls
+from gpuprof.report.model import Blame, ChipFacts, Cost, Ending, Instruction, Kernel, Report, Stalls
 
 BARRIER, DRAIN, WAIT, JUMP = (INDEX[name] for name in ("barrier", "drain", "wait", "branch_resolving"))
 ENDING = Ending("barrier", "last to arrive", True, False, False)

@@ -98,6 +98,7 @@ def test_isa_csv_says_what_the_tables_say(database):
             "Stalls (Exact)",
             "Mean Stall Cycles (Exact)",
             "Longest Stall Cycles (Exact)",
+            "Operations Per Byte",
             "stall_gmma",
             "stall_gmma (Not Issued)",
         ),

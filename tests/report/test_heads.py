@@ -41,7 +41,7 @@ def reports(tmp_path_factory):
     folder = tmp_path_factory.mktemp("heads")
     make_database(folder / "t.gpudb")
     (folder / "k.cu").write_text(LAUNCHES)
-    code, _, error = gpuprof(folder, "collect", "k.cu", "--period", "32")
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--period", "32", "--trace", "intensity")
     assert code == 0, error
     found = []
     for name in ("t.gpudb", "k.gprec"):

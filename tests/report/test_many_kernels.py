@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from gpuprof.base.text import lines_of
+from gpuprof.correlate.correlate import add_advice
 from gpuprof.correlate.database import reading
 from gpuprof.report.model import SELECTED
 from gpuprof.report.queries import Code, read_report, touched_functions
@@ -29,6 +30,8 @@ def with_kernels(path, n):
             "inline_frames {} SELECT 1000000 + 16 * i, 1, 'at', 0, 9 FROM n",
         ):
             db.execute(f"INSERT INTO {statement.format(numbers)}")
+        db.execute("DELETE FROM findings")
+        add_advice(db, 0)
     return path
 
 

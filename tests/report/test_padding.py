@@ -8,12 +8,13 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from gpuprof.correlate.advice.padding import wavefronts
+from gpuprof.correlate.counts import Counters
 from gpuprof.correlate.database import ensure_database
 from gpuprof.emulate.log.coalesce import inspect
-from gpuprof.report.model import Counters, Kernel, total
+from gpuprof.report.model import Kernel, total
 from gpuprof.report.queries import read_report
 from gpuprof.report.triage.kernel_rules import findings
-from gpuprof.report.triage.padding import wavefronts
 from tests.support.command import gpuprof
 
 # A tile of rows that are PITCH elements apart, written along rows and read in another order, often enough to cost time.

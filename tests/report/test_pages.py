@@ -52,7 +52,9 @@ SAYS = {
     "stalls": "# transpose_naive  144,528 stalled warp-cycles",
     "launches": "     1    5000   7000   4x4   32x8    24       0       0     100.0%  916   916        0       yes  "
     "transpose_naive",
-    "findings": "# no findings of trace generators",
+    "findings": "advice    uncoalesced  28672       -  transpose.cu:14  -            0      -     -       -  -       "
+    "Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8 times the ideal. Let neighbouring "
+    "threads touch neighbouring addresses, or go through shared memory.",
     "traces": "# no tables of trace generators: gpuprof collect --trace NAME makes them",
     "samples": "transpose.cu:14  32.5%    32.8%  30.6-34.9   +0.3      600   60000  lg_throttle",
 }

@@ -3,8 +3,9 @@
 import sqlite3
 from dataclasses import replace
 
+from gpuprof.correlate.counts import Counters
 from gpuprof.isa.stalls import INDEX
-from gpuprof.report.model import ZEROS, Counters
+from gpuprof.report.model import ZEROS
 from gpuprof.report.queries import read_report
 from gpuprof.report.triage.kernel_rules import findings
 from tests.support.report_database import make_database
@@ -18,15 +19,6 @@ def report_of(tmp_path, **bend):
 def told(report, kernel=None):
     kernel = kernel or report.kernels[0]
     return {finding.rule: finding for finding in findings(kernel, report.chip, report.header)}
-
-
-def bent(report, pc_index: int, **counters):
-    """The kernel with other counters at one instruction."""
-    kernel = report.kernels[0]
-    instructions = list(kernel.instructions)
-    old = instructions[pc_index]
-    instructions[pc_index] = replace(old, cost=replace(old.cost, counters=old.cost.counters._replace(**counters)))
-    return replace(kernel, instructions=tuple(instructions))
 
 
 def test_the_fixture(tmp_path):
@@ -49,21 +41,6 @@ def test_the_fixture(tmp_path):
     assert found["small_grid"].text == "The grid has 16 blocks for 108 multiprocessors: 92 of them have nothing to do."
 
 
-def test_bank_conflicts(tmp_path):
-    report = report_of(tmp_path)
-    assert (
-        told(report, bent(report, 15, l1_wavefronts_shared=1000, l1_wavefronts_shared_ideal=920)).get("bank_conflicts")
-        is None
-    )
-    finding = told(report, bent(report, 15, l1_wavefronts_shared=32_768, l1_wavefronts_shared_ideal=1024))[
-        "bank_conflicts"
-    ]
-    assert finding.text.startswith(
-        "Bank conflicts in transpose.cu:13: 32,768 shared-memory wavefronts where 1,024 would do."
-    )
-    assert finding.explain == "short_scoreboard"
-
-
 def test_asynchronous_copies(tmp_path):
     report = report_of(tmp_path)
     kernel = report.kernels[0]
@@ -79,32 +56,6 @@ def test_asynchronous_copies(tmp_path):
     assert (finding.line, finding.explain) == (13, "long_scoreboard")
     instructions[15] = replace(instructions[15], opcode="LDG.32")
     assert "asynchronous_copies" not in told(report, replace(kernel, instructions=tuple(instructions)))
-
-
-def test_local_memory(tmp_path):
-    report = report_of(tmp_path)
-    kernel = replace(bent(report, 15, l2_sectors_local=36_864), spill_nbytes=48)
-    assert told(report, kernel)["local_memory"].text.startswith(
-        "Local memory is 50% of the memory sectors, most of it in transpose.cu:13. 48 bytes are register spills."
-    )
-
-
-def test_divergence(tmp_path):
-    report = report_of(tmp_path)
-    # 32 blocks: the program is bent to split more warps than one of each, where its data ends
-    found = told(report, bent(report, 21, thread_inst_executed=2048, divergent_branches=500))["divergence"]
-    # STG with 2 lanes, IMAD.WIDE with 32
-    assert found.text == (
-        "transpose.cu:14 runs with 17.0 of 32 lanes. Let whole warps take one side of a branch, or give every lane "
-        "the same amount of work."
-    )
-    # so few that it may be one warp of a block each time
-    found = told(report, bent(report, 21, thread_inst_executed=2048, divergent_branches=33))["divergence"]
-    assert "At most one warp of a block splits at a time" in found.text
-    others = report.kernels[0].cost.counters.divergent_branches
-    splits = 32 - others
-    kernel = bent(report, 21, thread_inst_executed=2048, divergent_branches=splits)
-    assert kernel.cost.counters.divergent_branches == 32 and "divergence" not in told(report, kernel)
 
 
 def test_issue_and_occupancy_limits(tmp_path):

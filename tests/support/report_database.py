@@ -9,6 +9,7 @@ import json
 import sqlite3
 from pathlib import Path
 
+from gpuprof.correlate.correlate import add_advice
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.isa.stalls import INDEX, REASONS
 
@@ -214,6 +215,7 @@ def make_database(
                         for r, n in samples_of(index).items()
                     ],
                 )
+    add_advice(db, 0)
     db.commit()
     db.close()
     return path

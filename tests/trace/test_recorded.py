@@ -105,7 +105,7 @@ def test_from_collect_to_the_database(folder):
     assert rows(path, "SELECT * FROM trace_stores_bytes") == [(0, 0, 192, 0.5, pc), (0, 1, 192, 0.5, pc)]
     assert rows(path, "SELECT launch, warps, threads FROM trace_mix_opcodes WHERE opcode = 'STG.32'") == [(1, 1, 32)]
     assert rows(path, "SELECT * FROM findings") == [
-        (n, 0, "stores", "stores", "note", f"block {n} stores 192 bytes", pc, None, n, None, None, None, "", 192)
+        (n, 0, "stores", "stores", "note", f"block {n} stores 192 bytes", pc, None, n, None, None, None, "", 192, None)
         for n in (0, 1)
     ]
 
@@ -356,7 +356,7 @@ def test_pages_without_anything(traced):
         "# no tables of trace generators: gpuprof collect --trace NAME makes them",
     ]
     out = gpuprof(traced, "report", "plain.gprec", "--page", "findings")[1]
-    assert out.splitlines()[6:] == ["severity  kind  where  finding", "# no findings of trace generators"]
+    assert out.splitlines()[6:] == ["severity  where  finding", "# no findings"]
 
 
 def test_addresses_are_hexadecimal():
@@ -381,8 +381,21 @@ def test_pages(traced):
     ]
     out = gpuprof(traced, "report", "k.gprec", "--page", "findings", "--launch", "1")[1]
     assert [line.split() for line in out.splitlines()[-2:]] == [
-        ["severity", "kind", "count", "where", "second", "launch", "block", "warp", "thread", "memory", "finding"],
-        ["note", "stores", "128", "k.cu:3", "-", "1", "0", "-", "-", "-", "block", "0", "stores", "128", "bytes"],
+        [
+            "severity",
+            "kind",
+            "count",
+            "cycles",
+            "where",
+            "second",
+            "launch",
+            "block",
+            "warp",
+            "thread",
+            "memory",
+            "finding",
+        ],
+        ["note", "stores", "128", "-", "k.cu:3", "-", "1", "0", "-", "-", "-", "block", "0", "stores", "128", "bytes"],
     ]
     document = json.loads(gpuprof(traced, "report", "k.gprec", "--page", "traces", "--format", "json")[1])
     ((table,),) = (kernel["traces"] for kernel in document["kernels"])

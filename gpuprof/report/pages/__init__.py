@@ -11,6 +11,7 @@ class Entry(NamedTuple):
     text: str  # what the page shows, for --help and docs/report.md
     file: str  # that has it, in this folder
     flags: tuple[str, ...] = ()  # of --source-lines and --isa, those that go with it
+    needs_cycles: bool = True  # there must be samples or a ledger
 
 
 PAGES = {
@@ -23,7 +24,7 @@ PAGES = {
     "blame": Entry("what ended the stalls: for each line and reason, the line that was waited for", "blame"),
     "stalls": Entry("how many stalls each line has for each reason, and how long they are", "stalls", ("--isa",)),
     "launches": Entry("a row per launch: cycles, grid, block, occupancy, samples", "launches"),
-    "findings": Entry("what trace generators found that somebody should look at, worst first", "findings"),
-    "traces": Entry("the tables of trace generators", "traces"),
+    "findings": Entry("what trace generators found, and what costs time, worst first", "findings", needs_cycles=False),
+    "traces": Entry("the tables of trace generators", "traces", needs_cycles=False),
     "samples": Entry("what the samples estimate beside the exact numbers, for each line and reason", "samples"),
 }

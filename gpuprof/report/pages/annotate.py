@@ -7,8 +7,9 @@ from rich.text import Text
 from gpuprof.base.wording import base_name, plural
 from gpuprof.report.estimates import scale_of
 from gpuprof.report.figures import near_name, percent
-from gpuprof.report.model import Cost, Kernel, Row, Section
+from gpuprof.report.model import ChipFacts, Cost, Kernel, Row, Section
 from gpuprof.report.pages.cells import Cells, View, columns_for
+from gpuprof.report.pages.intensity import ridge
 from gpuprof.report.sections import LISTINGS, hottest, select_lines
 from gpuprof.report.terminal.bars import legend
 from gpuprof.report.terminal.columns import layout
@@ -19,13 +20,14 @@ MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is no
 LEAST_CODE_CELLS, LEAST_CODE_SHARE = 30, 0.33  # of the page, before columns are dropped
 
 
-def kernel_listing(kernel: Kernel, name: str, look: Look, lines: tuple[int, int] | None, isa: bool) -> Iterator[Text]:
+def kernel_listing(
+    kernel: Kernel, chip: ChipFacts, name: str, look: Look, lines: tuple[int, int] | None, isa: bool
+) -> Iterator[Text]:
     sections = LISTINGS[name](kernel)
     hot = {id(row) for row in hottest(sections)}
     rows = [row for section in sections for row in section.rows]
-    cells = Cells(
-        name, kernel.cost, max([sum(row.cost.reasons) for row in rows], default=0), look, scale_of(kernel), kernel
-    )
+    largest = max([sum(row.cost.reasons) for row in rows], default=0)
+    cells = Cells(name, kernel.cost, largest, look, scale_of(kernel), kernel, ridge(chip))
     everything = isa or lines is not None
     if lines is not None:
         sections = select_lines(sections, *lines)

@@ -12,6 +12,7 @@ from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale
 from gpuprof.report.figures import count, percent
 from gpuprof.report.model import SELECTED, Cost, Kernel, Row, ranked
+from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column
 from gpuprof.report.terminal.look import DIM, HOT, WARM, Look, shown
@@ -20,6 +21,7 @@ from gpuprof.report.terminal.syntax import coloured
 BAR_CELLS = 8
 HOT_SHARE, WARM_SHARE = 0.30, 0.05  # from these shares on a number is coloured
 FEW_LANES = 24
+HEATS = ((0.1, HOT), (1.0, WARM))  # below this part of the ridge a row's intensity is so coloured
 MIX_REASONS, MIX_SHARE = 2, 0.10  # at most so many reasons in words, each with at least this share of the row
 
 
@@ -45,6 +47,7 @@ class Cells:
     look: Look
     scale: Scale  # of its samples
     kernel: Kernel | None = None  # whose stalls' causes are known
+    ridge: float | None = None  # operations a byte where the chip's roofs meet, where its peaks are known
 
     def mark(self, view: View) -> Text:
         return Text(">>", HOT) if view.hot else Text("")
@@ -120,6 +123,15 @@ class Cells:
     def surplus(self, number: int, view: View) -> Text:
         return Text(count(number, self.look.plain) if number > 0 else "", DIM if view.nested else "")
 
+    def intensity(self, view: View) -> Text:
+        """Operations a byte of the blocks that the row is in: the further below the chip's ridge, the hotter."""
+        found = intensity_of(self.kernel.works, view.row.instructions)
+        if found is None:
+            return Text("")
+        value = found.operations_per_byte
+        heats = [style for part, style in HEATS if self.ridge and value < part * self.ridge]
+        return Text(f"{value:.3g}", DIM if view.nested else heats[0] if heats else "")
+
     def position(self, view: View) -> Text:
         """Where an instruction, or the first one of a PTX line, comes from."""
         places = [p for i in view.row.instructions[:1] for p in i.positions[:1] if p.line]
@@ -168,6 +180,7 @@ def columns_for(cells: Cells) -> list[Column]:
         Column("lanes", filled(cells.lanes), 8),
         Column("excess", filled(cells.excess), 10),
         Column("conflicts", filled(cells.conflicts), 11),
+        *([Column("op/byte", filled(cells.intensity), 5)] if cells.kernel and cells.kernel.works else []),
     ]
     if not by_line:
         columns.append(Column("from", filled(cells.position), 9, left=True))

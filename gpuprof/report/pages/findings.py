@@ -1,4 +1,4 @@
-"""The findings page: what trace generators found, worst first."""
+"""The findings page: what trace generators found, and what costs time; worst first."""
 
 from collections.abc import Iterator, Sequence
 
@@ -42,30 +42,31 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         return Text(text.replace(" ", "_") if look.plain else text)
 
     def severity(found: Found) -> Text:
-        return Text(found.severity, "" if found.severity == "note" else WARM)
+        return Text(found.severity, WARM if found.severity in ("error", "warning") else "")
 
     columns = [
         Column("severity", severity, left=True, gap=0),
-        Column("kind", lambda f: Text(shown(f.kind)), left=True),
-        Column("count", lambda f: number(f.count), 1),
+        Column("kind", lambda f: Text(shown(f.kind)), 1, left=True),
+        Column("count", lambda f: number(f.count), 2),
+        Column("cycles", lambda f: number(f.cost_cycles), 3),
         Column("where", lambda f: where(f.pc), left=True),
-        Column("second", lambda f: where(f.other_pc), 2, left=True),
-        Column("launch", lambda f: number(f.launch), 3),
-        Column("block", lambda f: number(f.block), 6),
-        Column("warp", lambda f: number(f.warp), 7),
-        Column("thread", lambda f: number(f.thread), 5),
-        Column("memory", memory, 4, left=True),
+        Column("second", lambda f: where(f.other_pc), 4, left=True),
+        Column("launch", lambda f: number(f.launch), 5),
+        Column("block", lambda f: number(f.block), 8),
+        Column("warp", lambda f: number(f.warp), 9),
+        Column("thread", lambda f: number(f.thread), 7),
+        Column("memory", memory, 6, left=True),
         Column("finding", lambda f: Text(shown(f.text)), left=True),
     ]
     yield Text("")
     yield from table(columns, report.findings, look)
     if not report.findings:
-        yield from remark("no findings of trace generators", look)
+        yield from remark("no findings", look)
 
 
 FIELDS = (
     *("kind", "severity", "text", "count", "pc", "path", "line", "other_pc", "other_path", "other_line", "kernel"),
-    *("launch", "block", "warp", "thread", "address", "allocation", "generator"),
+    *("launch", "block", "warp", "thread", "address", "allocation", "generator", "cost_cycles"),
 )
 
 
@@ -86,7 +87,7 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     launches = {launch.launch for launch in kernel.launches}
-    return {"trace_findings": [facts(report, found) for found in report.findings if found.launch in launches]}
+    return {"found": [facts(report, found) for found in report.findings if found.launch in launches]}
 
 
 PAGE = Page(text, rows, objects)

@@ -17,12 +17,13 @@ class Head(NamedTuple):
 
 
 COLUMNS = (
-    Head("severity", ("findings",), "How bad the finding is: error, warning or note."),
+    Head("severity", ("findings",), "How bad the finding is: error, warning or note; or advice, which is about speed."),
     Head("kind", ("findings",), "The name of all findings of this sort."),
-    Head("count", ("findings",), "How often it happened."),
+    Head("count", ("findings",), "How often it happened; of advice, in the unit that docs/report.md names."),
+    Head("cycles", ("findings",), "Of advice: warp-cycles of what it is about, from ledger and causes."),
     Head("where", ("findings",), "The source line of the instruction, or its address."),
     Head("second", ("findings",), "A second instruction, such as the one that it races with."),
-    Head("launch", ("findings",), "The launch's index."),
+    Head("launch", ("findings",), "The launch's index; of advice on a kernel that of its longest launch."),
     Head("block", ("findings",), "The linear index of the block in the grid."),
     Head("warp", ("findings",), "The number of the warp in its block."),
     Head("thread", ("findings",), "The linear index of the thread in its block."),
@@ -53,6 +54,9 @@ COLUMNS = (
     Head("lanes", LISTINGS, "Lanes of a warp that took part, in the mean of the row's executions; 32 is a full warp."),
     Head("excess", LISTINGS, "Sectors (32 bytes) of global memory beyond those that packed accesses would ask for."),
     Head("conflicts", LISTINGS, "Passes through the banks of shared memory that only bank conflicts make."),
+    Head("op/byte", LISTINGS,
+         "Where `--trace intensity` counted: arithmetic operations for each byte of global memory, of the basic blocks "
+         "that the row is in. Coloured below the chip's ridge of f32, from where on memory is no longer its limit."),
     Head("from", ("ptx", "isa"), "The source line that the instruction comes from."),
     Head("from", ("quality",), "Where the row is from: recorded, thinned (samples dropped) or predicted."),
     Head("source", ("source", "blame", "stalls"), "The text of the line; on the blame page, of the line waited for."),

@@ -10,6 +10,7 @@ from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.formats.json import cost_object
 from gpuprof.report.model import Kernel, Report, Row, Section
 from gpuprof.report.pages.annotate import kernel_listing
+from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.pages.ncu_columns import Line, columns_in
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.sections import LISTINGS, select_lines
@@ -19,7 +20,7 @@ from gpuprof.report.waits import stalls_of
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     for kernel in report.kernels:
-        yield from kernel_listing(kernel, request.page, look, request.lines, request.isa)
+        yield from kernel_listing(kernel, report.chip, request.page, look, request.lines, request.isa)
 
 
 def sections_of(kernel: Kernel, request: Request) -> tuple[Section, ...]:
@@ -76,6 +77,8 @@ def row_object(row: Row, kernel: Kernel, scale: Scale, report: Report, is_isa: b
         found["stalls"] = waits
     if kernel.blames:
         found["attributed_cycles"] = attributed(kernel, row)
+    if intensity := intensity_of(kernel.works, row.instructions):
+        found["intensity"] = intensity._asdict()
     if row.inclusive != row.cost:
         found["with_inlined"] = {"warp_cycles": row.inclusive.warp_cycles, "samples": row.inclusive.n_samples}
     return found

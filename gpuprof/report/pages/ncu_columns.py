@@ -7,13 +7,15 @@ measured. Text is the source's own, but control characters are written out.
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from gpuprof.correlate.counts import Counters
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale
 from gpuprof.report.intervals import wilson
-from gpuprof.report.model import SELECTED, Cost, Counters, Instruction, Kernel, Report, Row, Section
+from gpuprof.report.model import SELECTED, Cost, Instruction, Kernel, Report, Row, Section
+from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.waits import joined
 
 
@@ -63,6 +65,12 @@ def n_stalls(row: Row) -> int:
 
 def longest_stall(row: Row) -> int:
     return max((some.longest_cycles for some in joined(row.instructions).values()), default=0)
+
+
+def operations_per_byte(line: Line) -> object:
+    """Empty where nobody counted, or nothing was counted."""
+    found = intensity_of(line.kernel.works, line.row.instructions)
+    return ratio(found.operations, found.nbytes) if found else ""
 
 
 def reason_of(column: str) -> int:
@@ -161,6 +169,7 @@ OUR_FACTS = (
         lambda line: ratio(sum(line.row.cost.cycles) - line.row.cost.cycles[SELECTED], n_stalls(line.row)),
     ),
     CsvColumn("Longest Stall Cycles (Exact)", lambda line: longest_stall(line.row)),
+    CsvColumn("Operations Per Byte", operations_per_byte),
 )
 OUR_COLUMNS = (
     *OUR_FACTS,

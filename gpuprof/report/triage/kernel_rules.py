@@ -5,9 +5,11 @@ target, a reason over 50 % of a line is the cause, and so on; each stands once, 
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
-from gpuprof.base.wording import base_name, plural
+from gpuprof.base.wording import base_name, percent0, plural
+from gpuprof.correlate.advice import rules as advice
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.figures import product
@@ -15,9 +17,7 @@ from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, ranked
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
-from gpuprof.report.triage.access_rules import LOCAL_SHARE, bank_conflicts, local_memory, uncoalesced
-from gpuprof.report.triage.findings import Case, Finding, percent0, place, stalled
-from gpuprof.report.triage.lane_rules import block_lanes, divergence
+from gpuprof.report.triage.findings import Case, Finding, place, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 
 LINE_SHARE = 0.30
@@ -140,40 +140,43 @@ def small_grid(case: Case) -> Iterator[Finding]:
         yield Finding("small_grid", f"The grid has {grid} for {sms}: {idle} nothing to do.")
 
 
-class Rule(NamedTuple):
-    """What a rule looks for, for `gpuprof explain`; its findings have its function's name."""
+def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
+    """What was found when the recording was correlated."""
+    for found in case.kernel.advice:
+        if found.kind == rule.name:
+            position = case.kernel.positions.get(found.pc)
+            path, line = (position.path, position.line) if position else ("", 0)
+            yield Finding(rule.name, found.text, path, line, rule.explain)
 
+
+class Rule(NamedTuple):
+    """What a rule looks for, for `gpuprof explain`; its findings have its name."""
+
+    name: str
     look: Callable[[Case], Iterator[Finding]]
     text: str
 
-    @property
-    def name(self) -> str:
-        return self.look.__name__
+
+def _own(look: Callable[[Case], Iterator[Finding]], text: str) -> Rule:
+    return Rule(look.__name__, look, text)
 
 
 RULES = (
-    Rule(target_line, f"A line with more than {percent0(LINE_SHARE)} of the kernel's stalled cycles, and its reason."),
-    Rule(kernel_reason, f"A reason with more than {percent0(REASON_SHARE)} of the stalled cycles, where no line has "
+    _own(target_line, f"A line with more than {percent0(LINE_SHARE)} of the kernel's stalled cycles, and its reason."),
+    _own(kernel_reason, f"A reason with more than {percent0(REASON_SHARE)} of the stalled cycles, where no line has "
          "so many."),
-    Rule(asynchronous_copies, f"More than {percent0(ASYNCHRONOUS_SHARE)} of the cycles wait for copies that were "
+    _own(asynchronous_copies, f"More than {percent0(ASYNCHRONOUS_SHARE)} of the cycles wait for copies that were "
          "started earlier."),
-    Rule(uncoalesced, "Accesses to global memory that ask for more sectors than packed ones would, by the line with "
-         "the most excess sectors; only where the kernel waits for memory."),
-    Rule(bank_conflicts, "Accesses to shared memory that take more passes through the banks than they need, and that "
-         "something waits for. The padding is tried out on the lanes' addresses that were seen."),
-    Rule(local_memory, f"Spills and arrays in local memory with more than {percent0(LOCAL_SHARE)} of the memory "
-         "sectors."),
-    Rule(block_lanes, "Blocks that do not fill their warps: no multiple of 32 threads."),
-    Rule(divergence, "Lines that run with few of the lanes that a warp has, since branches split it."),
-    Rule(occupancy, f"Less than {percent0(MIN_OCCUPANCY)} of the warp slots can be, or were, filled."),
-    Rule(issue_slots, f"Schedulers that issue in less than {percent0(LOW_ISSUE)}, or more than {percent0(HIGH_ISSUE)}, "
+    *(Rule(rule.name, partial(advised, rule), rule.text) for rule in advice.RULES),
+    _own(occupancy, f"Less than {percent0(MIN_OCCUPANCY)} of the warp slots can be, or were, filled."),
+    _own(issue_slots, f"Schedulers that issue in less than {percent0(LOW_ISSUE)}, or more than {percent0(HIGH_ISSUE)}, "
          "of the cycles."),
-    Rule(small_grid, "A grid with fewer blocks than the chip has multiprocessors."),
-    Rule(sampling, "Samples that were dropped, or are few."),
-    Rule(sampled_beside_exact, "A line whose number of samples misleads, since each stands for another number of "
+    _own(small_grid, "A grid with fewer blocks than the chip has multiprocessors."),
+    _own(sampling, "Samples that were dropped, or are few."),
+    _own(sampled_beside_exact, "A line whose number of samples misleads, since each stands for another number of "
          "warps."),
-    Rule(too_thin, "Lines that the samples cannot put in order, and the period that could."),
-    Rule(in_step, "A sampling period that beats in step with a loop."),
+    _own(too_thin, "Lines that the samples cannot put in order, and the period that could."),
+    _own(in_step, "A sampling period that beats in step with a loop."),
 )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ help.
 
 from collections.abc import Iterator
 
-from gpuprof.base.wording import base_name, plural
+from gpuprof.base.wording import base_name, percent0, plural
+from gpuprof.correlate.advice.measured import LINES_PER_RULE
 from gpuprof.report.estimates import Estimate, Scale, scale_of
 from gpuprof.report.figures import grouped
 from gpuprof.report.intervals import wilson
 from gpuprof.report.model import Row
-from gpuprof.report.triage.findings import LINES_PER_RULE, Case, Finding, percent0, place
+from gpuprof.report.triage.findings import Case, Finding, place
 from gpuprof.report.triage.ranking import Overlap, overlaps
 from gpuprof.report.triage.resonance import resonances
 

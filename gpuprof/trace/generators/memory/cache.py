@@ -47,16 +47,19 @@ class Simulated(TraceGenerator):
             raise UsageError(f"option policy is {self.policy!r}: expected {', '.join(POLICIES)}")
         self.shift = self.line.bit_length() - 1
         self.sets = Sets(n_lines // ways, ways, self.policy)
-        self.counts: dict[int, np.ndarray] = {}  # by pc: accesses, hits, evictions
+        self.counts: dict[int, list[int]] = {}  # by pc: accesses, hits, evictions
 
     def take(self, pc: int, lines: np.ndarray) -> None:
         """An instruction asks for lines, int64 (n,), in this order."""
-        counts = np.array([len(lines), *self.sets.take(lines)], np.int64)
-        self.counts[pc] = self.counts[pc] + counts if pc in self.counts else counts
+        counts = self.counts.setdefault(pc, [0, 0, 0])
+        hits, evictions = self.sets.take(lines)
+        counts[0] += len(lines)
+        counts[1] += hits
+        counts[2] += evictions
 
     def finish(self) -> None:
-        for pc, counts in [(-1, sum(self.counts.values(), np.zeros(3, np.int64))), *sorted(self.counts.items())]:
-            accesses, hits, evictions = counts.tolist()
+        whole = tuple(map(sum, zip((0, 0, 0), *self.counts.values(), strict=True)))
+        for pc, (accesses, hits, evictions) in [(-1, whole), *sorted(self.counts.items())]:
             self.add_row("hits", pc, accesses, hits, accesses - hits, evictions)
 
 

@@ -7,12 +7,13 @@ import numpy as np
 from gpuprof.errors import UsageError
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.generators.memory.stack_distance import NEVER, StackDistances
-from gpuprof.trace.generators.memory.units import of_access
+from gpuprof.trace.generators.memory.stack_distance import NEVER, StackDistances, tally
+from gpuprof.trace.generators.memory.units import lines_of, of_access
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.tables import Column, Table
 
-UNITS = (("line", 7), ("sector", 5))  # name, log2 of its bytes
+LINE, SECTOR = "line", "sector"
+UNITS = {LINE: 7, SECTOR: 5}  # log2 of its bytes
 UNIT = Column("unit", "text", "", "line of 128 bytes, or sector of 32")
 DISTANCES = Table(
     "distances",
@@ -36,6 +37,9 @@ CURVE = Table(
 )
 
 
+FIRST_COUNTS = 1 << 10  # distances that there is room for at first
+
+
 class Reuse(TraceGenerator):
     """Finds reuse distances of global memory in lines and sectors, and the hit rate that a cache of each size has.
 
@@ -54,13 +58,14 @@ class Reuse(TraceGenerator):
             if value not in known:
                 raise UsageError(f"option {name} is {value!r}: expected {' or '.join(known)}")
         self.streams: dict[tuple[str, int], StackDistances] = {}
-        self.counts: dict[str, Counter[int]] = {name: Counter() for name, _ in UNITS}
+        self.counts = {name: np.zeros(FIRST_COUNTS, np.int64) for name in UNITS}  # as `tally` has them
 
     def event(self, event: TraceEvent) -> None:
         for access in event.accesses:
             if access.space == self.space:
-                for name, shift in UNITS:
-                    self._take(name, *of_access(access, shift), event.block)
+                sectors = of_access(access, UNITS[SECTOR])
+                self._take(LINE, *lines_of(*sectors, UNITS[LINE] - UNITS[SECTOR]), event.block)
+                self._take(SECTOR, *sectors, event.block)
 
     def _take(self, name: str, units: np.ndarray, rows: np.ndarray, blocks: np.ndarray) -> None:
         if self.per == "launch":
@@ -73,12 +78,17 @@ class Reuse(TraceGenerator):
     def _count(self, name: str, stream: int, units: np.ndarray) -> None:
         if (name, stream) not in self.streams:
             self.streams[name, stream] = StackDistances()
-        distances, counts = np.unique(self.streams[name, stream].take(units), return_counts=True)
-        self.counts[name].update(dict(zip(distances.tolist(), counts.tolist(), strict=True)))
+        distances = self.streams[name, stream]
+        found, counts = distances.take(units), self.counts[name]
+        if distances.n_units >= len(counts):  # a distance is below the number of units
+            counts = self.counts[name] = np.concatenate((counts, np.zeros(2 * distances.n_units, np.int64)))
+        tally(found, counts)
 
     def finish(self) -> None:
-        for name, shift in UNITS:
-            counts = self.counts[name]
+        for name, shift in UNITS.items():
+            counts = Counter(
+                {int(place) - 1: int(self.counts[name][place]) for place in np.flatnonzero(self.counts[name])}
+            )
             self.add_rows("distances", [(name, *row) for row in sorted(counts.items())])
             if counts:
                 self.add_rows("curve", [(name, *row) for row in curve(counts, 1 << shift)])

@@ -4,10 +4,10 @@ import numpy as np
 
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.generators.memory.touched import SECTOR_SHIFT, touch
 from gpuprof.trace.kernel import Instruction, Kernel
 from gpuprof.trace.tables import Column, Table
 
-SECTOR_SHIFT = 5
 NAME = Column("allocation", "text", "", "name of what holds the addresses; empty: nothing does")
 LINES = Table(
     "lines",
@@ -45,59 +45,51 @@ class Traffic(TraceGenerator):
     tables = (LINES, ALLOCATIONS)
 
     def initialize(self, kernel: Kernel) -> None:
-        self.allocations = kernel.allocations
+        self.allocations = sorted(kernel.allocations, key=lambda each: each.address)
+        sizes = np.array([allocation.nbytes for allocation in self.allocations], np.int64)
         self.starts = np.array([allocation.address for allocation in self.allocations], np.int64)
-        self.ends = np.array([allocation.address + allocation.nbytes for allocation in self.allocations], np.int64)
-        self.lines: dict[tuple[int, str, int, str], list[int]] = {}
-        self.nbytes = np.zeros((len(self.allocations), 2), np.int64)  # read, written
-        self.touched: dict[int, np.ndarray] = {}  # bool, by sector of the allocation
+        self.ends = self.starts + sizes
+        sectors = np.cumsum(sizes + (1 << SECTOR_SHIFT) - 1 >> SECTOR_SHIFT)
+        self.sectors = np.concatenate(([0], sectors)).astype(np.int64)  # where each allocation's begin in `touched`
+        self.touched = np.zeros(int(self.sectors[-1]), np.bool_)
+        # accesses by allocation, those outside every one last
+        self.counts: dict[tuple[str, int, str, int], np.ndarray] = {}
 
     def event(self, event: TraceEvent) -> None:
         for access in event.accesses:
             if access.space == "global":
-                self._take(event.instruction, access, access.addresses[access.active])
+                counts = self._counts(event.instruction, access)
+                touch(access.addresses, access.masks, self.starts, self.ends, self.sectors, self.touched, counts)
 
-    def _take(self, instruction: Instruction, access: Access, addresses: np.ndarray) -> None:
-        if not len(addresses):
-            return
-        number = self._allocation_of(int(addresses.min()))
-        if number == self._allocation_of(int(addresses.max())):  # mostly all are in one
-            self._count(instruction, access, number, addresses)
-            return
-        numbers = np.searchsorted(self.starts, addresses, side="right") - 1
-        numbers[(numbers >= 0) & (addresses >= self.ends[numbers])] = -1
-        for number in np.unique(numbers).tolist():
-            self._count(instruction, access, number, addresses[numbers == number])
-
-    def _allocation_of(self, address: int) -> int:
-        """Its number; -1 for none."""
-        number = int(np.searchsorted(self.starts, address, side="right")) - 1
-        return number if number >= 0 and address < self.ends[number] else -1
-
-    def _count(self, instruction: Instruction, access: Access, number: int, addresses: np.ndarray) -> None:
-        key = (number, instruction.file, instruction.line, access.operation)
-        counts = self.lines.setdefault(key, [0, 0])
-        nbytes = len(addresses) * access.nbytes
-        counts[0] += len(addresses)
-        counts[1] += nbytes
-        if number < 0:
-            return
-        self.nbytes[number] += nbytes * (access.operation in READS), nbytes * (access.operation in WRITES)
-        sectors = addresses - self.starts[number] >> SECTOR_SHIFT
-        if number not in self.touched:
-            size = int(self.ends[number] - self.starts[number])
-            self.touched[number] = np.zeros((size - 1 >> SECTOR_SHIFT) + 1, bool)
-        self.touched[number][sectors] = True
+    def _counts(self, instruction: Instruction, access: Access) -> np.ndarray:
+        key = (instruction.file, instruction.line, access.operation, access.nbytes)
+        if key not in self.counts:
+            self.counts[key] = np.zeros(len(self.starts) + 1, np.int64)
+        return self.counts[key]
 
     def finish(self) -> None:
-        def name(number: int) -> str:
-            return self.allocations[number].name if number >= 0 else ""
+        self.add_rows("lines", self._lines())
+        nbytes = np.zeros((len(self.allocations), 2), np.int64)  # read, written
+        for (_, _, operation, width), counts in self.counts.items():
+            nbytes += np.outer(counts[:-1] * width, (operation in READS, operation in WRITES))
+        for number, allocation in enumerate(self.allocations):
+            if any(counts[number] for counts in self.counts.values()):
+                n_sectors = np.count_nonzero(self.touched[self.sectors[number] : self.sectors[number + 1]])
+                touched = min(int(n_sectors) << SECTOR_SHIFT, allocation.nbytes)
+                self.add_row(
+                    "allocations", allocation.name, allocation.address, allocation.nbytes, *nbytes[number], touched
+                )
+        del self.touched
 
-        rows = [(name(number), *where, *counts) for (number, *where), counts in sorted(self.lines.items())]
-        self.add_rows("lines", rows)
-        for number, sectors in sorted(self.touched.items()):
-            allocation = self.allocations[number]
-            touched = min(int(np.count_nonzero(sectors)) << SECTOR_SHIFT, allocation.nbytes)
-            self.add_row(
-                "allocations", allocation.name, allocation.address, allocation.nbytes, *self.nbytes[number], touched
-            )
+    def _lines(self) -> list[tuple]:
+        """Rows of `lines`: what is in no allocation first, then by address."""
+        sums: dict[tuple[int, str, int, str], np.ndarray] = {}
+        for (file, line, operation, width), counts in self.counts.items():
+            for place in np.flatnonzero(counts).tolist():
+                number = place if place < len(self.allocations) else -1
+                key = (number, file, line, operation)
+                sums[key] = sums.get(key, 0) + np.array([counts[place], counts[place] * width])
+        return [
+            (self.allocations[number].name if number >= 0 else "", *where, *both.tolist())
+            for (number, *where), both in sorted(sums.items(), key=lambda item: item[0])
+        ]

@@ -10,6 +10,7 @@ from gpuprof.compiled.kept import kept
 
 LANES = 32
 MOST_UNITS = 2 * LANES  # of a warp's access: 16 bytes of a lane are in two units at most
+SEEN = 256  # places for a warp's units: a power of two, some of which stay empty
 
 
 def of_access(access, shift: int) -> tuple[np.ndarray, np.ndarray]:
@@ -19,26 +20,58 @@ def of_access(access, shift: int) -> tuple[np.ndarray, np.ndarray]:
     return found[:length, 0], found[:length, 1]
 
 
+def lines_of(units: np.ndarray, rows: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
+    """The units of 2**shift times the size that these are in, in the same order: what `of_access` gives for them."""
+    found = np.empty((len(units), 2), np.int64)
+    length = list_wider(units, rows, shift, found)
+    return found[:length, 0], found[:length, 1]
+
+
+@kept
+def is_new(unit, row, seen):
+    """Whether the row has not asked for the unit before; it has, then. `seen`: int64 (SEEN, 2), unit and row; what
+    another row has asked for is as good as empty.
+    """
+    place = np.int64((np.uint64(unit) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(56))
+    while seen[place, 1] == row:
+        if seen[place, 0] == unit:
+            return False
+        place = (place + 1) & 255
+    seen[place, 0], seen[place, 1] = unit, row
+    return True
+
+
 @kept
 def list_units(addresses, masks, nbytes, shift, found):
     """Writes (unit, row) to `found`, int64 (64 n, 2), and gives their number. addresses: int64 (n, 32); masks: uint32
     (n,).
     """
     length = 0
+    seen = np.full((SEEN, 2), -1, np.int64)
     for row in range(len(masks)):
-        first = length
+        before = -1  # mostly a unit is that of the lane before
         for lane in range(32):
             if not masks[row] >> np.uint32(lane) & np.uint32(1):
                 continue
             low = addresses[row, lane] >> shift
             high = (addresses[row, lane] + nbytes - 1) >> shift
             for unit in range(low, high + 1):
-                is_new = True
-                for k in range(length - 1, first - 1, -1):  # mostly it is the unit of the lane before
-                    if found[k, 0] == unit:
-                        is_new = False
-                        break
-                if is_new:
+                if unit != before and is_new(unit, row, seen):
                     found[length, 0], found[length, 1] = unit, row
                     length += 1
+                before = unit
+    return length
+
+
+@kept
+def list_wider(units, rows, shift, found):
+    """The same of units that are listed already, ascending by row."""
+    length, before, row_before = 0, -1, -1
+    seen = np.full((SEEN, 2), -1, np.int64)
+    for k in range(len(units)):
+        unit, row = units[k] >> shift, rows[k]
+        if (unit != before or row != row_before) and is_new(unit, row, seen):
+            found[length, 0], found[length, 1] = unit, row
+            length += 1
+        before, row_before = unit, row
     return length

@@ -98,4 +98,4 @@ class Redundancy(TraceGenerator):
             ("dead_store", dead, stores, "stores words that are stored over before anybody reads them"),
         ):
             if part >= LEAST and part >= SHARE * whole:
-                self.find(kind, "note", f"{text}: {part} of {whole}", pc=pc, count=part)
+                self.find(kind, "advice", f"{text}: {part} of {whole}", pc=pc, count=part)

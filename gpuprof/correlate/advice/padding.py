@@ -8,7 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from gpuprof.base.wording import plural
-from gpuprof.report.model import BankPattern, Instruction
+from gpuprof.correlate.advice.measured import Instruction
+from gpuprof.correlate.counts import BankPattern
 
 BANKS, WORD_NBYTES = 32, 4
 PASS_NBYTES = BANKS * WORD_NBYTES  # of a pass through the banks

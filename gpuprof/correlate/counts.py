@@ -1,0 +1,48 @@
+"""What is counted of an instruction: its counters, and where its lanes are to each other in shared memory."""
+
+from typing import NamedTuple
+
+
+class Counters(NamedTuple):
+    """Exact counts of an instruction or of a sum of instructions; the names are the columns of the `counters` table."""
+
+    inst_executed: int = 0
+    thread_inst_executed: int = 0
+    thread_inst_executed_pred_on: int = 0
+    divergent_branches: int = 0
+    l1_tag_requests_global: int = 0
+    l2_sectors_global: int = 0
+    l2_sectors_global_ideal: int = 0
+    l2_sectors_local: int = 0
+    l1_wavefronts_shared: int = 0
+    l1_wavefronts_shared_ideal: int = 0
+
+    @property
+    def l2_sectors_global_excess(self) -> int:
+        """Sectors that would not be asked for, had the lanes' bytes been packed."""
+        return self.l2_sectors_global - self.l2_sectors_global_ideal
+
+    @property
+    def l1_wavefronts_shared_excess(self) -> int:
+        """Passes through the banks that only their conflicts make."""
+        return self.l1_wavefronts_shared - self.l1_wavefronts_shared_ideal
+
+    def facts(self) -> dict[str, int]:
+        """All of them, and the excess of those that have an ideal."""
+        return self._asdict() | {
+            name: getattr(self, name) for name in ("l2_sectors_global_excess", "l1_wavefronts_shared_excess")
+        }
+
+
+NO_COUNTS = Counters()
+
+
+class BankPattern(NamedTuple):
+    """Where the lanes of a warp are to each other in shared memory, and how often: a row of `bank_patterns`."""
+
+    mask: int  # lanes that take part; 0: they are in no order
+    strides: tuple[int, ...]  # bytes, by level
+    lanes: tuple[int, ...]  # by level
+    first: int  # lowest byte of the block's shared memory
+    end: int  # highest, plus one
+    warps: int
