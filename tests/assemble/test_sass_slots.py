@@ -19,7 +19,7 @@ BOUND = 0.10
 KNOWN = {
     "_Z7bitonicPj": "ours leaves blocks where they stand; ptxas puts the end of the loop behind its body, which saves "
     "a branch in each turn",
-    "_Z6heat3dPKdPdiiidd": "ptxas adds a stride to an address in one IMAD.WIDE, where ours adds 64 bits in two slots",
+    "_Z11interleavedPKfPf": "ptxas multiplies an index by four in the access to shared memory, ours in front of it",
 }
 
 
