@@ -48,6 +48,8 @@ UNROLLING = (
     "--unroll-max-iteration-count-to-analyze=500",
     "--scev-cheap-expansion-budget=11",
 )
+# nvcc 13.0 makes one branch of `a && b` where b takes up to four instructions before its comparison.
+CONDITIONS = ("--bonus-inst-threshold=6",)
 
 # nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again behind
 # that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So
@@ -145,7 +147,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before
     anything can go wrong with them.
     """
-    for option in (SHORT_POINTERS, *UNROLLING):
+    for option in (SHORT_POINTERS, *UNROLLING, *CONDITIONS):
         llvm.set_option("gpuprof", option)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

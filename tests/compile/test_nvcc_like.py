@@ -321,3 +321,39 @@ def test_nvcc_does_the_same_in_front_of_a_guard(tmp_path, body):
     command = [NVCC, "-arch=sm_80", "-ptx", "k.cu", "-o", "k.ptx"]
     subprocess.run(command, check=True, cwd=tmp_path)
     assert " ".join(SHOWN.findall((tmp_path / "k.ptx").read_text())) == GUARDED[body]
+
+
+# What stands behind `x < m &&`, and how many branches there are.
+CONDITIONS = {
+    "y < n": 1,
+    "y + 1 < n": 1,
+    "(((y + 1) * 3 ^ 5) + m) < n": 1,
+    "((((y + 1) * 3 ^ 5) + m) * 7) < n": 2,
+    "y + 1 < n && y * 3 > m": 1,
+    "a[x + n] < 3.0f": 2,  # a load is not made before it is known to be wanted
+}
+
+
+def conditions_file(folder):
+    path = folder / "k.cu"
+    kernels = [
+        f"__global__ void k{number}(float *a, int n, int m, int y) "
+        f"{{ int x = threadIdx.x; y += x >> 3; if (x < m && {condition}) a[x] = a[x + n] * 2; }}\n"
+        for number, condition in enumerate(CONDITIONS)
+    ]
+    path.write_text("".join(kernels))
+    return path
+
+
+def branches_by_condition(ptx: str) -> dict[str, int]:
+    kernels = ptx.split(".entry ")[1:]
+    return dict(zip(CONDITIONS, (len(re.findall(r"@!?%p\d+ bra", kernel)) for kernel in kernels), strict=True))
+
+
+def test_two_conditions_are_one_branch_where_the_second_is_cheap(tmp_path):
+    assert branches_by_condition(compile_cuda(conditions_file(tmp_path)).ptx) == CONDITIONS
+
+
+@needs_nvcc
+def test_nvcc_has_as_many_branches(tmp_path):
+    assert branches_by_condition(compile_nvcc(conditions_file(tmp_path), arch="sm_80").ptx) == CONDITIONS
