@@ -3,7 +3,7 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
@@ -37,6 +37,23 @@ class Attached:
 
     generator: TraceGenerator
     where: str = ""
+
+
+class Beginning(Sequence):
+    """The first `length` elements of a list that only grows: as it is now, without a copy."""
+
+    def __init__(self, elements: list[str], length: int):
+        self._elements, self._length = elements, length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return [self._elements[k] for k in range(*place.indices(self._length))]
+        if not -self._length <= place < self._length:
+            raise IndexError(place)
+        return self._elements[place if place >= 0 else self._length + place]
 
 
 class LaunchTrace:
@@ -158,7 +175,7 @@ class Tracers:
                 for each in module.program.variables
             ),
             allocations,
-            tuple(self._commands or ()),
+            Beginning(self._commands or [], len(self._commands or [])),
             self._numbers,
         )
         return replace(kernel, parameters=tuple(map(partial(argument, launch, kernel), function.params)))

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuprof.trace.kernel import BasicBlock, Instruction, Kernel
-
-WARP = 32
+from gpuprof.trace.masks import WARP, unpacked
 
 
 class WarpEvent(NamedTuple):
@@ -194,8 +193,7 @@ def _lanes(mask: int) -> tuple[int, ...]:
 
 
 def _unpacked(masks: np.ndarray) -> np.ndarray:
-    bits = np.unpackbits(np.ascontiguousarray(masks).view(np.uint8), bitorder="little").view(np.bool_)
-    return _read_only(bits.reshape(-1, WARP))
+    return _read_only(unpacked(masks))
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """What a generator's `initialize` gets: the program as the emulator will run it, the launch, and memory."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -12,6 +12,9 @@ from gpuprof.isa.operations import Operations, operations_of
 from gpuprof.isa.printing.text import disassemble, opcode_name
 from gpuprof.isa.program import Function, Location
 from gpuprof.isa.row import Opcode
+
+# Kinds of instructions whose lanes access memory, each at an address of its own.
+ADDRESSING = ("load", "store", "atomic", "reduction", "copy")
 
 Extent = tuple[int, int, int]
 
@@ -161,7 +164,7 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     variables: tuple[Variable, ...]
     allocations: tuple[Allocation, ...]  # ascending
-    commands: tuple[str, ...]  # that the host has asked for since a generator was first attached
+    commands: Sequence[str]  # that the host has asked for since a generator was first attached
     chip: Mapping[str, object]  # its numbers, by the names of `gpuprof list chips --verbose`
 
     @property

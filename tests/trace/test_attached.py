@@ -201,6 +201,9 @@ def test_what_initialize_gets(gpu, source):
     assert [(each.name, each.nbytes) for each in kernel.allocations] == [("x", 400)]
     assert kernel.allocation_at(x.address + 399).name == "x" and kernel.allocation_at(x.address + 400) is None
     assert kernel.commands[0].startswith("Allocate(") and kernel.commands[-1].startswith("Launch(")
+    at_first = list(kernel.commands)
+    mod.scale[(2, 1), 64](x, 100, 1.5)  # what is asked for later is none of the first launch's
+    assert list(kernel.commands) == at_first == kernel.commands[:] and len(notes.kernels[1].commands) > len(at_first)
     assert kernel.chip["sms"] == 108
     first = kernel.first_block
     assert first.instructions[0].number == kernel.function.first

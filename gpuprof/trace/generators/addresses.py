@@ -2,7 +2,7 @@
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 SECTOR_SHIFT = 5  # sectors of 32 bytes
@@ -28,7 +28,7 @@ class Addresses(TraceGenerator):
     """Lists the accesses to memory by warp: lanes, extent and sectors of each. The list ends after `most` rows."""
 
     name = "addresses"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     tables = (ACCESSES,)
     space = Option("global", "state space whose accesses are listed; all for every one")
     most = Option(100_000, "rows at most, in a launch")

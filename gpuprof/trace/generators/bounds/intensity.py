@@ -7,11 +7,11 @@ import numpy as np
 from gpuprof.isa.operations import PRECISIONS
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 SPACES = ("global", "shared", "local", "const", "param")
-MEMORY = frozenset(("load", "store", "atomic", "reduction", "copy"))
+MEMORY = frozenset(ADDRESSING)
 PC = Column("pc", "integer", "", "code address of the block's first instruction; -1: the whole kernel")
 BLOCKS = Table(
     "blocks",

@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.counts.by_thread import ThreadSums
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 
@@ -70,7 +70,7 @@ class BytesBalance(Shares):
     """Finds the load balance of memory: bytes of global memory that each block accesses, and the threads of a block."""
 
     name = "bytes_balance"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     spaces = ("global",)
     tables = (of_launch("bytes", "accessed"), of_blocks("bytes", "accessed"))
 

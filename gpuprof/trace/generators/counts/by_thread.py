@@ -4,8 +4,8 @@ import numpy as np
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.masks import WARP, unpacked
 
-WARP = 32
 FULL = 0xFFFFFFFF
 
 
@@ -33,9 +33,7 @@ class ThreadSums:
         if self._own is None:
             self._own = np.zeros((len(self._common), WARP), np.int64)
         self._common[rows[full]] += amount
-        part = np.ascontiguousarray(masks[~full])
-        lanes = np.unpackbits(part.view(np.uint8), bitorder="little").reshape(-1, WARP)
-        self._own[rows[~full]] += lanes * np.int64(amount)
+        self._own[rows[~full]] += unpacked(masks[~full]) * np.int64(amount)
 
     @property
     def by_thread(self) -> np.ndarray:

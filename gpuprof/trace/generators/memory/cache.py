@@ -9,7 +9,7 @@ from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.memory.sets import POLICIES, Sets
 from gpuprof.trace.generators.memory.units import of_access
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 INSTRUCTION_NBYTES = 16
@@ -70,7 +70,7 @@ class Cache(Simulated):
     """
 
     name = "cache"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     spaces = ("global",)
 
     def event(self, event: TraceEvent) -> None:

@@ -9,9 +9,9 @@ WORD_SHIFT = 2
 
 
 @kept
-def take(addresses, masks, nbytes, blocks, warps, store, thread, number, loads, stores, found):
-    """An access of instruction `number` by n warps: counts what it loads in `found` (row store + 1; words that the same
-    thread stored, another of the warp, one of another warp), then notes what it stores.
+def take(addresses, masks, nbytes, blocks, warps, store, thread, place, loads, stores, found):
+    """An access by n warps: counts what it loads in `found` (row: place of the store + 1, 0 where nobody stored; words
+    that the same thread stored, another of the warp, one of another warp), then notes what it stores.
 
     addresses int64 (n, 32): bytes of a block's shared memory, others are left out; masks uint32 (n,); blocks, warps
     int64 (n,); store, thread int32 (blocks, words).
@@ -35,7 +35,7 @@ def take(addresses, masks, nbytes, blocks, warps, store, thread, number, loads, 
                     if word >= n_words:
                         continue
                     if does_store:
-                        store[block, word], thread[block, word] = number, me
+                        store[block, word], thread[block, word] = place, me
                     elif store[block, word] < 0:
                         found[0, 0] += 1
                     else:

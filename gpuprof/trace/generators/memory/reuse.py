@@ -9,7 +9,7 @@ from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.memory.stack_distance import NEVER, StackDistances, tally
 from gpuprof.trace.generators.memory.units import lines_of, of_access
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 LINE, SECTOR = "line", "sector"
@@ -48,7 +48,7 @@ class Reuse(TraceGenerator):
     """
 
     name = "reuse"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     tables = (DISTANCES, CURVE)
     space = Option("global", "state space that is looked at: global, or local")
     per = Option("launch", "what has a stream of its own: launch or block")

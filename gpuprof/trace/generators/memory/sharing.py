@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.memory.exchange import NOBODY, take
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 PAIRS = Table(
@@ -22,6 +22,9 @@ PAIRS = Table(
 )
 
 
+NO_COUNTS = np.zeros((0, 3), np.int64)
+
+
 class Sharing(TraceGenerator):
     """Finds which stores to shared memory feed which loads: from the same thread, its warp, or another warp.
 
@@ -30,7 +33,7 @@ class Sharing(TraceGenerator):
     """
 
     name = "sharing"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     spaces = ("shared",)
     tables = (PAIRS,)
     blocks_watched = Option(256, "blocks at most, the first ones of the grid")
@@ -41,8 +44,8 @@ class Sharing(TraceGenerator):
         # Of each word: the instruction that stored it, by number, and the thread.
         self.store = np.full((n_blocks, n_words), NOBODY, np.int32)
         self.thread = np.zeros((n_blocks, n_words), np.int32)
-        self.counts: dict[tuple[int, int], np.ndarray] = {}
-        self.n_instructions = len(kernel.instructions)
+        self.stores: dict[int, int] = {}  # place of each instruction that stores, by number
+        self.counts: dict[int, np.ndarray] = {}  # of each instruction that loads, by number: as `take` has them
         self.pcs = [instruction.pc for instruction in kernel.instructions]
 
     def event(self, event: TraceEvent) -> None:
@@ -53,15 +56,23 @@ class Sharing(TraceGenerator):
     def _take(self, event: TraceEvent, access: Access) -> None:
         number = event.instruction.number
         loads, stores = access.operation != "store", access.operation != "load"
-        found = np.zeros((self.n_instructions + 1, 3), np.int64) if loads else np.zeros((1, 3), np.int64)
-        take(access.addresses, access.masks, access.nbytes, event.block, event.warp, self.store, self.thread, number,
+        place = self.stores.setdefault(number, len(self.stores)) if stores else NOBODY
+        found = self._counts(number) if loads else NO_COUNTS
+        take(access.addresses, access.masks, access.nbytes, event.block, event.warp, self.store, self.thread, place,
              loads, stores, found)  # fmt: skip
-        for row in np.flatnonzero(found.any(axis=1)).tolist():
-            key = number, row - 1
-            self.counts[key] = self.counts[key] + found[row] if key in self.counts else found[row]
+
+    def _counts(self, number: int) -> np.ndarray:
+        """With room for all stores that there are."""
+        counts = self.counts.get(number, NO_COUNTS)
+        if len(counts) <= len(self.stores):
+            more = np.zeros((2 * len(self.stores) + 1 - len(counts), 3), np.int64)
+            counts = self.counts[number] = np.concatenate((counts, more))
+        return counts
 
     def finish(self) -> None:
-        for (load, store), words in sorted(self.counts.items()):
-            total = int(words.sum()) if store >= 0 else int(words[0])
-            of_whom = words.tolist() if store >= 0 else [0, 0, 0]
-            self.add_row("pairs", self.pcs[load], self.pcs[store] if store >= 0 else -1, total, *of_whom)
+        pcs = [-1, *(self.pcs[number] for number in self.stores)]
+        for load, counts in sorted(self.counts.items()):
+            rows = np.flatnonzero(counts.any(axis=1)).tolist()
+            for row in sorted(rows, key=pcs.__getitem__):
+                words = counts[row].tolist()
+                self.add_row("pairs", self.pcs[load], pcs[row], sum(words), *(words if row else (0, 0, 0)))

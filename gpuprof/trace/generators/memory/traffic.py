@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.memory.touched import SECTOR_SHIFT, touch
-from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
 from gpuprof.trace.tables import Column, Table
 
 NAME = Column("allocation", "text", "", "name of what holds the addresses; empty: nothing does")
@@ -40,7 +40,7 @@ class Traffic(TraceGenerator):
     """Counts bytes of global memory by allocation and source line, and how much of an allocation is touched at all."""
 
     name = "traffic"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     spaces = ("global",)
     tables = (LINES, ALLOCATIONS)
 

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.errors import UsageError
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
 from gpuprof.trace.tables import Column, Table
 
 
@@ -43,7 +43,7 @@ class Watch(TraceGenerator):
     """
 
     name = "watch"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     spaces = ("global",)
     tables = (TOUCHES,)
     allocation = Option("", "name of the allocation whose bytes are watched")

@@ -21,7 +21,8 @@ from gpuprof.isa.encoding import reads, writes
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.others.opcodes import name_of
-from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
+from gpuprof.trace.masks import unpacked
 from gpuprof.trace.tables import Column, Table
 
 LIST = "kernelslist.g"
@@ -31,7 +32,7 @@ SHARED_BASE, LOCAL_BASE = 0x7E00_0000_0000, 0x7F00_0000_0000
 BASES = {"shared": SHARED_BASE, "local": LOCAL_BASE}
 WORDS = {"R": 1, "D": 2}  # Dn is in registers 2n and 2n + 1
 CONSTANTS = "LDC"  # has no addresses in the format
-ADDRESSED = frozenset(("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store"))
+ADDRESSED = frozenset((*ADDRESSING, "matrix_load", "matrix_store"))
 FILES = Table(
     "files",
     "traces that were written",
@@ -184,7 +185,7 @@ def registers(operands) -> list[str]:
 
 def addresses_of(masks: np.ndarray, addresses: np.ndarray) -> list[str]:
     """Of each warp, the addresses of the lanes in its mask."""
-    lanes = np.unpackbits(np.ascontiguousarray(masks).view(np.uint8), bitorder="little").reshape(-1, 32).view(bool)
+    lanes = unpacked(masks)
     return [
         "".join(f" 0x{address:016x}" for address in row[held].tolist())
         for row, held in zip(addresses, lanes, strict=True)

@@ -7,7 +7,7 @@ from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.values import shadow
 from gpuprof.trace.generators.values.repeats import stored, words_of
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
 
 WORD = 4
@@ -33,7 +33,7 @@ class Redundancy(TraceGenerator):
     """
 
     name = "redundancy"
-    kinds = ("load", "store", "atomic", "reduction", "copy")
+    kinds = ADDRESSING
     spaces = ("global",)
     values = True
     tables = (LINES,)
