@@ -66,6 +66,8 @@ CASES = {
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("export", "-o"): (
         Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.pftrace", "k.gprec"),
+        Case("k.gprec -o", "out.trace.json", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.dot", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.cfg.svg", "k.gprec", is_text=True),
     ),

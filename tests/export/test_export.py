@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from gpuprof.export import FORMATS
-from gpuprof.export.folded import frame
+from gpuprof.export.paths.folded import frame
 from gpuprof.export.write import format_of
 from tests.paths import ROOT
 from tests.support.command import PROGRAM, gpuprof, names, process
@@ -193,7 +193,8 @@ def test_wrong_usage(tmp_path, only_folded):
 
 # The table.
 
-WHOLE = {"folded": SAXPY.encode()}  # what each format makes of tests/support/recordings.py's saxpy
+# What each format makes of tests/support/recordings.py's saxpy: a file beside this one each.
+WHOLE = {path.name: path.read_bytes() for path in (Path(__file__).parent / "whole").iterdir()}
 # What it has nothing for.
 NO_GRAPH = "gpuprof: nothing to draw: the recording has no control-flow graph; collect with --trace graph\n"
 NOTHING = {"cfg-dot": NO_GRAPH, "cfg-svg": NO_GRAPH}
@@ -201,7 +202,7 @@ NOTHING = {"cfg-dot": NO_GRAPH, "cfg-svg": NO_GRAPH}
 
 def test_every_format_whole(tmp_path):
     write_saxpy(tmp_path / "saxpy.gprec")
-    found = {}
+    made = {}
     for name, entry in FORMATS.items():
         output = f"saxpy{entry.extension}"
         if name in NOTHING:
@@ -209,17 +210,19 @@ def test_every_format_whole(tmp_path):
             assert output not in names(tmp_path)
             continue
         assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output) == (0, "", "")
-        found[name] = (tmp_path / output).read_bytes()
+        made[output] = (tmp_path / output).read_bytes()
         assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output, "--format", name) == (0, "", "")
-        assert (tmp_path / output).read_bytes() == found[name]
-    assert found == WHOLE
+        assert (tmp_path / output).read_bytes() == made[output]
+    assert made == WHOLE
 
 
 def test_every_file_with_a_writer_is_in_the_table():
-    folder = ROOT / "gpuprof" / "export"
-    files = {path.stem for path in folder.glob("[a-z]*.py")} - {"write", "cfg"}  # cfg has what both drawings show
-    assert files == {entry.file for entry in FORMATS.values()}
-    assert all(callable(import_module(f"gpuprof.export.{file}").write) for file in files)
+    writers = {
+        f"{path.parent.name}.{path.stem}"
+        for path in (ROOT / "gpuprof" / "export").glob("*/[a-z]*.py")
+        if hasattr(import_module(f"gpuprof.export.{path.parent.name}.{path.stem}"), "write")
+    }
+    assert writers == {entry.file for entry in FORMATS.values()}
     extensions = [entry.extension for entry in FORMATS.values()]
     assert len(set(extensions)) == len(extensions) and all(extension[0] == "." for extension in extensions)
 

@@ -64,6 +64,7 @@ SUB_ROOMS = {
     "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
+    "export": (REST, "paths", "timeline", "graph"),
 }
 
 MOST_FILES = 20

@@ -1,0 +1,4 @@
+"""Costs by call path: kernel, function, line.
+
+NAME.gpudb ─ stacks ─> folded
+"""
