@@ -21,6 +21,7 @@ from gpuprof.cli.options.written import options, section
 from tests.paths import DOCS
 from tests.support.command import write_files
 from tests.support.forked import Done, Server, give, usable
+from tests.support.ncu_report import write_report
 from tests.support.output_places import PLACES, WRITTEN, Given
 
 KERNEL = """\
@@ -64,6 +65,7 @@ CASES = {
     # one that may be written over stands in a test of its own
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
+    ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
     ("export", "-o"): (
         Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.pftrace", "k.gprec"),
@@ -93,6 +95,7 @@ def server():
     with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as folder:
         started = Server(Path(folder))
         write_files(started.folder / "inputs", {"k.ptx": KERNEL, "k.cu": CUDA})
+        write_report(started.folder / "inputs" / "k.ncu-rep")
         np.save(started.folder / "inputs" / "in.npy", np.arange(4, dtype=np.int32))
         give(started.folder)
         for command in (
