@@ -15,14 +15,28 @@ class Entry(NamedTuple):
     extension: str  # of files, from the dot on
     file: str  # that writes it: sub-room and module
     mark: bytes = b""  # first bytes of each file that we write in a binary format, by which it is known again
+    needs_other: bool = False  # whether it shows one profile beside another: `write` then takes that as well
 
 
 PERFETTO_MARK = b"\n\x04P\x01h\x01"  # a packet that begins a sequence
+GZIP_MARK = b"\x1f\x8b\x08\x10\0\0\0\0\x02\xffgpuprof\0"  # a header of gzip with a comment
 
 FORMATS = {
     "folded": Entry("folded stacks, for flamegraph.pl, inferno and speedscope", ".folded", "paths.folded"),
+    "pprof": Entry("cost by call path and stall reason, for pprof", ".pb.gz", "paths.pprof", GZIP_MARK),
+    "speedscope": Entry("cost by call path, for speedscope", ".speedscope.json", "paths.speedscope"),
+    "callgrind": Entry("cost by line, and of calls, for KCachegrind", ".callgrind", "paths.callgrind"),
+    "firefox": Entry("cost by call path, for Firefox Profiler", ".firefox.json", "paths.firefox"),
+    "hatchet": Entry("cost by call path, for Hatchet", ".hatchet.json", "paths.hatchet"),
+    "flame": Entry("a flame graph, as a picture", ".flame.svg", "paths.flame"),
+    "flame-difference": Entry(
+        "a flame graph beside another recording's (`--against`), as a picture",
+        ".difference.svg",
+        "paths.flame_difference",
+        needs_other=True,
+    ),
     "perfetto": Entry(
-        "launches over time, with counters, for Perfetto", ".pftrace", "timeline.perfetto", b"\n\x04P\x01h\x01"
+        "launches over time, with counters, for Perfetto", ".pftrace", "timeline.perfetto", PERFETTO_MARK
     ),
     "chrome": Entry("launches over time, for chrome://tracing and Perfetto", ".trace.json", "timeline.chrome"),
     "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "graph.cfg_dot"),

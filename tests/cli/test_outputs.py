@@ -16,6 +16,7 @@ import pytest
 from gpuprof.base.claims import claimed
 from gpuprof.base.targets import target_of
 from gpuprof.cli.main import COMMANDS
+from gpuprof.cli.options.inputs import InputPath
 from gpuprof.cli.options.outputs import OutputPath
 from gpuprof.cli.options.written import options, section
 from tests.paths import DOCS
@@ -68,6 +69,13 @@ CASES = {
     ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
     ("export", "-o"): (
         Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.pb.gz", "k.gprec"),
+        Case("k.gprec -o", "out.speedscope.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.callgrind", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.firefox.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.hatchet.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.flame.svg", "k.gprec", is_text=True),
+        Case("k.gprec --against other.gprec -o", "out.difference.svg", "other.gprec", is_text=True),
         Case("k.gprec -o", "out.pftrace", "k.gprec"),
         Case("k.gprec -o", "out.trace.json", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.dot", "k.gprec", is_text=True),
@@ -125,7 +133,7 @@ def test_every_path_is_read_or_an_output():
     """A new option that names a file has to say which."""
     for name in COMMANDS:
         for parameter in import_module(f"gpuprof.cli.{name}").command.params:
-            if isinstance(parameter.type, click.Path) and not isinstance(parameter.type, OutputPath):
+            if isinstance(parameter.type, click.Path) and not isinstance(parameter.type, OutputPath | InputPath):
                 assert isinstance(parameter, click.Argument), (name, parameter.name)
 
 

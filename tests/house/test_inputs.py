@@ -34,6 +34,7 @@ ALLOWED = {
     ("gpuprof.records.chunk_file", "open"): "writes",
     ("gpuprof.export.paths.folded", "open"): "writes",
     ("gpuprof.export.graph.cfg_dot", "open"): "writes",
+    ("gpuprof.export.paths.callgrind", "open"): "writes",
     ("gpuprof.export.timeline.chrome", "open"): "writes",
     ("gpuprof.export.timeline.perfetto", "open"): "writes",
     ("gpuprof.trace.generators.others.accelsim", "open"): "writes",
@@ -56,6 +57,7 @@ ALLOWED = {
     ("gpuprof.correlate.checked_tables", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
+    ("gpuprof.importers.fill", "sqlite3.connect"): "writes a new file",
     ("gpuprof.trace.find", "entry.load"): "a package that the user has installed",
     (
         "gpuprof.run.script",
