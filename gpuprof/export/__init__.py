@@ -39,6 +39,11 @@ FORMATS = {
         "launches over time, with counters, for Perfetto", ".pftrace", "timeline.perfetto", PERFETTO_MARK
     ),
     "chrome": Entry("launches over time, for chrome://tracing and Perfetto", ".trace.json", "timeline.chrome"),
+    "ncu-source": Entry("lines, as Nsight Compute's source page", ".source.csv", "tables.ncu_source"),
+    "ncu-details": Entry("launches, as Nsight Compute's details page", ".details.csv", "tables.ncu_details"),
+    "ncu-raw": Entry("launches, as Nsight Compute's raw page", ".raw.csv", "tables.ncu_raw"),
+    "openmetrics": Entry("exact metrics of launches, for Prometheus", ".openmetrics", "tables.openmetrics"),
+    "markdown": Entry("kernels and their hottest lines, for a comment", ".md", "tables.markdown"),
     "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "graph.cfg_dot"),
     "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "graph.cfg_svg"),
 }

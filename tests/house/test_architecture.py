@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "correlate": f"{GROUND} records",
     "importers": f"{GROUND} compile records correlate",
     "report": READS_DATABASES,
-    "export": READS_DATABASES,
+    "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
     "run": f"{GROUND} trace compiled compile assemble device emulate timing records saved",
     "interop": f"{GROUND} compile device timing run",
@@ -66,7 +66,7 @@ SUB_ROOMS = {
     "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
-    "export": (REST, "paths", "timeline", "graph"),
+    "export": (REST, "paths", "timeline", "tables", "graph"),
 }
 
 MOST_FILES = 20
