@@ -83,6 +83,7 @@ CASES = {
         Case("k.gprec -o", "out.raw.csv", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.openmetrics", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.md", "k.gprec", is_text=True),
+        Case("k.gprec --against other.gprec -o", "out.comparison.md", "other.gprec", is_text=True),
         Case("k.gprec -o", "out.dot", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.cfg.svg", "k.gprec", is_text=True),
     ),

@@ -15,6 +15,7 @@ from gpuprof.importers.profile import Instruction, Place
 from gpuprof.isa.stalls import INDEX
 from tests.support.command import gpuprof
 from tests.support.ncu_report import BASE, INSTANCES, SINGLE, SOURCE, STALLED, report, write_report
+from tests.support.report_database import make_database
 
 # Rows by hand: the kernel comes first in its module, the helper behind it.
 KERNEL, AFTER = 0x1000, 0x1000 + 4 * 16
@@ -144,6 +145,53 @@ def test_the_commands_line_and_the_report(tmp_path):
     assert (code, out[: len(REPORT)], error) == (0, REPORT, "")
     code, out, _ = gpuprof(tmp_path, "report", "r.gpudb", "--page", "blame")
     assert code == 0 and "# samples of a card do not say what ended a stall\n" in out
+
+
+COMPARISON = """\
+## copy
+
+|  | Nsight Compute 2023.1.1.0, Card X | gpuprof 0.1.0, a100 | ratio |
+|---|--:|--:|--:|
+| cycles of a launch | 1,000 | 5,000 | 0.20 |
+| registers | 24 | 24 | 1.00 |
+| achieved occupancy | 5.208% | 18.04% | 0.29 |
+| theoretical occupancy | 104.2% | 100% | 1.04 |
+| issue slots used | 0.25% | 62.8% | 0.00 |
+| L2 hits | 75% | 50% | 1.50 |
+| DRAM read by a launch | 320 B | 65,536 B | 0.00 |
+
+| stalls | Nsight Compute 2023.1.1.0, Card X | gpuprof 0.1.0, a100 | points |
+|---|--:|--:|--:|
+| long_scoreboard | 50.0% | 32.5% | +17.5 |
+| selected | 33.3% | 21.8% | +11.6 |
+| lg_throttle | 0.0% | 32.5% | -32.5 |
+| drain | 16.7% | 4.9% | +11.8 |
+| wait | 0.0% | 8.4% | -8.4 |
+| **distance** |  |  | 0.409 |
+"""
+
+
+def test_a_card_beside_the_model(tmp_path):
+    write_report(tmp_path / "r.ncu-rep")
+    assert gpuprof(tmp_path, "import", "r.ncu-rep", "--no-code")[0] == 0
+    make_database(tmp_path / "t.gpudb", kernel="copy")
+    command = ("export", "r.gpudb", "--against", "t.gpudb", "-o", "c.comparison.md")
+    assert gpuprof(tmp_path, *command) == (0, "", "")
+    assert (tmp_path / "c.comparison.md").read_text().startswith(COMPARISON)
+    make_database(tmp_path / "other.gpudb")
+    error = "gpuprof: the files have no kernel in common: one has copy, the other transpose_naive\n"
+    assert gpuprof(tmp_path, *command[:3], "other.gpudb", *command[4:]) == (4, "", error)
+
+
+def test_a_check_takes_exact_numbers_alone(tmp_path):
+    write_report(tmp_path / "r.ncu-rep")
+    assert gpuprof(tmp_path, "import", "r.ncu-rep", "--no-code")[0] == 0
+    assert gpuprof(tmp_path, "check", "r.gpudb", "--baseline", "b.txt", "--update") == (
+        4,
+        "",
+        "gpuprof: r.gpudb: was measured on a card by Nsight Compute 2023.1.1.0, and a check compares exact numbers; "
+        "see `gpuprof export --format comparison --against`\n",
+    )
 
 
 @pytest.mark.parametrize(
