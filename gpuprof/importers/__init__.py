@@ -17,4 +17,5 @@ class Entry(NamedTuple):
 
 FORMATS = {
     "ncu-rep": Entry("a report of Nsight Compute", ".ncu-rep", "ncu_rep"),
+    "ncu-csv": Entry("the details or the raw page of Nsight Compute, as `ncu --csv` prints it", ".csv", "ncu_csv"),
 }
