@@ -36,7 +36,7 @@ CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 12 KB"
 BASELINE = Kind("baseline", 64 * MIB, "a few hundred bytes for each costly line of each launch")
 ARRAY = Kind("array", 16 * GIB, "a launch holds it beside the device's memory")
 NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
-NCU_REPORT = Kind("report of Nsight Compute", 512 * MIB, "it is read whole; a launch has a few hundred KiB")
+NCU_REPORT = Kind("report of Nsight Compute", 256 * MIB, "it is read whole; a launch has a few hundred KiB")
 NCU_CSV = Kind("CSV of Nsight Compute", 64 * MIB, "it is read whole; a launch has some 100 KiB")
 CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.base.inputs import NCU_REPORT, read_input
-from gpuprof.base.protobuf.decode import Malformed
+from gpuprof.base.protobuf.decode import Malformed, decode
 from gpuprof.errors import FileFormatError
 from gpuprof.importers.ncu_metrics import (
     CHIP_NAME,
@@ -24,7 +24,7 @@ from gpuprof.importers.ncu_metrics import (
     of_launch,
     period_of,
 )
-from gpuprof.importers.ncu_report import Report, parse, value_of
+from gpuprof.importers.ncu_report import RESULT, Report, parse, value_of
 from gpuprof.importers.profile import Function, Instruction, Launch, Module, Profile, Samples, Site
 from gpuprof.isa.stalls import INDEX
 
@@ -50,15 +50,17 @@ def profile_of(report: Report, disassemble: Disassembler | None) -> Profile:
     if not report.results:
         raise Malformed("it has no launch")
     modules = Modules(report, disassemble)
-    named = [dict(named_metrics(report, result)) for result in report.results]
-    singles = [{name: value_of(metric.get("value")) for name, metric in metrics.items()} for metrics in named]
-    chip = chip_of(singles[0])
-    launches = tuple(
-        launch_of(modules, result, metrics, single, chip)
-        for result, metrics, single in zip(report.results, named, singles, strict=True)
-    )
-    names = {str(single[CHIP_NAME]) for single in singles if CHIP_NAME in single}
-    periods = sorted({period_of(single) for single in singles} - {0})
+    chip: dict[str, int | float] = {}
+    launches, names, found_periods = [], set(), set()
+    for raw in report.results:
+        result = decode(RESULT, raw)
+        metrics = dict(named_metrics(report, result))
+        single = {name: value_of(metric.get("value")) for name, metric in metrics.items()}
+        chip = chip or chip_of(single)
+        launches.append(launch_of(modules, result, metrics, single, chip))
+        names |= {str(single[CHIP_NAME])} if CHIP_NAME in single else set()
+        found_periods.add(period_of(single))
+    periods = sorted(found_periods - {0})
     notes = (
         *([NO_CODE] if disassemble is None else []),
         *([f"launches were sampled every {' and '.join(map(str, periods))} cycles"] if len(periods) > 1 else []),
@@ -72,7 +74,7 @@ def profile_of(report: Report, disassemble: Disassembler | None) -> Profile:
     }
     maker = f"Nsight Compute {report.facts[TOOL].split()[0]}" if report.facts.get(TOOL) else "Nsight Compute"
     card = " and ".join(sorted(names)) or "unknown card"
-    return Profile(maker, card, chip, max(periods, default=0), modules.modules(), sources, launches, notes)
+    return Profile(maker, card, chip, max(periods, default=0), modules.modules(), sources, tuple(launches), notes)
 
 
 def named_metrics(report: Report, result: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -79,12 +79,12 @@ FILE = Message("file", {"version": Field(1, "uint")})
 
 
 class Report(NamedTuple):
-    """Dicts as `decode` gives them."""
+    """Dicts as `decode` gives them; results as bytes, since a launch as a dict takes many times its length."""
 
     strings: list[str]
     facts: dict[str, str]  # versions of the tool, the driver, CUDA
     sources: list[dict[str, Any]]
-    results: list[dict[str, Any]]
+    results: list[memoryview]  # messages of RESULT
 
 
 def parse(data: bytes) -> Report:
@@ -116,10 +116,12 @@ def _add_block(report: Report, block: dict[str, Any], view: memoryview, at: int)
     end = at + block.get("nbytes", 0)
     if end > len(view):
         raise Malformed("it ends in the middle of a block")
-    for found, message, name in ((report.sources, SOURCE, "n_sources"), (report.results, RESULT, "n_results")):
-        for raw in _messages(view[:end], at, block.get(name, 0)):
-            found.append(decode(message, raw))
-            at += SIZE.size + len(raw)
+    for raw in _messages(view[:end], at, block.get("n_sources", 0)):
+        report.sources.append(decode(SOURCE, raw))
+        at += SIZE.size + len(raw)
+    for raw in _messages(view[:end], at, block.get("n_results", 0)):
+        report.results.append(raw)
+        at += SIZE.size + len(raw)
     return end - at, end
 
 
