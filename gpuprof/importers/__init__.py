@@ -18,4 +18,5 @@ class Entry(NamedTuple):
 FORMATS = {
     "ncu-rep": Entry("a report of Nsight Compute", ".ncu-rep", "ncu_rep"),
     "ncu-csv": Entry("the details or the raw page of Nsight Compute, as `ncu --csv` prints it", ".csv", "ncu_csv"),
+    "cupti": Entry("PC samples that CUPTI's `pc_sampling_utility` prints", ".pcsamp.csv", "cupti"),
 }

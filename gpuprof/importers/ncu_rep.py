@@ -12,6 +12,7 @@ from typing import Any
 
 from gpuprof.base.inputs import NCU_REPORT, read_input
 from gpuprof.base.protobuf.decode import Malformed, decode
+from gpuprof.compile.demangle import demangle
 from gpuprof.errors import FileFormatError
 from gpuprof.importers.ncu_metrics import (
     CHIP_NAME,
@@ -149,7 +150,7 @@ class Modules:
     def _function(self, module: int, symbol: str) -> int:
         if symbol not in self.functions[module]:
             code = self.code[module].get(symbol, {})
-            return self.add(module, Function(symbol, symbol, is_kernel=False, code=code))
+            return self.add(module, Function(symbol, demangle(symbol), is_kernel=False, code=code))
         return self.places[module][symbol]
 
     def modules(self) -> tuple[Module, ...]:
