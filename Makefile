@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help demo interop test test-all lint bench fuzz clean
+.PHONY: help demo interop tools page-test test test-all lint bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -25,6 +25,13 @@ demo: $(READY) ## collect, correlate and report on samples/transpose.cu
 
 interop: $(READY) ## install Triton and numba-cuda, which some tests need
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[interop]'
+
+tools: $(READY) ## install other tools that open what we export
+	$(BIN)/pip install --quiet --disable-pip-version-check llnl-hatchet perfetto prometheus_client jsonschema
+	npm install --silent --no-audit --no-fund --prefix build/tools pprof-format speedscope
+
+page-test: tools ## run the tests of exports, with these tools
+	$(BIN)/python -m pytest -q -rs tests/export
 
 test: $(READY) ## run the tests, on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'

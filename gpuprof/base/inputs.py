@@ -36,9 +36,15 @@ CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 12 KB"
 BASELINE = Kind("baseline", 64 * MIB, "a few hundred bytes for each costly line of each launch")
 ARRAY = Kind("array", 16 * GIB, "a launch holds it beside the device's memory")
 NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
+NCU_REPORT = Kind("report of Nsight Compute", 256 * MIB, "it is read whole; a launch has a few hundred KiB")
+NCU_CSV = Kind("CSV of Nsight Compute", 64 * MIB, "it is read whole; a launch has some 100 KiB")
+CUPTI_SAMPLES = Kind("samples of CUPTI", 64 * MIB, "they are read whole; a line has some 200 bytes")
 CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")
 
-KINDS = (SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, BASELINE, ARRAY, NUMBA_LINK, CACHED)
+KINDS = (
+    *(SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, BASELINE, ARRAY, NUMBA_LINK, NCU_REPORT),
+    *(NCU_CSV, CUPTI_SAMPLES, CACHED),
+)
 
 PIECE_NBYTES = MIB  # read at a time of a file whose size is not known
 # the open of a FIFO waits for a writer otherwise, and that of a serial line for a carrier

@@ -83,6 +83,11 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
         raise NotComparable(
             f"{path}: the recording is not complete ({meta['damage'] or meta['marks'] or 'no end'}); collect again"
         )
+    if "measured_by" in meta:
+        raise NotComparable(
+            f"{path}: was measured on a card by {printable(meta['measured_by'])}, and a check compares exact numbers; "
+            "see `gpuprof export --format comparison --against`"
+        )
     values = launch_values(database)
     if not any(metrics.get("warp_cycles") for metrics in values.values()):
         n_launches = plural(len(values), "launch", "launches")

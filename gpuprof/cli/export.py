@@ -1,15 +1,17 @@
 """gpuprof export: a profile in another tool's format."""
 
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.listed import ListedCommand
+from gpuprof.cli.options.inputs import InputPath
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, export, force_option
+from gpuprof.errors import UsageError
 from gpuprof.export import FORMATS
 
 STDOUT = Path("-")
@@ -34,8 +36,14 @@ KINDS = {name: export(name) for name in FORMATS}
     help="The file to write; - is stdout, and needs --format.",
 )
 @click.option("--format", "format_", type=NearChoice(tuple(FORMATS)), help="Default: by the extension of NAME.")
+@click.option(
+    "--against",
+    type=InputPath(),
+    metavar="FILE",
+    help="The profile to show differences from, for the formats that do.",
+)
 @force_option
-def command(file: Path, output: Path, format_: str | None, force: bool):
+def command(file: Path, output: Path, format_: str | None, against: Path | None, force: bool):
     """Write the profile in FILE (.gprec or .gpudb) in a format that other tools read.
 
     \b
@@ -47,13 +55,16 @@ def command(file: Path, output: Path, format_: str | None, force: bool):
     from gpuprof.export.write import format_of, write
 
     format_ = format_ or format_of(output)
+    if FORMATS[format_].needs_other != (against is not None):
+        what = "takes no --against" if against else "shows differences: give --against FILE"
+        raise UsageError(f"the format {format_} {what}")
     if output == STDOUT:
         target_of(OPEN_STDOUT)
     else:
-        claim(output, KINDS[format_], [file], force)
-    with reading(file) as db:
+        claim(output, KINDS[format_], [file, *([against] if against else [])], force)
+    with reading(file) as db, reading(against) if against else nullcontext() as other:
         with output_to(output) as path, stage(f"writing {output.name}"):
-            write(db, path, format_)
+            write(db, path, format_, other)
         notice_unfinished(db, file)
 
 

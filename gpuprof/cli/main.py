@@ -23,6 +23,7 @@ COMMANDS = {
     "merge": "Join recordings: passes add up, others follow each other.",
     "records": "Print a recording, one record per line.",
     "correlate": "Turn a recording into a database (SQLite).",
+    "import": "Read a profile of a card that another tool measured.",
     "report": "Show where the cycles went.",
     "export": "Write a profile in another tool's format.",
     "quality": "Show the error of the samples, by period.",

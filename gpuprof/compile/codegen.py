@@ -49,7 +49,7 @@ UNROLLING = (
     "--scev-cheap-expansion-budget=11",
 )
 # nvcc 13.0 makes one branch of `a && b` where b takes up to four instructions before its comparison.
-CONDITIONS = ("--bonus-inst-threshold=6",)
+CONDITIONS = ("--bonus-inst-threshold=4",)
 
 # nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again behind
 # that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So

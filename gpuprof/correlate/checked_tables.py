@@ -25,7 +25,8 @@ REQUIRED_META = ("tool_version", "model_version", "chip", "period_cycles", "comp
 NUMBERS_IN_META = ("period_cycles", "passes")
 EXTENT = re.compile(r"[1-9][0-9]{0,9}(,[1-9][0-9]{0,9}){2}")  # "x,y,z"
 MOST_OUTSIDE = 20_000  # rows of a table whose address is in no module: each is a row of every listing
-MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 1_000}  # rows: names that a page lists one by one
+# rows: names that a page lists one by one; Nsight Compute has some 1,100 metrics of a launch
+MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 4_000}
 MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
 
 MOST_ACCESS_NBYTES = 128  # of a lane: a pass through the banks of shared memory has no more

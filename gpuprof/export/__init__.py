@@ -1,4 +1,4 @@
-"""Profiles in the formats of other tools: a row of FORMATS and a file beside this one each.
+"""Profiles in the formats of other tools: a row of FORMATS and a file in a sub-room each.
 
     NAME.gpudb ─ write ─> a flame graph, ...
 
@@ -13,11 +13,40 @@ from typing import NamedTuple
 class Entry(NamedTuple):
     text: str  # what it is and who reads it, for --help and docs/export.md
     extension: str  # of files, from the dot on
-    file: str  # that writes it, in this folder
+    file: str  # that writes it: sub-room and module
+    mark: bytes = b""  # first bytes of each file that we write in a binary format, by which it is known again
+    needs_other: bool = False  # whether it shows one profile beside another: `write` then takes that as well
 
+
+PERFETTO_MARK = b"\n\x04P\x01h\x01"  # a packet that begins a sequence
+GZIP_MARK = b"\x1f\x8b\x08\x10\0\0\0\0\x02\xffgpuprof\0"  # a header of gzip with a comment
 
 FORMATS = {
-    "folded": Entry("folded stacks, for flamegraph.pl, inferno and speedscope", ".folded", "folded"),
-    "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "cfg_dot"),
-    "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "cfg_svg"),
+    "folded": Entry("folded stacks, for flamegraph.pl, inferno and speedscope", ".folded", "paths.folded"),
+    "pprof": Entry("cost by call path and stall reason, for pprof", ".pb.gz", "paths.pprof", GZIP_MARK),
+    "speedscope": Entry("cost by call path, for speedscope", ".speedscope.json", "paths.speedscope"),
+    "callgrind": Entry("cost by line, and of calls, for KCachegrind", ".callgrind", "paths.callgrind"),
+    "firefox": Entry("cost by call path, for Firefox Profiler", ".firefox.json", "paths.firefox"),
+    "hatchet": Entry("cost by call path, for Hatchet", ".hatchet.json", "paths.hatchet"),
+    "flame": Entry("a flame graph, as a picture", ".flame.svg", "paths.flame"),
+    "flame-difference": Entry(
+        "a flame graph beside another recording's (`--against`), as a picture",
+        ".difference.svg",
+        "paths.flame_difference",
+        needs_other=True,
+    ),
+    "perfetto": Entry(
+        "launches over time, with counters, for Perfetto", ".pftrace", "timeline.perfetto", PERFETTO_MARK
+    ),
+    "chrome": Entry("launches over time, for chrome://tracing and Perfetto", ".trace.json", "timeline.chrome"),
+    "ncu-source": Entry("lines, as Nsight Compute's source page", ".source.csv", "tables.ncu_source"),
+    "ncu-details": Entry("launches, as Nsight Compute's details page", ".details.csv", "tables.ncu_details"),
+    "ncu-raw": Entry("launches, as Nsight Compute's raw page", ".raw.csv", "tables.ncu_raw"),
+    "openmetrics": Entry("exact metrics of launches, for Prometheus", ".openmetrics", "tables.openmetrics"),
+    "markdown": Entry("kernels and their hottest lines, for a comment", ".md", "tables.markdown"),
+    "comparison": Entry(
+        "two profiles side by side (`--against`), as Markdown", ".comparison.md", "tables.comparison", needs_other=True
+    ),
+    "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "graph.cfg_dot"),
+    "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "graph.cfg_svg"),
 }

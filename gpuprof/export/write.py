@@ -17,6 +17,7 @@ def format_of(path: Path) -> str:
     return max(found, key=lambda name: len(FORMATS[name].extension))
 
 
-def write(database: sqlite3.Connection, path: Path, format_: str) -> None:
-    """`format_`: a key of FORMATS."""
-    import_module(f"{__package__}.{FORMATS[format_].file}").write(database, path)
+def write(database: sqlite3.Connection, path: Path, format_: str, other: sqlite3.Connection | None = None) -> None:
+    """`format_`: a key of FORMATS; `other`: what the profile is shown beside, for those that need one."""
+    others = () if other is None else (other,)
+    import_module(f"{__package__}.{FORMATS[format_].file}").write(database, path, *others)

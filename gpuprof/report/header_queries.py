@@ -39,7 +39,8 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
         partition=", ".join(name for name in in_force(meta, launches, "partition") if name != "-1"),
         filter=filters_in_force(meta, launches),
         results=tuple(read_results(database)),
-        samples_time=not any(map(narrowed_by, registers_in_force(meta, launches))),
+        measured_by=meta.get("measured_by", ""),
+        samples_time="measured_by" in meta or not any(map(narrowed_by, registers_in_force(meta, launches))),
         notes=(
             *chip_notes(meta),
             *register_notes(meta, launches),

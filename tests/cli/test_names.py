@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.test_outputs import KERNEL
 from tests.support.forked import Server, give, usable
+from tests.support.ncu_report import write_report
 
 NAMES = {
     "quotes": 'it\'s "k" `k` $k',
@@ -34,6 +35,7 @@ WALK = """
     merge -o|3{}.gprec|--|{}.gprec|2{}.gprec
     records --|{}.gprec
     correlate -o|{}.gpudb|--|{}.gprec
+    import --force|--no-code|-o|4{}.gpudb|--|{}.ncu-rep
     report --|{}.gpudb
     report --json|--|{}.gpudb
     export -o|{}.folded|--|{}.gpudb
@@ -64,6 +66,7 @@ def test_every_command(server, kind):
     with tempfile.TemporaryDirectory(dir=server.folder) as made:
         folder = Path(made)
         (folder / f"{name}.ptx").write_text(KERNEL)
+        write_report(folder / f"{name}.ncu-rep")
         give(folder)
         for line in WALK.split("\n")[1:-1]:
             command, arguments = line.split()

@@ -16,11 +16,13 @@ import pytest
 from gpuprof.base.claims import claimed
 from gpuprof.base.targets import target_of
 from gpuprof.cli.main import COMMANDS
+from gpuprof.cli.options.inputs import InputPath
 from gpuprof.cli.options.outputs import OutputPath
 from gpuprof.cli.options.written import options, section
 from tests.paths import DOCS
 from tests.support.command import write_files
 from tests.support.forked import Done, Server, give, usable
+from tests.support.ncu_report import write_report
 from tests.support.output_places import PLACES, WRITTEN, Given
 
 KERNEL = """\
@@ -64,8 +66,24 @@ CASES = {
     # one that may be written over stands in a test of its own
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
+    ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
     ("export", "-o"): (
         Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.pb.gz", "k.gprec"),
+        Case("k.gprec -o", "out.speedscope.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.callgrind", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.firefox.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.hatchet.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.flame.svg", "k.gprec", is_text=True),
+        Case("k.gprec --against other.gprec -o", "out.difference.svg", "other.gprec", is_text=True),
+        Case("k.gprec -o", "out.pftrace", "k.gprec"),
+        Case("k.gprec -o", "out.trace.json", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.source.csv", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.details.csv", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.raw.csv", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.openmetrics", "k.gprec", is_text=True),
+        Case("k.gprec -o", "out.md", "k.gprec", is_text=True),
+        Case("k.gprec --against other.gprec -o", "out.comparison.md", "other.gprec", is_text=True),
         Case("k.gprec -o", "out.dot", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.cfg.svg", "k.gprec", is_text=True),
     ),
@@ -91,6 +109,7 @@ def server():
     with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as folder:
         started = Server(Path(folder))
         write_files(started.folder / "inputs", {"k.ptx": KERNEL, "k.cu": CUDA})
+        write_report(started.folder / "inputs" / "k.ncu-rep")
         np.save(started.folder / "inputs" / "in.npy", np.arange(4, dtype=np.int32))
         give(started.folder)
         for command in (
@@ -120,7 +139,7 @@ def test_every_path_is_read_or_an_output():
     """A new option that names a file has to say which."""
     for name in COMMANDS:
         for parameter in import_module(f"gpuprof.cli.{name}").command.params:
-            if isinstance(parameter.type, click.Path) and not isinstance(parameter.type, OutputPath):
+            if isinstance(parameter.type, click.Path) and not isinstance(parameter.type, OutputPath | InputPath):
                 assert isinstance(parameter, click.Argument), (name, parameter.name)
 
 

@@ -11,6 +11,7 @@ from gpuprof.cli.main import COMMANDS
 from tests.cli.test_outputs import KERNEL
 from tests.support.command import write_files
 from tests.support.forked import Server, give, usable
+from tests.support.ncu_report import write_report
 
 LINES = {
     "compile": "compile k.ptx -o made.gpubin",
@@ -20,6 +21,7 @@ LINES = {
     "merge": "merge k.gprec other.gprec -o made.gprec",
     "records": "records k.gprec",
     "correlate": "correlate k.gprec -o made.gpudb",
+    "import": "import k.ncu-rep --no-code -o made.gpudb",
     "report": "report k.gprec",
     "export": "export k.gprec -o made.folded",
     "quality": "quality k.gprec",
@@ -55,6 +57,7 @@ def server():
     with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as name:
         started = Server(Path(name))
         write_files(started.folder / "k", {"k.ptx": KERNEL})
+        write_report(started.folder / "k" / "k.ncu-rep")
         give(started.folder)
         for line in (
             "collect k.ptx --period 32 --save-stream",

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import pytest
 
 from gpuprof.errors import NotComparable
-from gpuprof.export.cfg import Edge, Node, graph
-from gpuprof.export.cfg_dot import quoted, text
-from gpuprof.export.cfg_svg import lanes, picture
+from gpuprof.export.graph.cfg import Edge, Node, graph
+from gpuprof.export.graph.cfg_dot import quoted, text
+from gpuprof.export.graph.cfg_svg import lanes, picture
 
 NODES = [
     Node(0x100, "loop<int>", "a.cu:3", 4, 2, 64, 0.25),

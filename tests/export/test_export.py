@@ -1,5 +1,6 @@
 """gpuprof export: the table of formats, where the output goes, and folded stacks as their readers read them."""
 
+import gzip
 import re
 import shlex
 import sqlite3
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from gpuprof.export import FORMATS
-from gpuprof.export.folded import frame
+from gpuprof.export.paths.folded import frame
 from gpuprof.export.write import format_of
 from tests.paths import ROOT
 from tests.support.command import PROGRAM, gpuprof, names, process
@@ -193,7 +194,14 @@ def test_wrong_usage(tmp_path, only_folded):
 
 # The table.
 
-WHOLE = {"folded": SAXPY.encode()}  # what each format makes of tests/support/recordings.py's saxpy
+
+def unpacked(path: Path) -> bytes:
+    """Another zlib packs otherwise."""
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
+# What each format makes of tests/support/recordings.py's saxpy: a file beside this one each.
+WHOLE = {path.name: unpacked(path) for path in (Path(__file__).parent / "whole").iterdir()}
 # What it has nothing for.
 NO_GRAPH = "gpuprof: nothing to draw: the recording has no control-flow graph; collect with --trace graph\n"
 NOTHING = {"cfg-dot": NO_GRAPH, "cfg-svg": NO_GRAPH}
@@ -201,25 +209,28 @@ NOTHING = {"cfg-dot": NO_GRAPH, "cfg-svg": NO_GRAPH}
 
 def test_every_format_whole(tmp_path):
     write_saxpy(tmp_path / "saxpy.gprec")
-    found = {}
+    made = {}
     for name, entry in FORMATS.items():
         output = f"saxpy{entry.extension}"
+        against = ("--against", "saxpy.gprec") if entry.needs_other else ()
         if name in NOTHING:
             assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output) == (4, "", NOTHING[name])
             assert output not in names(tmp_path)
             continue
-        assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output) == (0, "", "")
-        found[name] = (tmp_path / output).read_bytes()
-        assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output, "--format", name) == (0, "", "")
-        assert (tmp_path / output).read_bytes() == found[name]
-    assert found == WHOLE
+        assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output, *against) == (0, "", "")
+        made[output] = unpacked(tmp_path / output)
+        assert gpuprof(tmp_path, "export", "saxpy.gprec", "-o", output, "--format", name, *against) == (0, "", "")
+        assert unpacked(tmp_path / output) == made[output]
+    assert made == WHOLE
 
 
 def test_every_file_with_a_writer_is_in_the_table():
-    folder = ROOT / "gpuprof" / "export"
-    files = {path.stem for path in folder.glob("[a-z]*.py")} - {"write", "cfg"}  # cfg has what both drawings show
-    assert files == {entry.file for entry in FORMATS.values()}
-    assert all(callable(import_module(f"gpuprof.export.{file}").write) for file in files)
+    writers = {
+        f"{path.parent.name}.{path.stem}"
+        for path in (ROOT / "gpuprof" / "export").glob("*/[a-z]*.py")
+        if hasattr(import_module(f"gpuprof.export.{path.parent.name}.{path.stem}"), "write")
+    }
+    assert writers == {entry.file for entry in FORMATS.values()}
     extensions = [entry.extension for entry in FORMATS.values()]
     assert len(set(extensions)) == len(extensions) and all(extension[0] == "." for extension in extensions)
 

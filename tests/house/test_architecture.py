@@ -46,13 +46,15 @@ MAY_IMPORT = {
     "records": "errors base isa chips device timing",
     "saved": "errors base device timing records",
     "correlate": f"{GROUND} records",
+    "importers": f"{GROUND} compile records correlate",
     "report": READS_DATABASES,
-    "export": READS_DATABASES,
+    "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
     "run": f"{GROUND} trace compiled compile assemble device emulate timing records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
-    "cli": f"{GROUND} compile assemble device timing records saved correlate report export check trace run sweep",
+    "cli": f"{GROUND} compile assemble device timing records saved correlate importers report export check trace run "
+    "sweep",
 }
 OUTSIDE = {"": "base device run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 # (room, module) beside the table.
@@ -64,6 +66,7 @@ SUB_ROOMS = {
     "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
+    "export": (REST, "paths", "timeline", "tables", "graph"),
 }
 
 MOST_FILES = 20

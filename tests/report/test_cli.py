@@ -177,7 +177,7 @@ def test_json_source_page(database):
             "samples_time": True,
             "trigger": "",
         },
-        **{"losses": [], "cycles": 10_000, "disturbance_cycles": 0, "results": [], "alike": ""},
+        **{"losses": [], "cycles": 10_000, "disturbance_cycles": 0, "results": [], "alike": "", "measured_by": ""},
     }
     (kernel,) = document["kernels"]
     rows = {(section["path"], row["line"]): row for section in kernel["sections"] for row in section["rows"]}

@@ -34,7 +34,7 @@ WORKING = (
     "gpuprof.run.session", "gpuprof.run.multipass", "gpuprof.run.script", "gpuprof.timing.engine", "gpuprof.compile",
     "gpuprof.assemble.assemble", "gpuprof.assemble.object.elf", "gpuprof.correlate.correlate", "gpuprof.check.compare",
     "gpuprof.report.render", "gpuprof.report.pages.summary", "gpuprof.sweep.run", "gpuprof.sweep.plot",
-    "gpuprof.export.folded",
+    "gpuprof.export.paths.folded",
 )  # fmt: skip
 TIMED_OUT = 124  # as timeout(1) has it
 

@@ -115,12 +115,14 @@ def npy() -> Kind:
 
 
 def export(name: str) -> Callable[[], Kind]:
-    """The kind of a format of `gpuprof.export.FORMATS`, all of which are text."""
+    """The kind of a format of `gpuprof.export.FORMATS`: one without a mark is text."""
 
     def kind() -> Kind:
         from gpuprof.export import FORMATS
 
-        return Kind(f"file of the format {name}", suffixes=(FORMATS[name].extension,))
+        entry = FORMATS[name]
+        marks = ((0, entry.mark),) if entry.mark else ()
+        return Kind(f"file of the format {name}", marks, (entry.extension,))
 
     return kind
 

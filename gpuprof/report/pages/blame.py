@@ -18,20 +18,21 @@ from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
 
 MOST_ROWS, LEAST_SHARE = 25, 0.002  # of a kernel, in text
 NO_CAUSES = "the recording has no causes of stalls: collect again"
+NONE_OF_A_CARD = "samples of a card do not say what ended a stall"
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     for kernel in report.kernels:
         yield Text("")
         yield clipped(Text("# " if look.plain else "").append(shown(kernel.name), BOLD), look)
-        yield from kernel_table(kernel, look)
+        yield from kernel_table(kernel, look, NONE_OF_A_CARD if report.header.measured_by else NO_CAUSES)
 
 
-def kernel_table(kernel: Kernel, look: Look) -> Iterator[Text]:
+def kernel_table(kernel: Kernel, look: Look, why_none: str) -> Iterator[Text]:
     mark = Text("# " if look.plain else "")
     found, whole = entries(kernel), kernel.cost.warp_cycles
     if not found:
-        yield from flow(mark, [NO_CAUSES], look)
+        yield from flow(mark, [why_none], look)
         return
     rows = [entry for entry in found[:MOST_ROWS] if entry.cycles >= LEAST_SHARE * whole] or found[:1]
 

@@ -47,10 +47,11 @@ def result_facts(header: Header) -> Iterator[Text | str]:
 
 
 def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
-    yield (
-        "gpuprof",
-        [Text(shown(header.tool_version), BOLD), f"model {shown(header.model_version)}", f"chip {shown(header.chip)}"],
-    )
+    if header.measured_by:
+        yield "measured", [Text(f"by {shown(header.measured_by)}", BOLD), f"on {shown(header.chip)}", "not by gpuprof"]
+    else:
+        model = f"model {shown(header.model_version)}"
+        yield "gpuprof", [Text(shown(header.tool_version), BOLD), model, f"chip {shown(header.chip)}"]
     if header.fidelity:
         yield "fidelity", shown(line(header.fidelity, header.alike)).split("; ")
     launches = plural(header.launches, "launch", "launches")

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from gpuprof.export.cfg import Edge, Node, colour, graph, lines
+from gpuprof.export.graph.cfg import Edge, Node, colour, graph, lines
 
 WIDTH, HEIGHT, GAP, LINE = 430, 58, 26, 16  # of a box, between boxes, of a line of text; pixels
 LANE, MARGIN = 14, 20  # between ways; around all

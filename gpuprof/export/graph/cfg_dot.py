@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from gpuprof.export.cfg import Edge, Node, colour, graph, lines
+from gpuprof.export.graph.cfg import Edge, Node, colour, graph, lines
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
