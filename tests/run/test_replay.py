@@ -150,7 +150,8 @@ def database_rows(path: Path) -> dict[str, list[tuple]]:
         columns = [places.get(row[1]) for row in db.execute(f"PRAGMA table_info({table})")]
         rows = db.execute(f"SELECT * FROM {table}")
         found[table] = sorted(
-            (tuple(c[v] if c else v for v, c in zip(row, columns, strict=True)) for row in rows), key=repr
+            (tuple(c[v] if c and v is not None else v for v, c in zip(row, columns, strict=True)) for row in rows),
+            key=repr,
         )
     return found
 

@@ -1,6 +1,7 @@
 """Generators that follow memory, beside brute force and hand-worked tables."""
 
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,8 +16,9 @@ from gpuprof.trace.generators.memory.sets import Sets
 from gpuprof.trace.generators.memory.sharing import Sharing
 from gpuprof.trace.generators.memory.stack_distance import StackDistances
 from gpuprof.trace.generators.memory.traffic import Traffic
-from gpuprof.trace.generators.memory.units import of_access
+from gpuprof.trace.generators.memory.units import lines_of, of_access
 from gpuprof.trace.generators.memory.watch import Watch
+from gpuprof.trace.kernel import Allocation
 from tests.support.emulate_harness import ADDR64, special
 from tests.support.watching import watch
 from tests.trace.test_counts import numbered, rows
@@ -90,6 +92,65 @@ def test_units_are_coalesced_by_warp():
     access = Access("global", "load", 8, np.array([0b1111, 0b10], np.uint32), addresses, None)
     units, of_rows = of_access(access, 7)
     assert (units.tolist(), of_rows.tolist()) == ([0, 1, 2, 32], [0, 0, 0, 1])
+
+
+def slow_units(addresses, mask, nbytes, shift):
+    """Of one warp: each unit once, in the order of the lanes."""
+    found = []
+    for lane in range(32):
+        if mask >> lane & 1:
+            low, high = addresses[lane] >> shift, (addresses[lane] + nbytes - 1) >> shift
+            found += [unit for unit in range(low, high + 1) if unit not in found]
+    return found
+
+
+@pytest.mark.parametrize("nbytes, spread", [(4, 40), (4, 100_000), (8, 3_000), (16, 1_000_000)])
+def test_units_are_those_of_a_slow_list(nbytes, spread):
+    """Sectors, and lines both from addresses and from the sectors."""
+    rng = np.random.default_rng(spread)
+    addresses = rng.integers(0, spread, (40, 32)) * nbytes + rng.integers(0, 2, (40, 1)) * 4
+    masks = rng.integers(1, 1 << 32, 40, dtype=np.uint32)
+    access = Access("global", "load", nbytes, masks, addresses, None)
+    for shift in (5, 7):
+        units, rows = of_access(access, shift)
+        for row in range(40):
+            assert units[rows == row].tolist() == slow_units(addresses[row].tolist(), int(masks[row]), nbytes, shift)
+    lines, rows = lines_of(*of_access(access, 5), 2)
+    expected, of_rows = of_access(access, 7)
+    assert (lines.tolist(), rows.tolist()) == (expected.tolist(), of_rows.tolist())
+
+
+def test_distances_far_back_and_numbered_again():
+    """Three passes over many units, then the last of them backwards: distances beyond what is counted without the tree,
+    over several renewals of the times.
+    """
+    n = 3000
+    units = [*range(n)] * 3 + list(range(n - 1, n - 1000, -1))
+    distances = StackDistances()
+    found = [d for start in range(0, len(units), 700) for d in distances.take(np.array(units[start : start + 700]))]
+    assert found == [-1] * n + [n - 1] * 2 * n + list(range(999))
+
+
+def test_traffic_tells_allocations_apart():
+    """Two allocations with a gap, whose order is not that of their addresses; 4 bytes of the gap are read, too."""
+    allocations = (Allocation(4096, 100, "far"), Allocation(1024, 64, "near"))
+    traffic = Traffic()
+    traffic.initialize(SimpleNamespace(allocations=allocations))
+    addresses = np.zeros((1, 32), np.int64)
+    addresses[0, :5] = 1024, 1084, 4096, 4192, 2000
+    instruction = SimpleNamespace(file="k.cu", line=3)
+    for operation, mask in (("load", 0b11111), ("store", 0b01000)):
+        access = Access("global", operation, 4, np.array([mask], np.uint32), addresses, None)
+        traffic.event(SimpleNamespace(instruction=instruction, accesses=(access,)))
+    traffic.finish()
+    tables = traffic.end_launch(0).tables
+    assert tables["lines"] == [
+        ("", "k.cu", 3, "load", 1, 4),
+        ("near", "k.cu", 3, "load", 2, 8),
+        ("far", "k.cu", 3, "load", 2, 8),
+        ("far", "k.cu", 3, "store", 1, 4),
+    ]
+    assert tables["allocations"] == [("near", 1024, 64, 8, 0, 64), ("far", 4096, 100, 8, 4, 64)]
 
 
 # A launch: each thread loads x[thread] and y[0], adds, and the first 8 lanes store to x.
