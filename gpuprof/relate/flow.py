@@ -41,7 +41,7 @@ class Unread(NamedTuple):
 Readers: TypeAlias = "tuple[int, Readers] | None"
 State: TypeAlias = tuple[
     int | None, Readers
-]  # who wrote them last (None: nobody, they are zero), and who has read them
+]  # who wrote them last, None for nobody; who has read them
 UNTOUCHED: State = (None, None)
 
 
