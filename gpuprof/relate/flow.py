@@ -1,0 +1,155 @@
+"""Who wrote what last: the relations that tasks have through the bytes they read and write.
+
+A task reads what was there before it, then writes. Three kinds of flow follow, each with its bytes:
+
+    produces     the target reads what the source wrote last
+    is read by   the source reads what the target overwrites, so the target may not come before
+    overwrites   the target writes again what the source wrote last
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+
+from gpuprof.relate.ranges import Ranges
+
+READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE = "produces", "is read by", "overwrites"
+
+
+class Flow(NamedTuple):
+    """`nbytes` bytes of a buffer tie two tasks; see the kinds above."""
+
+    kind: str
+    source: int
+    target: int
+    buffer: int
+    nbytes: int
+
+
+class Unread(NamedTuple):
+    """`nbytes` bytes that a task wrote to a buffer, and nobody has read. `replaced_by`: the task that wrote over them;
+    None when they were still there at the end.
+    """
+
+    task: int
+    buffer: int
+    nbytes: int
+    replaced_by: int | None
+
+
+# The readers of some bytes since these were written: the last one, and those before it. Segments share their tails.
+Readers: TypeAlias = "tuple[int, Readers] | None"
+State: TypeAlias = tuple[
+    int | None, Readers
+]  # who wrote them last, None for nobody; who has read them
+UNTOUCHED: State = (None, None)
+
+
+class Buffer:
+    """Who wrote and who has read each byte of a buffer of `nbytes` bytes from `address` on."""
+
+    def __init__(self, number: int, address: int, nbytes: int):
+        self.number = number
+        self._starts = [address]  # of segments, ascending; each reaches to the next, the last to the buffer's end
+        self._states: list[State] = [UNTOUCHED]
+        self._end = address + nbytes
+
+    def read(self, task: int, ranges: Ranges) -> Iterator[tuple[str, int, int]]:
+        """(kind, source, nbytes) for each segment read."""
+        for start, end in ranges.pairs():
+            first, after = self._cut(start), self._cut(end)
+            for k in range(first, after):
+                writer, readers = self._states[k]
+                if writer is not None and writer != task:
+                    yield READ_AFTER_WRITE, writer, self._after(k) - self._starts[k]
+                if readers is None or readers[0] != task:
+                    self._states[k] = writer, (task, readers)
+
+    def write(self, task: int, ranges: Ranges) -> Iterator[tuple[str, int, int]]:
+        """(kind, source, nbytes) for each segment written."""
+        for start, end in ranges.pairs():
+            first, after = self._cut(start), self._cut(end)
+            for k in range(first, after):
+                writer, readers = self._states[k]
+                nbytes = self._after(k) - self._starts[k]
+                if writer is not None and writer != task:
+                    yield WRITE_AFTER_WRITE, writer, nbytes
+                yield from ((WRITE_AFTER_READ, reader, nbytes) for reader in each(readers) if reader != task)
+            self._starts[first:after] = [start]
+            self._states[first:after] = [(task, None)]
+
+    def unread(self, ranges: Ranges | None = None) -> Iterator[tuple[int, int]]:
+        """(task, nbytes) for each segment that was written and not read; in `ranges`, or anywhere."""
+        pairs = [(self._starts[0], self._end)] if ranges is None else ranges.pairs()
+        for start, end in pairs:
+            first = max(bisect_left(self._starts, start + 1) - 1, 0)
+            for k in range(first, len(self._starts)):
+                if self._starts[k] >= end:
+                    break
+                writer, readers = self._states[k]
+                # A task that reads its own bytes has not used them for anybody.
+                if writer is not None and not any(reader != writer for reader in each(readers)):
+                    yield writer, min(end, self._after(k)) - max(start, self._starts[k])
+
+    def _after(self, k: int) -> int:
+        return self._starts[k + 1] if k + 1 < len(self._starts) else self._end
+
+    def _cut(self, address: int) -> int:
+        """The number of the segment that starts at `address`; len(segments) for the buffer's end."""
+        k = bisect_left(self._starts, address)
+        if address < self._end and (k == len(self._starts) or self._starts[k] != address):
+            self._starts.insert(k, address)
+            self._states.insert(k, self._states[k - 1])
+        return k
+
+
+def each(readers: Readers) -> Iterator[int]:
+    while readers is not None:
+        reader, readers = readers
+        yield reader
+
+
+class Flows:
+    """Takes what tasks read and write, one task after the other in the order of execution, and gives the flows between
+    them.
+    """
+
+    def __init__(self):
+        self._buffers: dict[int, Buffer] = {}
+        self._bytes: dict[tuple[str, int, int, int], int] = {}
+        self._unread: dict[tuple[int, int, int | None], int] = {}
+
+    def open(self, number: int, address: int, nbytes: int) -> None:
+        """A buffer is there from now on."""
+        self._buffers[number] = Buffer(number, address, nbytes)
+
+    def close(self, number: int) -> None:
+        """A buffer is freed."""
+        for task, nbytes in self._buffers.pop(number).unread():
+            _add(self._unread, (task, number, None), nbytes)
+
+    def access(self, task: int, number: int, reads: Ranges, writes: Ranges) -> None:
+        """A task reads bytes of a buffer that it has not written itself before, and writes some."""
+        buffer = self._buffers[number]
+        for kind, source, nbytes in buffer.read(task, reads):
+            _add(self._bytes, (kind, source, task, number), nbytes)
+        for lost, nbytes in buffer.unread(writes):
+            if lost != task:
+                _add(self._unread, (lost, number, task), nbytes)
+        for kind, source, nbytes in buffer.write(task, writes):
+            _add(self._bytes, (kind, source, task, number), nbytes)
+
+    def finish(self) -> tuple[list[Flow], list[Unread]]:
+        """All flows, and all bytes that nobody read; ordered by target and task."""
+        for number in sorted(self._buffers):
+            self.close(number)
+        flows = [Flow(*key, nbytes) for key, nbytes in self._bytes.items()]
+        unread = [Unread(task, number, nbytes, by) for (task, number, by), nbytes in self._unread.items()]
+        return (
+            sorted(flows, key=lambda flow: (flow.target, flow.source, flow.kind, flow.buffer)),
+            sorted(unread, key=lambda row: (row.task, row.buffer, -1 if row.replaced_by is None else row.replaced_by)),
+        )
+
+
+def _add(sums: dict, key: tuple, nbytes: int) -> None:
+    sums[key] = sums.get(key, 0) + nbytes
