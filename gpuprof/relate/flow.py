@@ -2,18 +2,17 @@
 
 A task reads what was there before it, then writes. Three kinds of flow follow, each with its bytes:
 
-    produces     the target reads what the source wrote last
-    is read by   the source reads what the target overwrites, so the target may not come before
-    overwrites   the target writes again what the source wrote last
+    produces for    the target reads what the source wrote last
+    reads before    the source reads what the target overwrites, so the target may not come before
+    writes before   the target writes again what the source wrote last
 """
 
 from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
+from gpuprof.relate.kinds import PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE
 from gpuprof.relate.ranges import Ranges
-
-READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE = "produces", "is read by", "overwrites"
 
 
 class Flow(NamedTuple):
@@ -61,7 +60,7 @@ class Buffer:
             for k in range(first, after):
                 writer, readers = self._states[k]
                 if writer is not None and writer != task:
-                    yield READ_AFTER_WRITE, writer, self._after(k) - self._starts[k]
+                    yield PRODUCES_FOR, writer, self._after(k) - self._starts[k]
                 if readers is None or readers[0] != task:
                     self._states[k] = writer, (task, readers)
 
@@ -73,8 +72,8 @@ class Buffer:
                 writer, readers = self._states[k]
                 nbytes = self._after(k) - self._starts[k]
                 if writer is not None and writer != task:
-                    yield WRITE_AFTER_WRITE, writer, nbytes
-                yield from ((WRITE_AFTER_READ, reader, nbytes) for reader in each(readers) if reader != task)
+                    yield WRITES_BEFORE, writer, nbytes
+                yield from ((READS_BEFORE, reader, nbytes) for reader in each(readers) if reader != task)
             self._starts[first:after] = [start]
             self._states[first:after] = [(task, None)]
 

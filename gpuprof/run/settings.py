@@ -53,6 +53,7 @@ class Settings:
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
+    observe: bool = True  # which bytes each launch and copy reads and writes
     traces: tuple[Attached, ...] = ()  # generators that watch from the start
 
     def chosen_chip(self, asked: str | None = None) -> Chip:

@@ -18,9 +18,9 @@ def test_a_buffer_that_is_filled_read_and_filled_again():
     flows.access(3, 0, none(), one(102, 4))
     assert flows.finish() == (
         [
-            Flow("produces", 1, 2, 0, 4),
-            Flow("overwrites", 1, 3, 0, 4),
-            Flow("is read by", 2, 3, 0, 2),
+            Flow("produces for", 1, 2, 0, 4),
+            Flow("writes before", 1, 3, 0, 4),
+            Flow("reads before", 2, 3, 0, 2),
         ],
         [Unread(1, 0, 2, None), Unread(1, 0, 2, 3), Unread(3, 0, 4, None)],
     )
@@ -33,7 +33,7 @@ def test_a_task_that_changes_a_buffer_in_place():
     flows.access(2, 7, one(0, 4), one(0, 4))
     flows.access(3, 7, one(0, 4), none())
     assert flows.finish() == (
-        [Flow("overwrites", 1, 2, 7, 4), Flow("produces", 1, 2, 7, 4), Flow("produces", 2, 3, 7, 4)],
+        [Flow("produces for", 1, 2, 7, 4), Flow("writes before", 1, 2, 7, 4), Flow("produces for", 2, 3, 7, 4)],
         [],
     )
 
@@ -45,15 +45,15 @@ def replay(accesses) -> tuple[Counter, Counter]:
     for task, reads, writes in accesses:
         for byte in sorted(reads):
             if writer.get(byte, task) != task:
-                flows["produces", writer[byte], task] += 1
+                flows["produces for", writer[byte], task] += 1
             readers.setdefault(byte, set()).add(task)
         for byte in sorted(writes):
             if writer.get(byte, task) != task:
-                flows["overwrites", writer[byte], task] += 1
+                flows["writes before", writer[byte], task] += 1
                 if not readers.get(byte, set()) - {writer[byte]}:
                     unread[writer[byte], task] += 1
             for reader in readers.get(byte, set()) - {task}:
-                flows["is read by", reader, task] += 1
+                flows["reads before", reader, task] += 1
             writer[byte], readers[byte] = task, set()
     for byte, task in writer.items():
         if not readers[byte] - {task}:
