@@ -8,11 +8,10 @@ A task reads what was there before it, then writes. Three kinds of flow follow, 
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from gpuprof.relate.kinds import PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE
-from gpuprof.relate.ranges import Ranges
 
 
 class Flow(NamedTuple):
@@ -36,11 +35,24 @@ class Unread(NamedTuple):
     replaced_by: int | None
 
 
+class Again(NamedTuple):
+    """A task wrote `nbytes` bytes to a buffer that were there already, of task `writer`. copied_out_by: the last copy to
+    the host that has read them since; None when none has.
+    """
+
+    task: int
+    buffer: int
+    writer: int
+    copied_out_by: int | None
+    nbytes: int
+
+
+Pairs: TypeAlias = Iterable[tuple[int, int]]  # ranges [start, end), ascending; no two overlap or touch
+
 # The readers of some bytes since these were written: the last one, and those before it. Segments share their tails.
 Readers: TypeAlias = "tuple[int, Readers] | None"
-State: TypeAlias = tuple[
-    int | None, Readers
-]  # who wrote them last, None for nobody; who has read them
+# Who wrote them last, None for nobody; who has read them.
+State: TypeAlias = tuple[int | None, Readers]
 UNTOUCHED: State = (None, None)
 
 
@@ -53,9 +65,9 @@ class Buffer:
         self._states: list[State] = [UNTOUCHED]
         self._end = address + nbytes
 
-    def read(self, task: int, ranges: Ranges) -> Iterator[tuple[str, int, int]]:
+    def read(self, task: int, ranges: Pairs) -> Iterator[tuple[str, int, int]]:
         """(kind, source, nbytes) for each segment read."""
-        for start, end in ranges.pairs():
+        for start, end in ranges:
             first, after = self._cut(start), self._cut(end)
             for k in range(first, after):
                 writer, readers = self._states[k]
@@ -64,9 +76,9 @@ class Buffer:
                 if readers is None or readers[0] != task:
                     self._states[k] = writer, (task, readers)
 
-    def write(self, task: int, ranges: Ranges) -> Iterator[tuple[str, int, int]]:
+    def write(self, task: int, ranges: Pairs) -> Iterator[tuple[str, int, int]]:
         """(kind, source, nbytes) for each segment written."""
-        for start, end in ranges.pairs():
+        for start, end in ranges:
             first, after = self._cut(start), self._cut(end)
             for k in range(first, after):
                 writer, readers = self._states[k]
@@ -77,18 +89,28 @@ class Buffer:
             self._starts[first:after] = [start]
             self._states[first:after] = [(task, None)]
 
-    def unread(self, ranges: Ranges | None = None) -> Iterator[tuple[int, int]]:
+    def unread(self, ranges: Pairs | None = None) -> Iterator[tuple[int, int]]:
         """(task, nbytes) for each segment that was written and not read; in `ranges`, or anywhere."""
-        pairs = [(self._starts[0], self._end)] if ranges is None else ranges.pairs()
-        for start, end in pairs:
+        for writer, readers, nbytes in self.written(((self._starts[0], self._end),) if ranges is None else ranges):
+            # A task that reads its own bytes has not used them for anybody.
+            if not any(reader != writer for reader in each(readers)):
+                yield writer, nbytes
+
+    def written(self, ranges: Pairs) -> Iterator[tuple[int, Readers, int]]:
+        """(who wrote it, who has read it, nbytes) for each segment in the ranges that somebody wrote."""
+        for writer, readers, start, end in self.segments(ranges):
+            if writer is not None:
+                yield writer, readers, end - start
+
+    def segments(self, ranges: Pairs) -> Iterator[tuple[int | None, Readers, int, int]]:
+        """(who wrote it, who has read it, start, end) for each segment, cut to the ranges."""
+        for start, end in ranges:
             first = max(bisect_left(self._starts, start + 1) - 1, 0)
             for k in range(first, len(self._starts)):
                 if self._starts[k] >= end:
                     break
                 writer, readers = self._states[k]
-                # A task that reads its own bytes has not used them for anybody.
-                if writer is not None and not any(reader != writer for reader in each(readers)):
-                    yield writer, min(end, self._after(k)) - max(start, self._starts[k])
+                yield writer, readers, max(start, self._starts[k]), min(end, self._after(k))
 
     def _after(self, k: int) -> int:
         return self._starts[k + 1] if k + 1 < len(self._starts) else self._end
@@ -113,41 +135,70 @@ class Flows:
     them.
     """
 
-    def __init__(self):
+    def __init__(self, copies_out: Container[int] = ()):
+        """copies_out: the tasks that copy to the host."""
+        self._copies_out = copies_out
         self._buffers: dict[int, Buffer] = {}
         self._bytes: dict[tuple[str, int, int, int], int] = {}
         self._unread: dict[tuple[int, int, int | None], int] = {}
+        self._again: dict[tuple[int, int, int, int | None], int] = {}
+        # What each task found where it read: (buffer, who wrote it, start, end), neighbours of one writer joined.
+        self.inputs: dict[int, list[tuple[int, int | None, int, int]]] = {}
 
     def open(self, number: int, address: int, nbytes: int) -> None:
         """A buffer is there from now on."""
         self._buffers[number] = Buffer(number, address, nbytes)
+
+    def is_open(self, number: int) -> bool:
+        return number in self._buffers
 
     def close(self, number: int) -> None:
         """A buffer is freed."""
         for task, nbytes in self._buffers.pop(number).unread():
             _add(self._unread, (task, number, None), nbytes)
 
-    def access(self, task: int, number: int, reads: Ranges, writes: Ranges) -> None:
-        """A task reads bytes of a buffer that it has not written itself before, and writes some."""
+    def access(self, task: int, number: int, reads: Pairs, writes: Pairs, unchanged: Pairs = ()) -> None:
+        """A task reads bytes of a buffer that it has not written itself before, and writes some, of which the
+        `unchanged` ones were there already.
+        """
         buffer = self._buffers[number]
+        self._note_inputs(task, buffer, reads)
         for kind, source, nbytes in buffer.read(task, reads):
             _add(self._bytes, (kind, source, task, number), nbytes)
+        for writer, readers, nbytes in buffer.written(unchanged):
+            out = next((reader for reader in each(readers) if reader in self._copies_out), None)
+            _add(self._again, (task, number, writer, out), nbytes)
         for lost, nbytes in buffer.unread(writes):
             if lost != task:
                 _add(self._unread, (lost, number, task), nbytes)
         for kind, source, nbytes in buffer.write(task, writes):
             _add(self._bytes, (kind, source, task, number), nbytes)
 
-    def finish(self) -> tuple[list[Flow], list[Unread]]:
-        """All flows, and all bytes that nobody read; ordered by target and task."""
+    def _note_inputs(self, task: int, buffer: Buffer, reads: Pairs) -> None:
+        found = self.inputs.setdefault(task, [])
+        for writer, _, start, end in buffer.segments(reads):
+            if found and found[-1][:2] == (buffer.number, writer) and found[-1][3] == start:
+                start = found.pop()[2]
+            found.append((buffer.number, writer, start, end))
+
+    def finish(self) -> tuple[list[Flow], list[Unread], list[Again]]:
+        """All flows, all bytes that nobody read, and all that were written again unchanged; ordered by target and
+        task.
+        """
         for number in sorted(self._buffers):
             self.close(number)
         flows = [Flow(*key, nbytes) for key, nbytes in self._bytes.items()]
         unread = [Unread(task, number, nbytes, by) for (task, number, by), nbytes in self._unread.items()]
+        again = [Again(*key, nbytes) for key, nbytes in self._again.items()]
         return (
             sorted(flows, key=lambda flow: (flow.target, flow.source, flow.kind, flow.buffer)),
-            sorted(unread, key=lambda row: (row.task, row.buffer, -1 if row.replaced_by is None else row.replaced_by)),
+            sorted(unread, key=lambda row: (row.task, row.buffer, _number(row.replaced_by))),
+            sorted(again, key=lambda row: (row.task, row.buffer, row.writer, _number(row.copied_out_by))),
         )
+
+
+def _number(task: int | None) -> int:
+    return -1 if task is None else task
 
 
 def _add(sums: dict, key: tuple, nbytes: int) -> None:

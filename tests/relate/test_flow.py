@@ -5,17 +5,16 @@ from collections import Counter
 
 import pytest
 
-from gpuprof.relate.flow import Flow, Flows, Unread
-from gpuprof.relate.ranges import none, one
+from gpuprof.relate.flow import Again, Flow, Flows, Unread
 from tests.relate.test_ranges import addresses, drawn, ranges
 
 
 def test_a_buffer_that_is_filled_read_and_filled_again():
     flows = Flows()
     flows.open(0, 100, 8)
-    flows.access(1, 0, none(), one(100, 8))
-    flows.access(2, 0, one(100, 4), none())
-    flows.access(3, 0, none(), one(102, 4))
+    flows.access(1, 0, [], [(100, 108)])
+    flows.access(2, 0, [(100, 104)], [])
+    flows.access(3, 0, [], [(102, 106)])
     assert flows.finish() == (
         [
             Flow("produces for", 1, 2, 0, 4),
@@ -23,19 +22,32 @@ def test_a_buffer_that_is_filled_read_and_filled_again():
             Flow("reads before", 2, 3, 0, 2),
         ],
         [Unread(1, 0, 2, None), Unread(1, 0, 2, 3), Unread(3, 0, 4, None)],
+        [],
     )
 
 
 def test_a_task_that_changes_a_buffer_in_place():
     flows = Flows()
     flows.open(7, 0, 4)
-    flows.access(1, 7, none(), one(0, 4))
-    flows.access(2, 7, one(0, 4), one(0, 4))
-    flows.access(3, 7, one(0, 4), none())
+    flows.access(1, 7, [], [(0, 4)])
+    flows.access(2, 7, [(0, 4)], [(0, 4)])
+    flows.access(3, 7, [(0, 4)], [])
     assert flows.finish() == (
         [Flow("produces for", 1, 2, 7, 4), Flow("writes before", 1, 2, 7, 4), Flow("produces for", 2, 3, 7, 4)],
         [],
+        [],
     )
+
+
+def test_bytes_that_go_to_the_host_and_come_back():
+    flows = Flows(copies_out={2})
+    flows.open(0, 0, 8)
+    flows.access(1, 0, [], [(0, 6)])
+    flows.access(2, 0, [(0, 8)], [])
+    flows.access(3, 0, [], [(4, 8)], [(4, 8)])
+    assert flows.inputs[2] == [(0, 1, 0, 6), (0, None, 6, 8)]
+    _, _, again = flows.finish()
+    assert again == [Again(3, 0, 1, 2, 2)]
 
 
 def replay(accesses) -> tuple[Counter, Counter]:
@@ -69,9 +81,9 @@ def test_random_accesses(seed):
     accesses = []
     for task in sorted(rng.choices(range(8), k=rng.randrange(1, 12))):
         reads, writes = ranges(*drawn(rng)), ranges(*drawn(rng))
-        flows.access(task, 0, reads, writes)
+        flows.access(task, 0, reads.pairs(), writes.pairs())
         accesses.append((task, addresses(reads), addresses(writes)))
-    found, lost = flows.finish()
+    found, lost, _ = flows.finish()
     expected, expected_lost = replay(accesses)
     assert {(flow.kind, flow.source, flow.target): flow.nbytes for flow in found} == dict(expected)
     assert {(row.task, row.replaced_by): row.nbytes for row in lost} == dict(expected_lost)
