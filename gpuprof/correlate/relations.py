@@ -201,7 +201,7 @@ class _Checked:
             of_buffer = kind < len(kinds.NAMES) and kinds.NAMES[kind] in kinds.OF_BUFFERS
             if kind >= len(kinds.NAMES) or of_buffer != (target == NONE) or source == target:
                 raise self._wrong(f"a relation of task {source}")
-            if parameter != NONE and parameter >= len(parameters) or of_buffer and parameter == NONE:
+            if (parameter != NONE and parameter >= len(parameters)) or (of_buffer and parameter == NONE):
                 raise self._wrong(f"a relation of task {source} through parameter {parameter}")
             if source in tasks and (of_buffer or target in tasks):
                 via = None if parameter == NONE else parameter
@@ -292,9 +292,7 @@ def _by_rules(
     next_task, last = max(tasks, default=-1) + 1, max((task.end for task in tasks.values()), default=0)
     for fields in rules:
         rule, whole = _rule(recording, fields), tasks.get(fields.get("task", NONE))
-        inside = [
-            each for each in candidates if whole is None or whole.begin <= tasks[each.task].begin <= whole.end
-        ]
+        inside = [each for each in candidates if whole is None or whole.begin <= tasks[each.task].begin <= whole.end]
         for group in groups(rule, inside):
             number = whole.task if whole and rule.key != "starts" else next_task
             if number == next_task:

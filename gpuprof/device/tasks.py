@@ -87,4 +87,6 @@ def _described(name: str, value: Any) -> tuple[str, str]:
     try:
         return kind, json.dumps(value, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError):
-        raise UsageError(f"the value of parameter {name!r} is no number, text or structure of these: {value!r}") from None
+        raise UsageError(
+            f"the value of parameter {name!r} is no number, text or structure of these: {value!r}"
+        ) from None

@@ -162,7 +162,11 @@ class Room:
             self._parameters,
             self._names,
             self._orders,
-            places, frozenset(shared), starts, starts + lengths, shifts
+            places,
+            frozenset(shared),
+            starts,
+            starts + lengths,
+            shifts,
         )
         self._launches += max(index.launches, default=-1) + 1
         self._cycles += index.end_cycle

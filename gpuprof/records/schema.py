@@ -508,7 +508,11 @@ CHUNKS = (
         columns=ACCESS_COLUMNS,
     ),
     Chunk(
-        b"CNST", "table", CONSTRAINT_DTYPE, "orders between tasks that the program asked for", columns=CONSTRAINT_COLUMNS
+        b"CNST",
+        "table",
+        CONSTRAINT_DTYPE,
+        "orders between tasks that the program asked for",
+        columns=CONSTRAINT_COLUMNS,
     ),
     Chunk(
         b"MARK",

@@ -1,4 +1,4 @@
-"""The longest chain of tasks that need each other: no schedule of these tasks is shorter, with each as long as it is."""
+"""The longest chain of tasks that need each other: no schedule is shorter, with each task as long as it is."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

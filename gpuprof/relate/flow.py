@@ -36,8 +36,8 @@ class Unread(NamedTuple):
 
 
 class Again(NamedTuple):
-    """A task wrote `nbytes` bytes to a buffer that were there already, of task `writer`. copied_out_by: the last copy to
-    the host that has read them since; None when none has.
+    """A task wrote `nbytes` bytes to a buffer that were there already, of task `writer`. copied_out_by: the last copy
+    to the host that has read them since; None when none has.
     """
 
     task: int

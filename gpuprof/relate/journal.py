@@ -2,8 +2,8 @@
 
     tasks, parameters, stated relations, accesses, constraints ─ Journal ─ `put`, once there are many ─> recording
 
-Tasks, parameters and names have numbers from 0, in the order in which they begin. A script calls a task by an identifier
-of its own, which it registers first and assigns to the task.
+Tasks, parameters and names have numbers from 0, in the order in which they begin. A script calls a task by an
+identifier of its own, which it registers first and assigns to the task.
 """
 
 from collections.abc import Callable, Iterable
@@ -129,9 +129,7 @@ class Journal:
     def begin(self, text: str, row: str, identifier: int, parent: int, is_virtual: bool, cycle: int) -> int:
         """A task of the script begins; parent: an identifier, or -1 for the innermost that is open."""
         above = self.parent if parent < 0 else self.task_of(parent)
-        there = Open(
-            self._new(), above, self.name(text), text, self.name(row), self.order, cycle, VIRTUAL * is_virtual
-        )
+        there = Open(self._new(), above, self.name(text), text, self.name(row), self.order, cycle, VIRTUAL * is_virtual)
         if is_virtual:
             self._virtual[there.task] = there
         else:

@@ -1,7 +1,7 @@
 """When tasks begin and end, in GPU cycles, and the time of their parts.
 
-A launch has its own cycles. A copy or a wait takes no time: it happens when all that it waits for has ended. A task with
-parts runs from the first begin to the last end of these.
+A launch has its own cycles. A copy or a wait takes no time: it happens when all that it waits for has ended. A task
+with parts runs from the first begin to the last end of these.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -57,7 +57,9 @@ def spans(tasks: Sequence[int], parts: Mapping[int, Sequence[int]], leaves: Mapp
         for task in parts:
             if task in found:
                 below = _below(task, parts)
-                found[task] = found[task]._replace(parts_cycles=sum(found[each].own_cycles for each in below & found.keys()))
+                found[task] = found[task]._replace(
+                    parts_cycles=sum(found[each].own_cycles for each in below & found.keys())
+                )
     return found
 
 
@@ -80,7 +82,7 @@ def _close(top: int, parts: Mapping[int, Sequence[int]], leaves: Mapping[int, Le
 def _put(task: int, parts: Mapping[int, Sequence[int]], leaves: Mapping[int, Leaf], found: dict[int, Span]) -> None:
     below = [found[part] for part in parts.get(task, ()) if part in found]
     own = leaves.get(task)
-    each = [(span.begin, span.end) for span in below] if own is None or below and own.begin == own.end else [own]
+    each = [(span.begin, span.end) for span in below] if own is None or (below and own.begin == own.end) else [own]
     if not each:
         return
     own_cycles = own.end - own.begin if own else 0

@@ -171,7 +171,8 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 class Begun(NamedTuple):
     """A launch that is counted and recorded, and how it goes on: its emulation, which fills the counters, the samples
-    that are wanted of it, the priority that its stream had when it was asked for, who watches it, and its task's number.
+    that are wanted of it, the priority that its stream had when it was asked for, who watches it, and the number of its
+    task.
     """
 
     launch: cmd.Launch

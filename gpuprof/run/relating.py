@@ -7,7 +7,6 @@ A launch's bytes are noted when it has been emulated, those of a copy when it ha
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import chain
 
 import numpy as np
 

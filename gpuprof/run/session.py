@@ -230,9 +230,7 @@ class Session:
             self._happens(replace(command, stream=cmd.HOST))
         else:
             self.in_flight.wait(command.event, command.stream)
-            self.relating.happens(
-                command, self.settling.machine.cycle, self.in_flight.before_event(command.event)
-            )
+            self.relating.happens(command, self.settling.machine.cycle, self.in_flight.before_event(command.event))
 
     def _set_priority(self, command: cmd.Priority) -> None:
         if not -MOST_PRIORITY <= command.priority < MOST_PRIORITY:

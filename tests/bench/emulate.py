@@ -163,7 +163,12 @@ def emulate_rate(kind: str, footprint: Footprint | None = None) -> float:
         code, memory = KINDS[kind]()
         start = time.perf_counter()
         result = run(
-            code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), shared_nbytes=1024, max_cycles=10_000_000,
+            code,
+            memory=memory,
+            grid=(BLOCKS, 1, 1),
+            block=(THREADS, 1, 1),
+            shared_nbytes=1024,
+            max_cycles=10_000_000,
             footprint=footprint,
         )
         best = max(best, float(np.sum(result.counters.inst_executed)) / (time.perf_counter() - start))

@@ -53,7 +53,8 @@ MAY_IMPORT = {
     "run": f"{GROUND} trace compiled compile assemble device emulate timing relate records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
-    "cli": f"{GROUND} compile assemble device timing relate records saved correlate report export check trace run sweep",
+    "cli": f"{GROUND} compile assemble device timing relate records saved correlate report export check trace run "
+    "sweep",
 }
 OUTSIDE = {"": "base device run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 # (room, module) beside the table.
@@ -62,7 +63,18 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
-    "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
+    "device": (
+        REST,
+        "launching",
+        "array",
+        "tasks",
+        "texture",
+        "kernels",
+        "host_arguments",
+        "api",
+        "results",
+        "requests",
+    ),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
 }

@@ -2,8 +2,8 @@
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
-`nbytes_from(address)` (to the end of what is there), `describe(address)` and `footprint` (who hears of accesses; None for
-nobody).
+`nbytes_from(address)` (to the end of what is there), `describe(address)` and `footprint` (who hears of accesses; None
+for nobody).
 All addresses are int64 rows of x.n elements.
 """
 

@@ -77,8 +77,8 @@ def touch(
     unchecked: np.ndarray | None = None,
     needs_records: bool = True,
 ) -> Touched:
-    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been, and the caller
-    tells the footprint of what is read. Raises KernelFault.
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been, and then the
+    caller tells the footprint of what is read. Raises KernelFault.
 
     When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
     """

@@ -1,7 +1,7 @@
 """Bits of a footprint, compiled by Numba: one for each byte, 64 to a word, bit k of word w for byte 64 * w + k.
 
-`reads`, `writes`: uint64 (words,). `pages`: uint8 (pages,), 1 where a page has a bit. `mode` bits: 1 read, 2 write; with
-both the byte is read first.
+`reads`, `writes`: uint64 (words,). `pages`: uint8 (pages,), 1 where a page has a bit. `mode` bits: 1 read, 2 write;
+with both the byte is read first.
 """
 
 import numpy as np
