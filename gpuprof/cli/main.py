@@ -24,6 +24,7 @@ COMMANDS = {
     "records": "Print a recording, one record per line.",
     "correlate": "Turn a recording into a database (SQLite).",
     "report": "Show where the cycles went.",
+    "relate": "Show which launches could run at the same time, and measure it.",
     "export": "Write a profile in another tool's format.",
     "quality": "Show the error of the samples, by period.",
     "check": "Compare with a committed baseline; exit 3 on a regression.",

@@ -13,7 +13,6 @@ from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
 
-
 PAGES_OF_TASKS = ("tasks", "relations", "timeline")
 
 

@@ -3,6 +3,7 @@ columns.
 """
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -102,10 +103,24 @@ def pairs(database: sqlite3.Connection, tasks: Tasks, most: int) -> list[Pair]:
     return [pair for pair, _ in zip(found, range(most), strict=False)]
 
 
-def critical_path(database: sqlite3.Connection, tasks: Tasks) -> Path:
-    """The longest chain of needs, of tasks with their own cycles."""
-    leaves = tasks.columns["kind"] != (tasks.words.index("task") if "task" in tasks.words else -1)
+def host_launches(database: sqlite3.Connection) -> dict[int, int]:
+    """Launches that the host has asked for, with their numbers among these."""
+    query = (
+        "SELECT launch FROM launches WHERE launch NOT IN (SELECT launch FROM launch_metrics WHERE metric = 'parent') "
+        "ORDER BY launch"
+    )
+    return {launch: number for number, (launch,) in enumerate(database.execute(query))}
+
+
+def critical_path(database: sqlite3.Connection, tasks: Tasks, launch_cycles: Mapping[int, int] | None = None) -> Path:
+    """The longest chain of needs, of tasks with their own cycles, or with those of their launches in
+    `launch_cycles`.
+    """
+    is_script = np.isin(tasks.columns["kind"], [number for number, word in enumerate(tasks.words) if word == "task"])
+    leaves = np.flatnonzero(~is_script)
     numbers, cycles = tasks.columns["task"][leaves].tolist(), tasks.columns["own_cycles"][leaves].tolist()
+    if launch_cycles is not None:
+        cycles = [launch_cycles.get(launch, 0) for launch in tasks.columns["launch"][leaves].tolist()]
     durations = dict(zip(numbers, cycles, strict=True))
     return longest(
         durations,

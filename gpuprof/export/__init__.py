@@ -20,4 +20,7 @@ FORMATS = {
     "folded": Entry("folded stacks, for flamegraph.pl, inferno and speedscope", ".folded", "folded"),
     "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "cfg_dot"),
     "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "cfg_svg"),
+    "perfetto": Entry("tasks and the flows between them in time, for ui.perfetto.dev", ".pftrace", "perfetto"),
+    "dot": Entry("graph of tasks and their relations, for Graphviz", ".relations.dot", "relations_dot"),
+    "csv": Entry("relations between tasks, a row each", ".relations.csv", "relations_csv"),
 }

@@ -106,6 +106,8 @@ class Session:
     def begin_recording(self) -> None:
         """Before the first command."""
         record_preamble(self.settings, self.chip)
+        for rule in self.settings.rules:
+            self.relating.rule(rule._asdict())
         if self.settings.save_stream:
             self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings))
 

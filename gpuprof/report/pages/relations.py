@@ -114,7 +114,7 @@ def tables(report: Report) -> Iterator[tuple[str, Sequence[str], Sequence]]:
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     for title, names, found in tables(report):
-        if found or title == "relations" and request.task is None:
+        if found or (title == "relations" and request.task is None):
             yield ["Table", cell(title)]
             yield [HEADS.get(name, name) for name in names]
             for row in found:

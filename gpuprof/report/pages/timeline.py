@@ -46,7 +46,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     if len(nodes) > MOST_LINES:
         yield from remark(f"{len(nodes) - MOST_LINES:,} more rows (--format csv)", look)
     yield from remark(
-        f"{MARK} on the longest chain of needs ({related.path.cycles:,} cycles), {BAR} other time, {POINT} no time", look
+        f"{MARK} on the longest chain of needs ({related.path.cycles:,} cycles), {BAR} other time, {POINT} no time",
+        look,
     )
 
 

@@ -122,6 +122,9 @@ def tree(database: sqlite3.Connection, tasks: Tasks) -> list[Node]:
         children[-1 if parent < 0 else tasks.place(parent)].append(place)
     for whole, part in contained(database):
         children[tasks.place(whole)].append(tasks.place(part))
+    # a part of a virtual task stands there alone, where it is a part of nothing else
+    inside = {tasks.place(part) for _, part in contained(database)}
+    children[-1] = [place for place in children[-1] if place not in inside]
     reasons = _reasons(database)
     found: list[Node] = []
     stack = [(0, group) for group in reversed(_grouped(children[-1], children, tasks))]
@@ -233,7 +236,12 @@ def _chosen(database: sqlite3.Connection, chosen: str) -> tuple[tuple, tuple]:
         )
     neighbours = tuple((f"{name} (task {task})", tuple(_neighbours(database, task))) for task, name in tasks)
     touches = tuple(
-        (name, tuple(Touch(*row[:2], bool(row[2]), *row[3:6], bool(row[6])) for row in database.execute(TOUCHES, (number,))))
+        (
+            name,
+            tuple(
+                Touch(*row[:2], bool(row[2]), *row[3:6], bool(row[6])) for row in database.execute(TOUCHES, (number,))
+            ),
+        )
         for number, name in buffers
     )
     return neighbours, touches
