@@ -236,10 +236,10 @@ def _flows(
         for buffer, its in by_buffer.items():
             if buffer in closed:
                 continue
-            if not flows.is_open(buffer):
-                flows.open(buffer, 0, parameters[buffer]["nbytes"])
+            if not flows.has(buffer):
+                flows.add(buffer, 0, parameters[buffer]["nbytes"])
             if any(row[2] & kinds.FREES for row in its):
-                flows.close(buffer)
+                flows.remove(buffer)
                 closed.add(buffer)
                 continue
             reads = _apart(row[3:] for row in its if not row[2] & kinds.WRITES)

@@ -145,14 +145,14 @@ class Flows:
         # What each task found where it read: (buffer, who wrote it, start, end), neighbours of one writer joined.
         self.inputs: dict[int, list[tuple[int, int | None, int, int]]] = {}
 
-    def open(self, number: int, address: int, nbytes: int) -> None:
+    def add(self, number: int, address: int, nbytes: int) -> None:
         """A buffer is there from now on."""
         self._buffers[number] = Buffer(number, address, nbytes)
 
-    def is_open(self, number: int) -> bool:
+    def has(self, number: int) -> bool:
         return number in self._buffers
 
-    def close(self, number: int) -> None:
+    def remove(self, number: int) -> None:
         """A buffer is freed."""
         for task, nbytes in self._buffers.pop(number).unread():
             _add(self._unread, (task, number, None), nbytes)
@@ -186,7 +186,7 @@ class Flows:
         task.
         """
         for number in sorted(self._buffers):
-            self.close(number)
+            self.remove(number)
         flows = [Flow(*key, nbytes) for key, nbytes in self._bytes.items()]
         unread = [Unread(task, number, nbytes, by) for (task, number, by), nbytes in self._unread.items()]
         again = [Again(*key, nbytes) for key, nbytes in self._again.items()]

@@ -198,9 +198,7 @@ WHOLE = {"folded": SAXPY.encode()}  # what each format makes of tests/support/re
 NO_GRAPH = "gpuprof: nothing to draw: the recording has no control-flow graph; collect with --trace graph\n"
 NO_TASKS = "gpuprof: nothing to export: the file has no tasks; collect again\n"
 NO_CYCLES = "gpuprof: nothing to export: no task of the file has cycles; collect again\n"
-NO_RELATIONS = (
-    "gpuprof: nothing to export: no tasks of the file are related; collect without --no-accesses\n"
-)
+NO_RELATIONS = "gpuprof: nothing to export: no tasks of the file are related; collect without --no-accesses\n"
 NOTHING = {
     "cfg-dot": NO_GRAPH,
     "cfg-svg": NO_GRAPH,
@@ -228,7 +226,11 @@ def test_every_format_whole(tmp_path):
 
 def test_every_file_with_a_writer_is_in_the_table():
     folder = ROOT / "gpuprof" / "export"
-    files = {path.stem for path in folder.glob("[a-z]*.py")} - {"write", "cfg", "protobuf"}  # cfg has what both drawings show
+    files = {path.stem for path in folder.glob("[a-z]*.py")} - {
+        "write",
+        "cfg",
+        "protobuf",
+    }  # cfg has what both drawings show
     assert files == {entry.file for entry in FORMATS.values()}
     assert all(callable(import_module(f"gpuprof.export.{file}").write) for file in files)
     extensions = [entry.extension for entry in FORMATS.values()]

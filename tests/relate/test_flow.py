@@ -11,7 +11,7 @@ from tests.relate.test_ranges import addresses, drawn, ranges
 
 def test_a_buffer_that_is_filled_read_and_filled_again():
     flows = Flows()
-    flows.open(0, 100, 8)
+    flows.add(0, 100, 8)
     flows.access(1, 0, [], [(100, 108)])
     flows.access(2, 0, [(100, 104)], [])
     flows.access(3, 0, [], [(102, 106)])
@@ -28,7 +28,7 @@ def test_a_buffer_that_is_filled_read_and_filled_again():
 
 def test_a_task_that_changes_a_buffer_in_place():
     flows = Flows()
-    flows.open(7, 0, 4)
+    flows.add(7, 0, 4)
     flows.access(1, 7, [], [(0, 4)])
     flows.access(2, 7, [(0, 4)], [(0, 4)])
     flows.access(3, 7, [(0, 4)], [])
@@ -41,7 +41,7 @@ def test_a_task_that_changes_a_buffer_in_place():
 
 def test_bytes_that_go_to_the_host_and_come_back():
     flows = Flows(copies_out={2})
-    flows.open(0, 0, 8)
+    flows.add(0, 0, 8)
     flows.access(1, 0, [], [(0, 6)])
     flows.access(2, 0, [(0, 8)], [])
     flows.access(3, 0, [], [(4, 8)], [(4, 8)])
@@ -77,7 +77,7 @@ def replay(accesses) -> tuple[Counter, Counter]:
 def test_random_accesses(seed):
     rng = random.Random(seed)
     flows = Flows()
-    flows.open(0, 0, 80)
+    flows.add(0, 0, 80)
     accesses = []
     for task in sorted(rng.choices(range(8), k=rng.randrange(1, 12))):
         reads, writes = ranges(*drawn(rng)), ranges(*drawn(rng))

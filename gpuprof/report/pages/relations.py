@@ -11,7 +11,7 @@ from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import remark, whole_cycles
 from gpuprof.report.tasks.read import TaskReport
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, Look, shown
+from gpuprof.report.terminal.look import BOLD, Look, fitted, shown
 
 MOST_ROWS = 50  # of a table on a terminal; CSV has all
 NOT_OBSERVED = "which bytes each task reads and writes was not noted: collect without --no-accesses"
@@ -22,8 +22,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     if request.task is not None:
         yield from of_chosen(related, look)
         return
-    yield from titled("relations", related.flows, look, columns_of(related.flows, FLOW, look))
-    yield from titled("not needed", related.waste, look, columns_of(related.waste, WASTE, look))
+    yield from titled("relations", related.flows, look, flow_columns(look))
+    yield from titled("not needed", related.waste, look, waste_columns(look))
     yield from titled("could run at the same time", related.pairs, look, pair_columns(related, look))
     yield Text("")
     if not related.observed:
@@ -37,66 +37,94 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     )
 
 
-def titled(title: str, rows: Sequence, look: Look, columns: list[Column]) -> Iterator[Text]:
+def titled(title: str, rows: Sequence, look: Look, columns: Sequence[Column]) -> Iterator[Text]:
     if rows:
         yield Text("")
-        yield Text("# " if look.plain else "").append(title, BOLD)
+        head = Text("# " if look.plain else "").append(title, BOLD)
+        yield fitted(head, look.width, look) if look.width else head
         yield from table(columns, rows[:MOST_ROWS], look)
         if len(rows) > MOST_ROWS:
             yield from remark(f"{len(rows) - MOST_ROWS:,} more rows (--format csv)", look)
+
+
+def number(look: Look, value: int) -> Text:
+    return Text(count(value, look.plain))
+
+
+def size(look: Look, value: int) -> Text:
+    return Text(str(value) if look.plain else nbytes(value) if value else "-")
+
+
+def through(via: str) -> str:
+    return f", {shown(via)}" if via else ""
+
+
+def flow_columns(look: Look) -> list[Column]:
+    return [
+        Column("bytes", lambda r: size(look, r.nbytes), gap=0),
+        Column("count", lambda r: number(look, r.count), 1),
+        Column("origin", lambda r: Text(r.origin), 2, left=True),
+        Column("relation", lambda r: Text(f"{shown(r.source)} {r.kind} {shown(r.target)}{through(r.via)}"), left=True),
+    ]
+
+
+def waste_columns(look: Look) -> list[Column]:
+    def told(row) -> Text:
+        beside = f" ({shown(row.other)})" if row.other else ""
+        return Text(f"{shown(row.task)}: {row.kind}{beside}{through(row.via)}")
+
+    return [
+        Column("bytes", lambda r: size(look, r.nbytes), gap=0),
+        Column("count", lambda r: number(look, r.count), 1),
+        Column("what", told, left=True),
+    ]
+
+
+def pair_columns(related: TaskReport, look: Look) -> list[Column]:
+    def name(task: int) -> str:
+        return f"{shown(related.tasks.name(related.tasks.place(task)))} (task {task})"
+
+    return [
+        Column("bound", lambda p: number(look, p.bound_cycles), gap=0),
+        Column("order", lambda p: Text(p.kind), 1, left=True),
+        Column("tasks", lambda p: Text(f"{name(p.source)} and {name(p.target)}"), left=True),
+    ]
+
+
+def neighbour_columns(look: Look) -> list[Column]:
+    return [
+        Column("task", lambda r: Text("-" if r.task is None else str(r.task)), gap=0),
+        Column("bytes", lambda r: size(look, r.nbytes)),
+        Column("origin", lambda r: Text(r.origin), 1, left=True),
+        Column("relation", lambda r: Text(f"{r.kind} {shown(r.name)}{through(r.via)}"), left=True),
+    ]
+
+
+def touch_columns(look: Look) -> list[Column]:
+    return [
+        Column("task", lambda r: Text(str(r.task)), gap=0),
+        Column("access", lambda r: Text("writes" if r.is_write else "reads"), left=True),
+        Column("bytes", lambda r: size(look, r.nbytes)),
+        Column("first", lambda r: number(look, r.first), 2),
+        Column("end", lambda r: number(look, r.end), 3),
+        Column("exact", lambda r: Text("yes" if r.is_exact else "no"), 4, left=True),
+        Column("name", lambda r: Text(shown(r.name)), left=True),
+    ]
 
 
 FLOW = ("source", "kind", "target", "via", "nbytes", "count", "origin")
 WASTE = ("task", "kind", "other", "via", "nbytes", "count")
 NEIGHBOUR = ("kind", "task", "name", "via", "nbytes", "origin")
 TOUCH = ("task", "name", "is_write", "nbytes", "first", "end", "is_exact")
-NUMBERS = ("count", "task", "first", "end")
-HEADS = {"is_write": "access", "nbytes": "bytes", "is_exact": "exact", "source": "from", "target": "to"}
-
-
-def columns_of(rows: Sequence, names: Sequence[str], look: Look) -> list[Column]:
-    def show(name: str):
-        def value(row) -> Text:
-            item = getattr(row, name)
-            if name == "is_write":
-                return Text("writes" if item else "reads")
-            if name == "is_exact":
-                return Text("yes" if item else "no")
-            if name == "nbytes":
-                return Text(str(item) if look.plain else nbytes(item) if item else "-")
-            if item is None or item == "":
-                return Text("-")
-            if isinstance(item, int):
-                return Text(count(item, look.plain))
-            return Text(shown(item).replace(" ", "_") if look.plain else shown(item))
-
-        return value
-
-    return [
-        Column(HEADS.get(name, name), show(name), place, left=name not in (*NUMBERS, "nbytes"), gap=2 if place else 0)
-        for place, name in enumerate(names)
-    ]
-
-
-def pair_columns(related: TaskReport, look: Look) -> list[Column]:
-    def name(task: int) -> Text:
-        return Text(f"{shown(related.tasks.name(related.tasks.place(task)))} (task {task})")
-
-    return [
-        Column("bound", lambda p: Text(count(p.bound_cycles, look.plain)), gap=0),
-        Column("because of", lambda p: Text(p.kind), 2, left=True),
-        Column("first", lambda p: name(p.source), 1, left=True),
-        Column("second", lambda p: name(p.target), left=True),
-    ]
 
 
 def of_chosen(related: TaskReport, look: Look) -> Iterator[Text]:
     for title, found in related.neighbours:
-        yield from titled(shown(title), found, look, columns_of(found, NEIGHBOUR, look))
+        yield from titled(shown(title), found, look, neighbour_columns(look))
         if not found:
             yield from remark(f"{shown(title)} is related to nothing", look)
     for title, touches in related.touches:
-        yield from titled(shown(title), touches, look, columns_of(touches, TOUCH, look))
+        yield from titled(shown(title), touches, look, touch_columns(look))
         if not touches:
             yield from remark(f"no task is known to read or write {shown(title)}", look)
 
@@ -116,7 +144,7 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     for title, names, found in tables(report):
         if found or (title == "relations" and request.task is None):
             yield ["Table", cell(title)]
-            yield [HEADS.get(name, name) for name in names]
+            yield list(names)
             for row in found:
                 yield [cell(getattr(row, name)) for name in names]
 

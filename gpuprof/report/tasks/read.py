@@ -92,17 +92,19 @@ class TaskReport:
 MOST_CHOSEN = 20  # tasks of one name
 
 
-def read_task_report(database: sqlite3.Connection, page: str, chosen: str | None) -> TaskReport:
-    """Raises UsageError where `chosen` names neither a task nor a buffer."""
+def read_task_report(database: sqlite3.Connection, page: str | None, chosen: str | None) -> TaskReport:
+    """What a page shows, or what all of them show. Raises UsageError where `chosen` names neither a task nor a
+    buffer.
+    """
     tasks = read_tasks(database)
-    is_relations = page == "relations"
+    is_relations = page in ("relations", None)
     neighbours, touches = _chosen(database, chosen) if chosen is not None else ((), ())
     whole = is_relations and chosen is None
-    path = critical_path(database, tasks) if whole or page == "timeline" else Path(0, ())
+    path = critical_path(database, tasks) if whole or page in ("timeline", None) else Path(0, ())
     (observed,) = database.execute("SELECT EXISTS (SELECT 1 FROM accesses_by_task)").fetchone()
     return TaskReport(
         tasks,
-        tuple(tree(database, tasks)) if page in ("tasks", "timeline") else (),
+        tuple(tree(database, tasks)) if page in ("tasks", "timeline", None) else (),
         tuple(_flows(database)) if whole else (),
         tuple(_waste(database)) if whole else (),
         tuple(pairs(database, tasks, MOST_PAIRS)) if whole else (),
