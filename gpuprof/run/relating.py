@@ -12,6 +12,7 @@ import numpy as np
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace, Allocation
+from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
 from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
@@ -169,11 +170,16 @@ class Relating:
 
     # Bytes.
 
-    def emulated(self, task: int) -> None:
-        """The launch that was emulated last is this task: its footprint is what it read and wrote."""
+    def emulated(self, task: int, module: LoadedModule) -> None:
+        """The launch that was emulated last is this task, of a kernel in the module: its footprint is what it read and
+        wrote. Its constants are read as a whole.
+        """
         if self.footprint is None:
             return
         self._look()
+        if module.const_segment:
+            start, end = module.const_base, module.const_base + len(module.const_segment)
+            self._touched(task, kinds.APPROXIMATE, Bytes(np.array([start]), np.array([end])))
         for flags, found in ((0, self.footprint.reads()), (kinds.WRITES, self.footprint.writes())):
             self._touched(task, flags, found)
 

@@ -323,7 +323,7 @@ class Session:
         try:
             yield from trace.watched(run) if trace else run()
         finally:
-            self.relating.emulated(task)
+            self.relating.emulated(task, launch.module)
 
     def _settle(self) -> list[LaunchTiming]:
         flights = self.in_flight.flights

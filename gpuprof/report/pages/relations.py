@@ -60,6 +60,10 @@ def through(via: str) -> str:
 
 
 def flow_columns(look: Look) -> list[Column]:
+    def told(row) -> Text:
+        other = f"{shown(row.target)}{through(row.via)}" if row.target else shown(row.via)
+        return Text(f"{shown(row.source)} {row.kind} {other}")
+
     return [
         Column("bytes", lambda r: size(look, r.nbytes), gap=0),
         Column("count", lambda r: number(look, r.count), 1),
