@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.errors import FileFormatError, UsageError
+from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording
 from gpuprof.relate import kinds
 from gpuprof.relate.flow import Again, Flow, Flows, Unread
 from gpuprof.relate.journal import VIRTUAL
 from gpuprof.relate.kinds import NONE
-from gpuprof.relate.rules import Candidate, Group, Rule, checked, groups
 from gpuprof.relate.spans import Leaf, Span, happened, spans
 from gpuprof.relate.waste import Finding, Work, findings
 
@@ -97,9 +96,6 @@ def tie(recording: Recording) -> Tied:
     flows, unread, again, inputs = _flows(tasks, parameters, accesses)
     relations = check.relations(tasks, parameters)
     relations += [Relation(flow.kind, flow.source, flow.target, flow.buffer, flow.nbytes, "observed") for flow in flows]
-    made, contains = _by_rules(recording, tasks, parameters, accesses)
-    tasks |= made
-    relations += [Relation(kinds.CONTAINS, whole, part, None, 0, "stated") for whole, part in contains]
     relations = sorted(set(relations), key=lambda row: (row.source, -1 if row.target is None else row.target, str(row)))
     waits = [(source, target) for source, target, _ in constraints]
     rows = list(dict.fromkeys(task.row for task in tasks.values()))
@@ -269,51 +265,6 @@ def _works(tasks: dict[int, Task], accesses: list[tuple], inputs: dict[int, list
         if flags & kinds.WRITES and tasks[task].work:
             written[task] = written.get(task, 0) + end - first
     return [Work(task, tasks[task].work, inputs.get(task, []), nbytes) for task, nbytes in written.items()]
-
-
-def _by_rules(
-    recording: Recording, tasks: dict[int, Task], parameters: list[dict], accesses: list[tuple]
-) -> tuple[dict[int, Task], list[tuple[int, int]]]:
-    """Virtual tasks that rules make, and (whole, part) of these and of those that scripts have begun."""
-    rules = list({tuple(sorted(fields.items())): fields for fields in recording.rules}.values())
-    if not rules:
-        return {}, []
-    writes: dict[int, dict[str, None]] = {}
-    for task, buffer, flags, *_ in accesses:
-        if flags & kinds.WRITES:
-            writes.setdefault(task, {})[parameters[buffer]["name"]] = None
-    leaves = [task for task in tasks.values() if task.kind != kinds.TASK]
-    candidates = [
-        Candidate(task.task, task.name if task.kind == kinds.LAUNCH else "", tuple(writes.get(task.task, ())))
-        for task in leaves
-    ]
-    made: dict[int, Task] = {}
-    contains: list[tuple[int, int]] = []
-    next_task, last = max(tasks, default=-1) + 1, max((task.end for task in tasks.values()), default=0)
-    for fields in rules:
-        rule, whole = _rule(recording, fields), tasks.get(fields.get("task", NONE))
-        inside = [each for each in candidates if whole is None or whole.begin <= tasks[each.task].begin <= whole.end]
-        for group in groups(rule, inside):
-            number = whole.task if whole and rule.key != "starts" else next_task
-            if number == next_task:
-                made[number] = _virtual(number, group, tasks, whole, last)
-                next_task += 1
-            contains += [(number, part) for part in group.tasks]
-    return made, contains
-
-
-def _rule(recording: Recording, fields: dict) -> Rule:
-    try:
-        return checked(Rule(fields["name"], fields["key"], fields["pattern"]), str(recording.path))
-    except UsageError as error:
-        raise FileFormatError(str(error)) from None
-
-
-def _virtual(number: int, group: Group, tasks: dict[int, Task], whole: Task | None, last: int) -> Task:
-    begin = min((tasks[part].begin for part in group.tasks), default=0)
-    end = max((tasks[part].end for part in group.tasks), default=last)
-    parent = whole.task if whole else None
-    return Task(number, parent, kinds.TASK, VIRTUAL, group.name, "virtual", None, begin, end, 0, 0)
 
 
 def _spans(

@@ -3,9 +3,11 @@ columns.
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -13,7 +15,9 @@ from gpuprof.relate.critical import Path, longest
 from gpuprof.relate.independent import Order, Pair, independent
 from gpuprof.relate.kinds import CONTAINS, DEPENDS_ON, NEEDS
 
-AT_A_TIME = 50_000  # rows
+AT_A_TIME = 50_000  # tasks
+NOTHING = np.empty(0, np.int64)
+WORDS = ("kind", "name")
 NUMBERS = (
     *("task", "parent", "is_virtual", "row", "launch", "begin_order", "end_order"),
     *("begin_cycle", "end_cycle", "own_cycles", "parts_cycles"),
@@ -56,18 +60,42 @@ class Tasks:
 
 
 def read_tasks(database: sqlite3.Connection) -> Tasks:
-    words: dict[str, int] = {}
-    pieces: dict[str, list[np.ndarray]] = {name: [] for name in (*NUMBERS, "kind", "name")}
-    numbers = ", ".join(f"COALESCE({name}, -1)" for name in NUMBERS)
-    cursor = database.execute(f"SELECT {numbers}, kind, name FROM tasks ORDER BY task")
-    while rows := cursor.fetchmany(AT_A_TIME):
-        columns = list(zip(*rows, strict=True))
-        for name, values in zip(NUMBERS, columns, strict=False):
-            pieces[name].append(np.array(values, np.int64))
-        for name, values in zip(("kind", "name"), columns[len(NUMBERS) :], strict=True):
-            pieces[name].append(np.array([words.setdefault(text, len(words)) for text in values], np.int64))
-    whole = {name: np.concatenate(parts) if parts else np.empty(0, np.int64) for name, parts in pieces.items()}
-    return Tasks(whole, list(words), dict(database.execute("SELECT row, name FROM task_rows")))
+    pieces: dict[str, list[np.ndarray]] = {name: [NOTHING] for name in (*NUMBERS, *WORDS)}
+    words: dict[bytes, int] = {}
+    with as_bytes(database):
+        while _read_piece(database, pieces, words):
+            pass
+    whole = {name: np.concatenate(parts) for name, parts in pieces.items()}
+    texts = [word.decode("utf-8", "replace") for word in words]
+    return Tasks(whole, texts, dict(database.execute("SELECT row, name FROM task_rows")))
+
+
+def _read_piece(database: sqlite3.Connection, pieces: dict[str, list[np.ndarray]], words: dict[bytes, int]) -> bool:
+    """Reads the next tasks; False when there are none. A column is one text of numbers: a Python value for each takes
+    seconds for a million.
+    """
+    bounds = (int(pieces["task"][-1].max(initial=-1)), AT_A_TIME)
+    columns = ", ".join(f"group_concat(COALESCE({name}, -1))" for name in NUMBERS)
+    rows = "(SELECT * FROM tasks WHERE task > ? ORDER BY task LIMIT ?)"
+    for name, text in zip(NUMBERS, database.execute(f"SELECT {columns} FROM {rows}", bounds).fetchone(), strict=True):
+        pieces[name].append(NOTHING if text is None else np.fromstring(text, np.int64, sep=","))
+    order = np.argsort(pieces["task"][-1], kind="stable")  # SQLite promises none
+    for name in NUMBERS:
+        pieces[name][-1] = pieces[name][-1][order]
+    for name in WORDS:
+        found = database.execute(f"SELECT {name} FROM tasks WHERE task > ? ORDER BY task LIMIT ?", bounds)
+        pieces[name].append(np.array([words.setdefault(text, len(words)) for (text,) in found], np.int64))
+    return len(order) > 0
+
+
+@contextmanager
+def as_bytes(database: sqlite3.Connection) -> Iterator[None]:
+    """Texts as bytes: to decode each of a million takes seconds."""
+    factory, database.text_factory = database.text_factory, bytes
+    try:
+        yield
+    finally:
+        database.text_factory = factory
 
 
 def contained(database: sqlite3.Connection) -> list[tuple[int, int]]:
@@ -80,12 +108,38 @@ def contained(database: sqlite3.Connection) -> list[tuple[int, int]]:
 def needs(database: sqlite3.Connection) -> list[tuple[int, int]]:
     """(before, after) of tasks that need each other: they share bytes, or depend on each other."""
     marks = ", ".join("?" * len(NEEDS))
-    found = database.execute(
-        f"SELECT DISTINCT source, target FROM stored_relations WHERE kind IN ({marks}) AND target IS NOT NULL "
-        "UNION SELECT target, source FROM stored_relations WHERE kind = ?",
-        (*NEEDS, DEPENDS_ON),
+    observed = database.execute(
+        f"SELECT DISTINCT source, target FROM stored_relations WHERE kind IN ({marks}) AND target IS NOT NULL", NEEDS
     )
+    stated = database.execute("SELECT target, source FROM stored_relations WHERE kind = ?", (DEPENDS_ON,)).fetchall()
+    found = dict.fromkeys(observed)
+    if stated:
+        leaves = Leaves(database)
+        for before, after in stated:
+            found |= dict.fromkeys(product(leaves.of(before), leaves.of(after)))
     return [(source, target) for source, target in found if source < target]
+
+
+class Leaves:
+    """The tasks without parts that a task is made of: what is stated of the whole holds of each."""
+
+    def __init__(self, database: sqlite3.Connection):
+        self._parts: dict[int, list[int]] = {}
+        query = "SELECT parent, task FROM tasks WHERE parent IS NOT NULL"
+        for whole, part in (*database.execute(query), *contained(database)):
+            self._parts.setdefault(whole, []).append(part)
+
+    def of(self, task: int) -> list[int]:
+        """Ascending; the task itself where it has no parts."""
+        found, seen, stack = [], {task}, [task]
+        while stack:
+            here = stack.pop()
+            parts = self._parts.get(here, ())
+            if not parts:
+                found.append(here)
+            stack += [part for part in parts if part not in seen]
+            seen.update(parts)
+        return sorted(found)
 
 
 def orders(database: sqlite3.Connection) -> list[Order]:

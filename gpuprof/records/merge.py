@@ -110,8 +110,6 @@ class _Run:
             self.writer.task_name(number, name)
         for fields in first.parameters:
             self.writer.parameter(place.parameter(fields))
-        for fields in first.rules:
-            self.writer.rule(place.rule(fields))
         self.writer.table(b"TASK", place.tasks(first.tasks))
         for type_, rows in ((b"RELA", first.relations), (b"ACCS", first.accesses), (b"CNST", first.constraints)):
             self.writer.table(type_, place.table(rows))

@@ -100,7 +100,6 @@ class Recording:
     findings: list[dict[str, Any]] = field(default_factory=list)  # schema.FINDING_FIELDS
     names: list[str] = field(default_factory=list)  # of tasks and rows
     parameters: list[dict[str, Any]] = field(default_factory=list)  # schema.PARAMETER_FIELDS
-    rules: list[dict[str, Any]] = field(default_factory=list)  # schema.RULE_FIELDS
     tasks: np.ndarray = field(default_factory=partial(_no_rows, TASK_DTYPE))
     relations: np.ndarray = field(default_factory=partial(_no_rows, RELATION_DTYPE))  # stated
     accesses: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_DTYPE))
@@ -297,9 +296,6 @@ class Builder:
             )
         self.recording.parameters.append(fields)
 
-    def _rule(self, chunk: Chunk, fields: dict) -> None:
-        self.recording.rules.append(fields)
-
     def _table(self, chunk: Chunk, table: TableRows) -> None:
         self.tables.setdefault(TABLES[chunk.type], []).append(table.rows)
 
@@ -337,7 +333,6 @@ TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": 
 ADDERS = {
     b"NAME": Builder._name,
     b"PARM": Builder._parameter,
-    b"RULE": Builder._rule,
     **dict.fromkeys(TABLES, Builder._table),
     b"META": Builder._meta,
     b"CHIP": Builder._chip,

@@ -95,9 +95,6 @@ class Relocation:
         rows["end"] += np.uint64(self.first_order)
         return rows
 
-    def rule(self, fields: dict[str, Any]) -> dict[str, Any]:
-        return fields | ({"task": fields["task"] + self.first_task} if "task" in fields else {})
-
     def parameter(self, fields: dict[str, Any]) -> dict[str, Any]:
         task = {"task": fields["task"] + self.first_task} if "task" in fields else {}
         number, begin = fields["parameter"] + self.first_parameter, fields["begin"] + self.first_order

@@ -381,12 +381,6 @@ NAME_FIELDS = (
     Field("name", "count", "number of the name, from 0"),
     Field("text", "text", "the name of tasks or rows"),
 )
-RULE_FIELDS = (
-    Field("name", "text", "the virtual task's name"),
-    Field("key", "text", "what the pattern is of: kernel, writes or starts"),
-    Field("pattern", "text", "a regular expression"),
-    Field("task", "count", "the virtual task, where a script has begun it", optional=True),
-)
 PARAMETER_FIELDS = (
     Field("parameter", "count", "number of the parameter, from 0"),
     Field("name", "text", "its name"),
@@ -497,7 +491,6 @@ CHUNKS = (
     Chunk(b"FIND", "json", None, "a finding of a trace generator", FINDING_FIELDS),
     Chunk(b"NAME", "json", None, "a name of tasks or rows, before the first of these", NAME_FIELDS),
     Chunk(b"PARM", "json", None, "a parameter: a buffer from its allocation on, or a value", PARAMETER_FIELDS),
-    Chunk(b"RULE", "json", None, "a rule that gives parts to virtual tasks", RULE_FIELDS),
     Chunk(b"TASK", "table", TASK_DTYPE, "tasks that have ended, in that order", columns=TASK_COLUMNS),
     Chunk(b"RELA", "table", RELATION_DTYPE, "relations that were stated", columns=RELATION_COLUMNS),
     Chunk(

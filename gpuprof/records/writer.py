@@ -238,10 +238,6 @@ class RecordWriter:
         """PARM: see `schema.PARAMETER_FIELDS`."""
         self._json(b"PARM", fields)
 
-    def rule(self, fields: dict[str, Any]) -> None:
-        """RULE: see `schema.RULE_FIELDS`."""
-        self._json(b"RULE", fields)
-
     def table(self, type_: bytes, rows: np.ndarray) -> None:
         """A table chunk: a key of `schema.BY_TYPE` and rows of its dtype."""
         assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gpuprof.errors import UsageError
 from gpuprof.relate.kinds import (
+    CONTAINS,
     NONE,
     NUMBERS,
     OF_BUFFERS,
@@ -137,12 +138,14 @@ class Journal:
         self.assign(identifier, there.task)
         return there.task
 
-    def end(self, text: str, identifier: int) -> None:
-        """The innermost task of the script ends, or a virtual one. Raises UsageError when it has another name."""
+    def end(self, text: str, identifier: int) -> int:
+        """The innermost task of the script ends, or a virtual one; gives its number. Raises UsageError when it has
+        another name.
+        """
         task = self._tasks.get(identifier)
         if task in self._virtual:
             self._close(self._virtual.pop(task))
-            return
+            return task
         innermost = self._open[-1] if self._open else None
         if innermost is None or innermost.text != text:
             raise UsageError(
@@ -150,6 +153,18 @@ class Journal:
                 "that one first"
             )
         self._close(self._open.pop())
+        return innermost.task
+
+    def virtual(self, text: str, parent: int) -> int:
+        """A virtual task that a rule makes once all its parts are there."""
+        there = Open(self._new(), parent, self.name(text), text, self.name("virtual"), self.order, 0, VIRTUAL)
+        self._close(there)
+        return there.task
+
+    def gather(self, whole: int, parts: Iterable[int]) -> None:
+        """Tasks become parts of a virtual one."""
+        for part in parts:
+            self._add(RelationRow(NUMBERS[CONTAINS], whole, part, NONE))
 
     def assign(self, identifier: int, task: int) -> None:
         """An identifier stands for a task from now on; a negative one is none."""

@@ -13,6 +13,7 @@ A rule has a name and one key with a regular expression:
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gpuprof.errors import UsageError
@@ -87,5 +88,5 @@ def groups(rule: Rule, candidates: Sequence[Candidate]) -> Iterator[Group]:
 
 def _parts(name: str, fits: Any, candidates: Sequence[Candidate]) -> Iterator[Group]:
     starts = [place for place, each in enumerate(candidates) if each.kernel and fits(each.kernel)]
-    for number, (start, end) in enumerate(zip(starts, [*starts[1:], len(candidates)], strict=True), 1):
+    for number, (start, end) in enumerate(pairwise([*starts, len(candidates)]), 1):
         yield Group(f"{name} {number}", tuple(each.task for each in candidates[start:end]))

@@ -7,6 +7,7 @@ A launch's bytes are noted when it has been emulated, those of a copy when it ha
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from gpuprof.relate import kinds
 from gpuprof.relate.journal import AccessRow, ConstraintRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.kinds import NONE, PARAMETERS
 from gpuprof.relate.ranges import Ranges, coarser
-from gpuprof.relate.rules import Rule, checked
+from gpuprof.relate.rules import Candidate, Rule, checked, groups
 from gpuprof.run.inflight import Flight
 
 # Ranges of one task in one buffer that are kept apart. Beyond, the smallest gaps are filled, and it is noted.
@@ -44,14 +45,26 @@ KINDS = {
 }
 
 
+class Ruled(NamedTuple):
+    """A rule for the tasks with numbers first..last-1, of a virtual task; `task` NONE: of the whole session."""
+
+    rule: Rule
+    task: int = NONE
+    first: int = 0
+    last: int = NONE
+
+
 class Relating:
     """The tasks of one session. `footprint`: what notes the bytes of its launches; None where nobody wants them."""
 
-    def __init__(self, memory: AddressSpace, recorder: RecordWriter | None, observe: bool):
+    def __init__(self, memory: AddressSpace, recorder: RecordWriter | None, observe: bool, rules: Sequence[Rule] = ()):
         """Without a recorder nothing is written; what scripts state is checked all the same."""
         self._memory, self._recorder = memory, recorder
         self.footprint = Footprint() if observe and recorder else None
         self.journal = Journal(self._put, recorder.task_name if recorder else lambda number, text: None)
+        self._rules = [Ruled(rule) for rule in rules]
+        self._leaves: dict[int, str] = {}  # kernels' names of the tasks that rules may gather, "" of others
+        self._written: dict[int, dict[str, None]] = {}  # names of buffers
         self._n_parameters = 0
         self._buffers: dict[Allocation, int] = {}  # their parameters' numbers
         self._known: np.ndarray | None = None  # the address space's starts when the buffers were looked at
@@ -73,6 +86,8 @@ class Relating:
             work=work_of(launch),
         )
         self._launches[launch.index] = task
+        if self._rules:
+            self._leaves[task] = launch.function.display
         if parent is None and launch.stream in self._of_stream:
             self._after_copy[task] = self._of_stream.pop(launch.stream)
         return task
@@ -91,9 +106,13 @@ class Relating:
         elif isinstance(command, cmd.Wait):
             self._constrain(kinds.EVENT, {flight.task for flight in tail}, task)
         else:
-            before = {flight.task for flight in tail} | {*filter(None, [self._of_stream.get(stream)])}
+            before = {flight.task for flight in tail} | (
+                {self._of_stream[stream]} if stream in self._of_stream else set()
+            )
             self._constrain(kinds.STREAM, before or {*self._front}, task)
             self._of_stream[stream] = task
+        if self._rules:
+            self._leaves[task] = ""
         self._note(task, command)
 
     def _constrain(self, kind: int, sources: Iterable[int], task: int) -> None:
@@ -138,15 +157,13 @@ class Relating:
             command.name, command.row or HOST, command.identifier, command.parent, command.is_virtual, cycle
         )
         if command.rule:
-            self.rule({"name": command.name, "key": command.rule, "pattern": command.pattern, "task": task})
-
-    def rule(self, fields: dict) -> None:
-        """A rule for virtual tasks, as records.schema.RULE_FIELDS."""
-        if self._recorder:
-            self._recorder.rule(fields)
+            self._rules.append(Ruled(Rule(command.name, command.rule, command.pattern), task, self.journal.n_tasks))
 
     def end(self, command: cmd.TaskEnd) -> None:
-        self.journal.end(command.name, command.identifier)
+        task = self.journal.end(command.name, command.identifier)
+        self._rules = [
+            ruled._replace(last=self.journal.n_tasks) if ruled.task == task else ruled for ruled in self._rules
+        ]
 
     @property
     def path(self) -> str:
@@ -207,6 +224,8 @@ class Relating:
             allocation = self._memory.allocations[number]
             whole = Ranges(found.start[mine] - allocation.address, found.end[mine] - allocation.address)
             kept = coarser(whole, MOST_RANGES)
+            if self._rules and flags & kinds.WRITES:
+                self._written.setdefault(task, {})[allocation.name] = None
             told = flags | (0 if kept is whole else kinds.APPROXIMATE)
             for first, end in kept.pairs():
                 self.journal.access(task, self._buffers[allocation], told, first, end)
@@ -265,7 +284,23 @@ class Relating:
         self.journal.flush()
 
     def finish(self) -> None:
+        """Nothing follows: all tasks that rules gather are there."""
+        for ruled in self._rules:
+            self._gather(ruled)
+        self._rules = []
         self.journal.finish()
+
+    def _gather(self, ruled: Ruled) -> None:
+        candidates = [
+            Candidate(task, kernel, tuple(self._written.get(task, ())))
+            for task, kernel in self._leaves.items()
+            if ruled.first <= task < ruled.last
+        ]
+        for group in groups(ruled.rule, candidates):
+            if ruled.task == NONE or ruled.rule.key == "starts":
+                self.journal.gather(self.journal.virtual(group.name, ruled.task), group.tasks)
+            else:
+                self.journal.gather(ruled.task, group.tasks)
 
     def _put(self, kind: type, rows: list) -> None:
         if not self._recorder:

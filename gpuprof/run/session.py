@@ -72,7 +72,7 @@ class Session:
         self.in_flight = InFlight()
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
-        self.relating = Relating(self.memory, self.recorder, settings.observe)
+        self.relating = Relating(self.memory, self.recorder, settings.observe, settings.rules)
         self.settling = Settler(settings, chip, self.in_flight, self.relating)
         self.n_launches = 0
         self.tracers = Tracers(chip, self.memory)
@@ -106,8 +106,6 @@ class Session:
     def begin_recording(self) -> None:
         """Before the first command."""
         record_preamble(self.settings, self.chip)
-        for rule in self.settings.rules:
-            self.relating.rule(rule._asdict())
         if self.settings.save_stream:
             self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings))
 

@@ -101,7 +101,6 @@ def write_tasks(writer: RecordWriter) -> None:
     place = {"address": 0x700000000, "nbytes": 64}
     writer.parameter({"parameter": 0, "name": "x", "kind": 0, "value": "", "begin": 0} | place)
     writer.parameter({"parameter": 1, "name": "n", "kind": 1, "value": "3", "begin": 0, "task": 0})
-    writer.rule({"name": "all", "key": "kernel", "pattern": "saxpy"})
     tables = {
         b"TASK": TASKS,
         b"RELA": [(1, 3, 2, 0), (5, 0, NONE, 0)],

@@ -68,7 +68,7 @@ def flow_columns(look: Look) -> list[Column]:
         Column("bytes", lambda r: size(look, r.nbytes), gap=0),
         Column("count", lambda r: number(look, r.count), 1),
         Column("origin", lambda r: Text(r.origin), 2, left=True),
-        Column("relation", lambda r: Text(f"{shown(r.source)} {r.kind} {shown(r.target)}{through(r.via)}"), left=True),
+        Column("relation", told, left=True),
     ]
 
 

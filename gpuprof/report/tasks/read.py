@@ -120,8 +120,10 @@ def tree(database: sqlite3.Connection, tasks: Tasks) -> list[Node]:
     for each name.
     """
     children: dict[int, list[int]] = defaultdict(list)
-    for place, parent in enumerate(tasks.columns["parent"].tolist()):
-        children[-1 if parent < 0 else tasks.place(parent)].append(place)
+    parents = tasks.columns["parent"]
+    above = np.where(parents < 0, -1, np.searchsorted(tasks.columns["task"], parents))
+    for place, parent in enumerate(above.tolist()):
+        children[parent].append(place)
     for whole, part in contained(database):
         children[tasks.place(whole)].append(tasks.place(part))
     # a part of a virtual task stands there alone, where it is a part of nothing else
@@ -144,9 +146,10 @@ def tree(database: sqlite3.Connection, tasks: Tasks) -> list[Node]:
 
 def _grouped(places: list[int], children: dict[int, list[int]], tasks: Tasks) -> list[tuple[int, ...]]:
     groups: dict[tuple, list[int]] = {}
-    for place in dict.fromkeys(places):
-        key = (place,) if place in children else (-1, tasks.kind(place), tasks.name(place), tasks.row(place))
-        groups.setdefault(key, []).append(place)
+    each = list(dict.fromkeys(places))
+    columns = [tasks.columns[name][each].tolist() for name in ("kind", "name", "row")]
+    for place, *words in zip(each, *columns, strict=True):
+        groups.setdefault((place,) if place in children else (-1, *words), []).append(place)
     return [tuple(group) for group in groups.values()]
 
 
@@ -162,6 +165,8 @@ def _reasons(database: sqlite3.Connection) -> dict[int, np.ndarray]:
 def _hottest(
     places: tuple[int, ...], children: dict[int, list[int]], tasks: Tasks, reasons: dict[int, np.ndarray]
 ) -> int:
+    if not reasons:
+        return -1
     total = np.zeros(N_REASONS, np.int64)
     seen, stack = set(places), [*places]
     while stack:
