@@ -79,14 +79,16 @@ def computed(inst: Decoded, operands: list[int]) -> tuple[int, ...]:
 
 
 def first_nan(inst: Decoded, operands: list[int]) -> int:
-    """docs/ptx.md: an f64 result is the first NaN among the operands, made quiet; without one the negative NaN.
+    """docs/ptx.md: an f64 result is the first NaN among the operands, of a minimum or maximum the last one, made quiet;
+    without one the negative NaN.
 
     A subtraction adds the negated operand, also where that is a NaN, and a NaN that a conversion widens keeps its sign
     and fraction: ptxas 13.0 does both with constant operands.
     """
     t = inst.types[-1]
     form = FORMATS[t]
-    for slot, bits in zip("abc", operands, strict=False):
+    given = list(zip("abc", operands, strict=False))
+    for slot, bits in reversed(given) if inst.op.semantics in ("fmin", "fmax") else given:
         if bits & form.sign - 1 > form.infinity:
             is_negative = bool(bits & form.sign) ^ bool(inst.mods.get(f"neg_{slot}"))
             fraction = (bits & (1 << form.fraction) - 1) << 52 - form.fraction
