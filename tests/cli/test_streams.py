@@ -21,6 +21,7 @@ LINES = {
     "records": "records k.gprec",
     "correlate": "correlate k.gprec -o made.gpudb",
     "report": "report k.gprec",
+    "relate": "relate k.gprec",
     "export": "export k.gprec -o made.folded",
     "quality": "quality k.gprec",
     "check": "check k.gprec --baseline made.txt --update",
