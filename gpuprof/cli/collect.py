@@ -101,7 +101,7 @@ def command(
     load_base: int | str | None,
     traces: tuple[str, ...],
     no_accesses: bool,
-    rules: Path | None,
+    rules: str | None,
     save_stream: bool,
     wanted,
     output: Path | None,
@@ -121,7 +121,7 @@ def command(
         requests = [] if file.suffix == ".py" else _requests(file, launches)
         folder = Path() if launches else file.parent  # of the arrays' files
         inputs = list(_inputs(file, chip_name, options, requests, folder, wanted, script_args))
-        claim(output, recording, [*inputs, *([rules] if rules else [])], force)
+        claim(output, recording, [*inputs, *([Path(rules)] if rules else [])], force)
         claim_saves(wanted, output, inputs, force)
 
         from gpuprof.chips.changes import parse_changes

@@ -59,7 +59,6 @@ ACCESSES_FLAG = click.option(
 )
 RULES_FLAG = click.option(
     "--rules",
-    type=click.Path(path_type=Path),
     metavar="FILE",
     help="A file (TOML) of rules that gather launches and copies into virtual tasks.",
 )
@@ -110,7 +109,7 @@ def trace_settings(traces: Sequence[str]) -> dict:
     return {"traces": tuple(Attached(make(spec), spec.where) for spec in specs)}
 
 
-def relation_settings(no_accesses: bool, rules: Path | None) -> dict:
+def relation_settings(no_accesses: bool, rules: str | None) -> dict:
     """The session.Settings that --no-accesses and --rules make. Raises UsageError for a file of no rules."""
     if rules is None:
         return {"observe": not no_accesses}
@@ -120,15 +119,15 @@ def relation_settings(no_accesses: bool, rules: Path | None) -> dict:
     from gpuprof.relate.rules import rules_of
 
     try:
-        content = read_toml(rules, RULES)
+        content = read_toml(Path(rules), RULES)
     except ValueError as error:
         raise UsageError(f"{rules}: is no TOML: {error}") from None
-    return {"observe": not no_accesses, "rules": tuple(rules_of(content, str(rules)))}
+    return {"observe": not no_accesses, "rules": tuple(rules_of(content, rules))}
 
 
-def relation_flags(no_accesses: bool, rules: Path | None) -> list[str]:
+def relation_flags(no_accesses: bool, rules: str | None) -> list[str]:
     """The flags as words of a command line, without folders of this machine."""
-    return [*(["--no-accesses"] if no_accesses else []), *(["--rules", rules.name] if rules else [])]
+    return [*(["--no-accesses"] if no_accesses else []), *(["--rules", base_name(rules)] if rules else [])]
 
 
 def form_and_registers(record: str, registers: dict) -> tuple[str, dict]:

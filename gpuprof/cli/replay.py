@@ -63,7 +63,7 @@ def command(
     load_base: int | str | None,
     traces: tuple[str, ...],
     no_accesses: bool,
-    rules: Path | None,
+    rules: str | None,
     output: Path | None,
     force: bool,
 ):
@@ -77,7 +77,7 @@ def command(
     gpuprof replay train.gprec --period 64 --mode all -o close.gprec
     """
     output = output or Path(f"{file.stem}-replay.gprec")
-    claim(output, recording, (file, Path(chip_name or ""), *([rules] if rules else [])), force)
+    claim(output, recording, (file, Path(chip_name or ""), *([Path(rules)] if rules else [])), force)
 
     from gpuprof.chips import load_chip
     from gpuprof.chips.changes import parse_changes
