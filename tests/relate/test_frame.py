@@ -290,6 +290,27 @@ def test_a_proposal_that_changes_results_is_withdrawn(tmp_path):
         )
 
 
+def test_recordings_that_follow_each_other_keep_their_tasks(folder, tmp_path):
+    (tmp_path / "chain.py").write_text(CHAIN.replace("SAXPY", str(ROOT / "samples" / "saxpy.cu")))
+    assert gpuprof(tmp_path, "collect", "chain.py")[0] == 0
+    merged = ("merge", str(folder / "frame.gprec"), "chain.gprec", "-o", "both.gprec")
+    assert gpuprof(tmp_path, *merged)[0] == 0
+    frame, chain, both = (
+        ensure_database(path) for path in (folder / "frame.gprec", tmp_path / "chain.gprec", tmp_path / "both.gprec")
+    )
+    query = "SELECT kind, source, target, via, nbytes, origin FROM stored_relations ORDER BY 2, 3, 1, 4"
+    n_tasks, n_parameters = 16, frame.execute("SELECT COUNT(*) FROM parameters").fetchone()[0]
+    moved = [
+        (kind, source + n_tasks, target + n_tasks, via + n_parameters, nbytes, origin)
+        for kind, source, target, via, nbytes, origin in chain.execute(query)
+    ]
+    assert both.execute(query).fetchall() == [*frame.execute(query), *moved]
+    spans = "SELECT name, end_cycle - begin_cycle, own_cycles FROM tasks ORDER BY task"
+    assert both.execute(spans).fetchall() == [*frame.execute(spans), *chain.execute(spans)]
+    launches = both.execute("SELECT launch FROM tasks WHERE launch IS NOT NULL ORDER BY task").fetchall()
+    assert [launch for (launch,) in launches] == list(range(7))
+
+
 def test_a_recording_without_accesses_says_so(folder):
     assert gpuprof(folder, "collect", "frame.py", "--no-accesses", "-o", "plain.gprec")[0] == 0
     _, out, _ = gpuprof(folder, "report", "plain.gprec", "--page", "relations")
