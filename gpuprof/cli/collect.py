@@ -27,6 +27,8 @@ from gpuprof.cli.recording import (
     recorded_text,
     recording_flags,
     recording_options,
+    relation_flags,
+    relation_settings,
     say_results,
     trace_settings,
 )
@@ -98,6 +100,8 @@ def command(
     passes: int | None,
     load_base: int | str | None,
     traces: tuple[str, ...],
+    no_accesses: bool,
+    rules: str | None,
     save_stream: bool,
     wanted,
     output: Path | None,
@@ -117,7 +121,7 @@ def command(
         requests = [] if file.suffix == ".py" else _requests(file, launches)
         folder = Path() if launches else file.parent  # of the arrays' files
         inputs = list(_inputs(file, chip_name, options, requests, folder, wanted, script_args))
-        claim(output, recording, inputs, force)
+        claim(output, recording, [*inputs, *([Path(rules)] if rules else [])], force)
         claim_saves(wanted, output, inputs, force)
 
         from gpuprof.chips.changes import parse_changes
@@ -157,12 +161,17 @@ def command(
                 chip_name,
                 sampling,
                 sample_blocks,
-                [*recording_flags(params, passes, load_base, traces), *comparing_flags(wanted)],
+                [
+                    *recording_flags(params, passes, load_base, traces),
+                    *relation_flags(no_accesses, rules),
+                    *comparing_flags(wanted),
+                ],
                 options,
                 script_args,
             ),
             **load_settings(load_base),
             **trace_settings(traces),
+            **relation_settings(no_accesses, rules),
         )
         recorder = record_passes(output, settings, run, passes or 1)
     say_results(terminal, results)

@@ -25,6 +25,7 @@ COMMANDS = {
     "correlate": "Turn a recording into a database (SQLite).",
     "import": "Read a profile of a card that another tool measured.",
     "report": "Show where the cycles went.",
+    "relate": "Show which launches could run at the same time, and measure it.",
     "export": "Write a profile in another tool's format.",
     "quality": "Show the error of the samples, by period.",
     "check": "Compare with a committed baseline; exit 3 on a regression.",

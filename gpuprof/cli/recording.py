@@ -52,6 +52,16 @@ _FLAGS = (
 )
 
 
+ACCESSES_FLAG = click.option(
+    "--no-accesses",
+    is_flag=True,
+    help="Do not note which bytes each launch and copy reads and writes.",
+)
+RULES_FLAG = click.option(
+    "--rules",
+    metavar="FILE",
+    help="A file (TOML) of rules that gather launches and copies into virtual tasks.",
+)
 TRACE_FLAG = click.option(
     "--trace",
     "traces",
@@ -62,10 +72,11 @@ TRACE_FLAG = click.option(
 
 
 def recording_options(command: Callable) -> Callable:
-    """Gives a command --param, --passes, --load-base and --trace, as its arguments `params`, `passes`, `load_base` and
-    `traces`: the second and third None where they are not given.
+    """Gives a command --param, --passes, --load-base, --trace, --no-accesses and --rules, as its arguments `params`,
+    `passes`, `load_base`, `traces`, `no_accesses` and `rules`: the second, third and last None where they are not
+    given.
     """
-    for flag in reversed((*_FLAGS, TRACE_FLAG)):
+    for flag in reversed((*_FLAGS, TRACE_FLAG, ACCESSES_FLAG, RULES_FLAG)):
         command = flag(command)
     return command
 
@@ -96,6 +107,27 @@ def trace_settings(traces: Sequence[str]) -> dict:
 
     specs = [parse_spec(text) for text in traces]
     return {"traces": tuple(Attached(make(spec), spec.where) for spec in specs)}
+
+
+def relation_settings(no_accesses: bool, rules: str | None) -> dict:
+    """The session.Settings that --no-accesses and --rules make. Raises UsageError for a file of no rules."""
+    if rules is None:
+        return {"observe": not no_accesses}
+    from gpuprof.base.inputs import RULES
+    from gpuprof.base.toml import read_toml
+    from gpuprof.errors import UsageError
+    from gpuprof.relate.rules import rules_of
+
+    try:
+        content = read_toml(Path(rules), RULES)
+    except ValueError as error:
+        raise UsageError(f"{rules}: is no TOML: {error}") from None
+    return {"observe": not no_accesses, "rules": tuple(rules_of(content, rules))}
+
+
+def relation_flags(no_accesses: bool, rules: str | None) -> list[str]:
+    """The flags as words of a command line, without folders of this machine."""
+    return [*(["--no-accesses"] if no_accesses else []), *(["--rules", base_name(rules)] if rules else [])]
 
 
 def form_and_registers(record: str, registers: dict) -> tuple[str, dict]:

@@ -19,6 +19,8 @@ from gpuprof.cli.recording import (
     recorded_text,
     recording_flags,
     recording_options,
+    relation_flags,
+    relation_settings,
     say_results,
     trace_settings,
 )
@@ -60,6 +62,8 @@ def command(
     passes: int | None,
     load_base: int | str | None,
     traces: tuple[str, ...],
+    no_accesses: bool,
+    rules: str | None,
     output: Path | None,
     force: bool,
 ):
@@ -73,7 +77,7 @@ def command(
     gpuprof replay train.gprec --period 64 --mode all -o close.gprec
     """
     output = output or Path(f"{file.stem}-replay.gprec")
-    claim(output, recording, (file, Path(chip_name or "")), force)
+    claim(output, recording, (file, Path(chip_name or ""), *([Path(rules)] if rules else [])), force)
 
     from gpuprof.chips import load_chip
     from gpuprof.chips.changes import parse_changes
@@ -91,7 +95,7 @@ def command(
             record, {"counters": ""} | registers if record in ("wide", "compact") else registers
         )
     registers = _completed(registers)
-    others = recording_flags(params, passes, load_base, traces)
+    others = [*recording_flags(params, passes, load_base, traces), *relation_flags(no_accesses, rules)]
     passes = passes or passes_of(stream.meta["sampling"])
     with Terminal(display) as terminal:
         settings = Settings(
@@ -106,6 +110,7 @@ def command(
             command=_command_text(file, chip_name, given, record, max_cycles, others),
             **load_settings(load_base),
             **trace_settings(traces),
+            **relation_settings(no_accesses, rules),
         )
         _notice_model(terminal, stream)
         fixed = frozenset(registers)

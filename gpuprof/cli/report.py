@@ -13,6 +13,8 @@ from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
 
+PAGES_OF_TASKS = ("tasks", "relations", "timeline")
+
 
 @click.command(
     "report",
@@ -33,6 +35,7 @@ from gpuprof.report.pages import PAGES
 @click.option(
     "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."
 )
+@click.option("--task", metavar="NAME", help="Show what this task or buffer is related to; #N is task N.")
 @format_option(csv="as Nsight Compute exports its source page", json="versioned")
 @click.option(
     "--vocabulary",
@@ -50,7 +53,7 @@ from gpuprof.report.pages import PAGES
     "of warps at the one behind it.",
 )
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, attribution, width):
+def command(file, page, kernel, launch, source_lines, isa, task, format_, vocabulary, attribution, width):
     """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and not takes(page, "--source-lines"):
@@ -60,6 +63,9 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
             "--isa shows instructions as text, under the lines of the source page or on the stalls page; for all "
             "instructions give --page isa"
         )
+    if task is not None and not takes(page, "--task"):
+        raise UsageError(f"--task selects a task of the relations page; leave it out with --page {page}")
+    page = "relations" if task is not None else page
 
     from dataclasses import replace
 
@@ -69,16 +75,19 @@ def command(file, page, kernel, launch, source_lines, isa, format_, vocabulary, 
     from gpuprof.report.measured import check_lines, check_measured, check_sampled
     from gpuprof.report.pages.page import Request
     from gpuprof.report.queries import read_report
+    from gpuprof.report.tasks.read import read_task_report
     from gpuprof.report.terminal.screen import tolerant
 
     with stage("reading the profile"), reading(file) as db:
         report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
+        if page in PAGES_OF_TASKS:
+            report = replace(report, related=read_task_report(db, page, task))
     check_measured(report, page is None or PAGES[page].needs_cycles)
     report = attributed(report, attribution)
     if lines is not None:
         check_lines(report, lines)
     tolerant(sys.stdout)
-    PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa), width)
+    PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa, task), width)
     if page is None or PAGES[page].needs_cycles:
         check_sampled(report)
 

@@ -20,6 +20,7 @@ from gpuprof.correlate.program_tables import (
     read_codes,
     source_texts,
 )
+from gpuprof.correlate.relations import fill_relations
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
 from gpuprof.correlate.traces import fill_traces, finding_rows
@@ -144,6 +145,7 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
     insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
     fill_traces(database, recording)
     insert(database, "findings", finding_rows(recording))
+    fill_relations(database, recording)
     insert(database, "meta", sorted(meta_items(recording, database).items()))
     add_advice(database, len(recording.findings))
 

@@ -2,7 +2,8 @@
 
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
-and findings of trace generators; 5 findings about performance, and what findings cost.
+and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
+relations.
 """
 
 VERSION = 5
@@ -260,6 +261,104 @@ CREATE TABLE counters (        -- exact, per launch and instruction
     l1_wavefronts_shared_ideal INTEGER NOT NULL,  -- had there been no bank conflict
     PRIMARY KEY (launch, pc)
 ) WITHOUT ROWID;
+CREATE TABLE task_rows (       -- what tasks follow each other in
+    row INTEGER PRIMARY KEY,   -- as they were first used
+    name TEXT NOT NULL         -- a stream, host, or a row that a script has opened
+);
+CREATE TABLE tasks (           -- anything with a beginning and an end
+    task INTEGER PRIMARY KEY,  -- in the order of their beginnings
+    parent INTEGER REFERENCES tasks, -- that it is a part of by its place; see relations for others
+    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free
+    is_virtual INTEGER NOT NULL, -- 1: it has parts alone, which others became
+    name TEXT NOT NULL,        -- a script's, the kernel's, or what was copied
+    row INTEGER NOT NULL REFERENCES task_rows, -- where it ran
+    launch INTEGER REFERENCES launches, -- of a launch
+    begin_order INTEGER NOT NULL, -- place of its begin in the order of all that was asked
+    end_order INTEGER NOT NULL,-- place of its end
+    begin_cycle INTEGER,       -- GPU cycles from power-on, of parts the first; NULL where it has neither cycles nor parts
+    end_cycle INTEGER,         -- of parts the last
+    own_cycles INTEGER NOT NULL, -- of a launch, its duration; 0 of all others
+    parts_cycles INTEGER NOT NULL -- sum of the own cycles of all parts, and of theirs
+);
+CREATE INDEX tasks_parent ON tasks (parent);
+CREATE TABLE parameters (      -- what tasks share or are told
+    parameter INTEGER PRIMARY KEY, -- in the order they came to be
+    name TEXT NOT NULL,        -- of an array, a variable's module, or a script's
+    kind TEXT NOT NULL,        -- buffer, number, text or structure
+    value TEXT NOT NULL,       -- of what is no buffer; a structure is JSON
+    task INTEGER REFERENCES tasks, -- that it belongs to
+    address INTEGER,           -- of a buffer
+    nbytes INTEGER,            -- of a buffer
+    begin_order INTEGER NOT NULL -- from when on it is there
+);
+CREATE TABLE relation_kinds (
+    kind TEXT PRIMARY KEY,     -- name
+    inverse TEXT NOT NULL,     -- its name the other way round
+    follows TEXT NOT NULL,     -- kind that holds between the first and the last of two such relations in a row, '' = none
+    text TEXT NOT NULL         -- what it means
+) WITHOUT ROWID;
+CREATE TABLE stored_relations (-- those that were stated or observed; relations has what follows, too
+    kind TEXT NOT NULL REFERENCES relation_kinds, -- name
+    source INTEGER NOT NULL REFERENCES tasks, -- the first task
+    target INTEGER REFERENCES tasks, -- the second; NULL where a task is related to a buffer
+    via INTEGER REFERENCES parameters, -- the buffer that ties them
+    nbytes INTEGER NOT NULL,   -- bytes of it; 0 where it was stated
+    origin TEXT NOT NULL       -- stated or observed
+);
+CREATE INDEX relations_source ON stored_relations (source);
+CREATE INDEX relations_target ON stored_relations (target);
+CREATE INDEX relations_via ON stored_relations (via);
+CREATE TABLE task_constraints (-- orders that the program asked for
+    source INTEGER NOT NULL REFERENCES tasks, -- is waited for
+    target INTEGER NOT NULL REFERENCES tasks, -- waits
+    kind TEXT NOT NULL,        -- stream, event, default stream, host wait, device launch, programmatic launch
+    PRIMARY KEY (target, source, kind)
+) WITHOUT ROWID;
+CREATE TABLE accesses_by_task (-- bytes of buffers that launches and copies read before they wrote them, and wrote
+    task INTEGER NOT NULL REFERENCES tasks, -- that accesses
+    parameter INTEGER NOT NULL REFERENCES parameters, -- the buffer
+    is_write INTEGER NOT NULL, -- 1: written
+    first INTEGER NOT NULL,    -- first byte in the buffer
+    end INTEGER NOT NULL,      -- last byte plus one
+    is_exact INTEGER NOT NULL, -- 0: bytes between those accessed are among these
+    PRIMARY KEY (task, parameter, is_write, first)
+) WITHOUT ROWID;
+CREATE TABLE task_findings (   -- work that nobody needed
+    finding INTEGER PRIMARY KEY, -- by task
+    kind TEXT NOT NULL,        -- copied in and never read, written and never read, copied back and forth, copied again, computed twice
+    task INTEGER NOT NULL REFERENCES tasks, -- that did it
+    other INTEGER REFERENCES tasks, -- that it has to do with: wrote over it, had it before, did the same
+    parameter INTEGER REFERENCES parameters, -- the buffer; NULL where it is of several
+    nbytes INTEGER NOT NULL    -- bytes
+);
+CREATE VIEW relations AS       -- of a task: WHERE from_task = N; docs/relations.md has a query for what follows over several
+    SELECT kind, source AS from_task, target AS to_task, via, nbytes, origin FROM stored_relations
+    UNION ALL
+    SELECT k.inverse, r.target, r.source, r.via, r.nbytes, 'implied'
+    FROM stored_relations r JOIN relation_kinds k USING (kind) WHERE r.target IS NOT NULL
+    UNION ALL
+    SELECT 'contains', parent, task, NULL, 0, 'stated' FROM tasks WHERE parent IS NOT NULL
+    UNION ALL
+    SELECT 'is part of', task, parent, NULL, 0, 'implied' FROM tasks WHERE parent IS NOT NULL
+    UNION ALL
+    SELECT 'is sibling of', a.task, b.task, NULL, 0, 'implied'
+    FROM tasks a JOIN tasks b ON a.parent = b.parent WHERE a.task <> b.task
+    UNION ALL
+    SELECT 'is sibling of', a.target, b.target, NULL, 0, 'implied'
+    FROM stored_relations a JOIN stored_relations b ON a.source = b.source
+    WHERE a.kind = 'contains' AND b.kind = 'contains' AND a.target <> b.target
+    UNION ALL
+    SELECT 'produces for', p.source, c.source, p.via, 0, 'implied'
+    FROM stored_relations p JOIN stored_relations c ON p.via = c.via
+    WHERE p.kind = 'produces' AND c.kind = 'consumes' AND p.source < c.source
+        AND NOT EXISTS (SELECT 1 FROM stored_relations q
+            WHERE q.kind = 'produces' AND q.via = p.via AND q.source > p.source AND q.source < c.source)
+    UNION ALL
+    SELECT 'consumes from', c.source, p.source, p.via, 0, 'implied'
+    FROM stored_relations p JOIN stored_relations c ON p.via = c.via
+    WHERE p.kind = 'produces' AND c.kind = 'consumes' AND p.source < c.source
+        AND NOT EXISTS (SELECT 1 FROM stored_relations q
+            WHERE q.kind = 'produces' AND q.via = p.via AND q.source > p.source AND q.source < c.source);
 CREATE VIEW operations AS      -- exact: arithmetic operations per launch, instruction and precision, of threads whose predicate was true
     SELECT c.launch, c.pc, i.precision,
            c.thread_inst_executed_pred_on * i.thread_operations AS operations  -- of a fused multiply-add 2

@@ -28,6 +28,7 @@ from gpuprof.device.launching.limits import Extent
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.sampler import Sampler
 from gpuprof.device.streams import Event, Stream, StreamLike, stream_number
+from gpuprof.device.tasks import Related, Row, Task, state
 from gpuprof.device.texture import Surface, Texture, device_arrays, make_surface, make_texture
 from gpuprof.device.variables import find_variable, source_name
 from gpuprof.errors import UsageError
@@ -78,6 +79,7 @@ class Device:
         self.executor, self.chip = executor, chip
         self.sampler = Sampler(self.submit)
         self._array_numbers, self._stream_numbers, self._event_numbers = count(1), count(1), count(0)
+        self._task_numbers = count(0)
 
     def submit(self, command: cmd.Command) -> Any:
         return self.executor.submit(command)
@@ -154,13 +156,61 @@ class Device:
         self.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
 
     @contextmanager
-    def task(self, name: str) -> Iterator[None]:
-        """`with gpu.task("layer 1"):` gives the launches inside a common name. Tasks nest."""
-        self.submit(cmd.TaskBegin(name))
+    def task(
+        self,
+        name: str,
+        *,
+        parent: Task | None = None,
+        row: Row | None = None,
+        produces: Related | None = None,
+        consumes: Related | None = None,
+        depends_on: Related | None = None,
+    ) -> Iterator[Task]:
+        """`with gpu.task("layer 1"):` makes what is asked inside parts of a task. Tasks nest.
+
+        parent: the task that it is a part of, in place of the one around it. produces, consumes: arrays; depends_on:
+        tasks.
+        """
+        task = Task(self.submit, next(self._task_numbers), name)
+        above = cmd.NOBODY if parent is None else parent.identifier
+        self.submit(cmd.TaskBegin(name, task.identifier, above, row.name if row else ""))
         try:
-            yield
+            state(task, {"produces": produces, "consumes": consumes, "depends on": depends_on})
+            yield task
         finally:
-            self.submit(cmd.TaskEnd(name))
+            self.submit(cmd.TaskEnd(name, task.identifier))
+
+    def virtual_task(
+        self,
+        name: str,
+        *,
+        parent: Task | None = None,
+        kernel: str = "",
+        writes: str = "",
+        starts: str = "",
+    ) -> Task:
+        """A task whose parts other tasks become later: with `add`, or by a rule, until its `end`. The rule is a regular
+        expression: all launches of a `kernel`, all tasks that write a buffer (`writes`), or all that is asked from a
+        launch of a kernel (`starts`) until the next one of it.
+        """
+        rules = [(key, text) for key, text in (("kernel", kernel), ("writes", writes), ("starts", starts)) if text]
+        if len(rules) > 1:
+            raise UsageError(f"virtual task {name!r}: give one of kernel, writes and starts")
+        task = Task(self.submit, next(self._task_numbers), name, is_virtual=True)
+        above = cmd.NOBODY if parent is None else parent.identifier
+        key, pattern = rules[0] if rules else ("", "")
+        self.submit(cmd.TaskBegin(name, task.identifier, above, "", True, key, pattern))
+        return task
+
+    def last_task(self) -> Task:
+        """The launch, copy or wait that was asked for last, as a task."""
+        task = Task(self.submit, next(self._task_numbers), "the last task")
+        self.submit(cmd.Identify(task.identifier))
+        return task
+
+    def row(self, name: str) -> Row:
+        """A row for tasks of their own, such as those of another thread of the script."""
+        return Row(name)
 
     def add_trace_generator(self, generator: Any, where: str = "") -> None:
         """Lets a gpuprof.trace.TraceGenerator watch the launches from now on. `where` names some of them, as sampling

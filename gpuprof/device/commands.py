@@ -166,16 +166,62 @@ class SetSampler:
     registers: tuple[tuple[str, int | str], ...]
 
 
+NOBODY = -1  # as an identifier: no task has it
+
+
 @dataclass(frozen=True)
 class TaskBegin:
-    """Launches up to the matching TaskEnd belong to the task. Tasks nest."""
+    """What is asked up to the matching TaskEnd is a part of the task. Tasks nest.
+
+    identifier: what later commands call the task. parent: the identifier of the task that it is a part of, in place of
+    the innermost one that is open. row: the name of its row, "" the host's. A virtual task holds nothing by itself:
+    others are related to it as its parts, by Relate or by a rule (relate.rules): a key and a regular expression.
+    """
 
     name: str
+    identifier: int = NOBODY
+    parent: int = NOBODY
+    row: str = ""
+    is_virtual: bool = False
+    rule: str = ""
+    pattern: str = ""
 
 
 @dataclass(frozen=True)
 class TaskEnd:
+    """Ends the innermost task, or the virtual one with the identifier."""
+
     name: str
+    identifier: int = NOBODY
+
+
+@dataclass(frozen=True)
+class Identify:
+    """The launch, copy, fill or wait that was asked for last has this identifier from now on."""
+
+    identifier: int
+
+
+@dataclass(frozen=True)
+class Relate:
+    """States relations of a task to others, by their identifiers, through a buffer where its address is given; or to
+    buffers alone, for the kinds that are of these (relate.kinds).
+    """
+
+    kind: str
+    identifier: int
+    others: tuple[int, ...] = ()
+    buffers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A value that belongs to a task. kind: "number", "text" or "structure", whose value is JSON."""
+
+    identifier: int
+    name: str
+    kind: str
+    value: str
 
 
 Command: TypeAlias = (
@@ -195,4 +241,7 @@ Command: TypeAlias = (
     | SetSampler
     | TaskBegin
     | TaskEnd
+    | Identify
+    | Relate
+    | Parameter
 )

@@ -318,7 +318,11 @@ class Chunk:
         self.tally.access(site.at, name, totals)
 
     def touches(self, at: int, tell: Tell) -> None:
-        """Instruction `at` touches ranges of memory that its registers alone do not say. Nobody watches."""
+        """Instruction `at` touches ranges of memory that its registers alone do not say."""
+        footprint = self.spaces["global"].footprint
+        if footprint is not None:
+            for touched in tell():
+                footprint.touched(touched)
 
     def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:
         """Counts where the lanes are to each other, in the space whose banks it matters for."""

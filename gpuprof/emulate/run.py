@@ -16,6 +16,7 @@ from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, Read
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.tally import Tally
 from gpuprof.emulate.log.trace import REST, Order, TraceLog, TracePiece
+from gpuprof.emulate.watch.footprint import Footprint
 from gpuprof.emulate.watch.listener import Listener
 from gpuprof.emulate.watched_blocks import watched_blocks
 from gpuprof.emulate.watched_chunk import WatchedChunk
@@ -42,7 +43,10 @@ class Run:
         max_cycles: int,
         counters: LaunchCounters,
         listener: Listener | None,
+        footprint: Footprint | None,
     ):
+        if footprint is not None:
+            footprint.begin()
         self.launch = launch
         self.memory = memory
         self.chip = chip
@@ -65,7 +69,7 @@ class Run:
         self.tally = Tally(counters)
         # One log for all chunks: its arrays grow to the length of a segment once.
         self.log = TraceLog(0)
-        self.global_space = GlobalSpace(memory)
+        self.global_space = GlobalSpace(memory, footprint)
         self.const_space = ReadOnlySpace(launch.module.const_segment, "constant segment", True)
         self.param_space = ReadOnlySpace(launch.params, "parameter block", False)
 
@@ -169,16 +173,18 @@ def emulate(
     orders: Iterable[Order] | None = None,
     segment_nbytes: int = SEGMENT_NBYTES,
     listener: Listener | None = None,
+    footprint: Footprint | None = None,
 ) -> Iterator[TracePiece]:
     """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its
     end, one after the other.
 
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
     when the iterator ends. `max_cycles` bounds the instructions a warp may execute; a chunk rests when it has made
-    about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch.
+    about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch. A
+    `footprint` has the bytes that the launch read and wrote when the iterator ends.
     Raises KernelFault; `counters` then hold what ran before it.
     """
-    run = Run(launch, memory, chip, max_cycles, counters, listener)
+    run = Run(launch, memory, chip, max_cycles, counters, listener, footprint)
     emulation = Emulation(run, segment_nbytes)
     try:
         for wanted in (Order(REST),) if orders is None else orders:

@@ -28,6 +28,7 @@ class WatchedChunk(Chunk):
             self.listener.block(BlockRun(block.index, lanes))
 
     def touches(self, at: int, tell: Tell) -> None:
+        super().touches(at, tell)
         if self.executing is not None and self.executing.at == at:
             self.executing.add_ranges(tell())
 

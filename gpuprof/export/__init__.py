@@ -36,9 +36,12 @@ FORMATS = {
         needs_other=True,
     ),
     "perfetto": Entry(
-        "launches over time, with counters, for Perfetto", ".pftrace", "timeline.perfetto", PERFETTO_MARK
+        "tasks and launches over time, with counters and the flows of data, for Perfetto",
+        ".pftrace",
+        "timeline.perfetto",
+        PERFETTO_MARK,
     ),
-    "chrome": Entry("launches over time, for chrome://tracing and Perfetto", ".trace.json", "timeline.chrome"),
+    "chrome": Entry("the same, for chrome://tracing and Perfetto", ".trace.json", "timeline.chrome"),
     "ncu-source": Entry("lines, as Nsight Compute's source page", ".source.csv", "tables.ncu_source"),
     "ncu-details": Entry("launches, as Nsight Compute's details page", ".details.csv", "tables.ncu_details"),
     "ncu-raw": Entry("launches, as Nsight Compute's raw page", ".raw.csv", "tables.ncu_raw"),
@@ -49,4 +52,6 @@ FORMATS = {
     ),
     "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "graph.cfg_dot"),
     "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "graph.cfg_svg"),
+    "dot": Entry("graph of tasks and their relations, for Graphviz", ".relations.dot", "graph.relations_dot"),
+    "csv": Entry("relations between tasks, a row each", ".relations.csv", "tables.relations_csv"),
 }

@@ -1,4 +1,4 @@
-"""Chunks as bytes and back: the framing and the three payload kinds of `schema`.
+"""Chunks as bytes and back: the framing and the four payload kinds of `schema`.
 
   0        4          8         12
 +--------+----------+---------+-------------------+
@@ -19,6 +19,7 @@ from gpuprof.records.schema import FIELD_TYPES, MAGIC, MAX_PAYLOAD_NBYTES, VERSI
 FILE_HEADER = struct.Struct("<8sII")
 CHUNK_HEADER = struct.Struct("<4sII")
 ROWS_HEADER = struct.Struct("<II")
+TABLE_HEADER = struct.Struct("<I")
 BYTES_HEADER = struct.Struct("<I")
 OPEN_OBJECTS = (b"META", b"CHIP")  # whose other fields mean something to a reader, too
 MAX_COUNT = (1 << 63) - 1  # what an integer column of SQLite holds
@@ -33,6 +34,12 @@ class Rows(NamedTuple):
     rows: np.ndarray
 
 
+class TableRows(NamedTuple):
+    """Payload of a table chunk, as `Rows` has them."""
+
+    rows: np.ndarray
+
+
 class Piece(NamedTuple):
     """Payload of a bytes chunk."""
 
@@ -40,7 +47,7 @@ class Piece(NamedTuple):
     data: bytes
 
 
-Payload = dict[str, Any] | Rows | Piece
+Payload = dict[str, Any] | Rows | TableRows | Piece
 
 
 class MalformedPayload(ValueError):
@@ -104,6 +111,10 @@ def encode_rows(launch: int, rows: np.ndarray) -> bytes:
     return ROWS_HEADER.pack(launch, len(rows)) + rows.tobytes()
 
 
+def encode_table(rows: np.ndarray) -> bytes:
+    return TABLE_HEADER.pack(len(rows)) + rows.tobytes()
+
+
 def encode_piece(id_: int, data: bytes) -> bytes:
     return BYTES_HEADER.pack(id_) + data
 
@@ -157,13 +168,23 @@ def _decode_rows(chunk: Chunk, payload: bytes) -> Rows:
     return Rows(launch, rows)
 
 
+def _decode_table(chunk: Chunk, payload: bytes) -> TableRows:
+    if len(payload) < TABLE_HEADER.size:
+        raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
+    (n,) = TABLE_HEADER.unpack_from(payload)
+    expected = TABLE_HEADER.size + n * chunk.dtype.itemsize
+    if len(payload) != expected:
+        raise MalformedPayload(f"says {n} rows, which take {expected} bytes, and has {len(payload)}")
+    return TableRows(np.frombuffer(payload, chunk.dtype, n, TABLE_HEADER.size))
+
+
 def _decode_piece(chunk: Chunk, payload: bytes) -> Piece:
     if len(payload) < BYTES_HEADER.size:
         raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
     return Piece(*BYTES_HEADER.unpack_from(payload), payload[BYTES_HEADER.size :])
 
 
-DECODERS = {"json": _decode_json, "array": _decode_rows, "bytes": _decode_piece}
+DECODERS = {"json": _decode_json, "array": _decode_rows, "table": _decode_table, "bytes": _decode_piece}
 
 
 def is_count(value) -> bool:

@@ -101,6 +101,18 @@ class _Run:
             self.writer.trace_table(fields, self.relocation.plain_rows(trace.fields["columns"], trace.rows))
         for finding in next((index.findings for index in self.run.indexes if index.findings), ()):
             self.writer.finding(self.relocation.finding(finding))
+        self._tasks()
+
+    def _tasks(self) -> None:
+        """Passes have the same tasks."""
+        first, place = self.first, self.relocation
+        for number, name in enumerate(first.names, place.first_name):
+            self.writer.task_name(number, name)
+        for fields in first.parameters:
+            self.writer.parameter(place.parameter(fields))
+        self.writer.table(b"TASK", place.tasks(first.tasks))
+        for type_, rows in ((b"RELA", first.relations), (b"ACCS", first.accesses), (b"CNST", first.constraints)):
+            self.writer.table(type_, place.table(rows))
 
     def _module(self, type_: bytes, number: int) -> None:
         if number not in self.relocation.shared:

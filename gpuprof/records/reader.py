@@ -12,16 +12,20 @@ import numpy as np
 from gpuprof.base.results import Result
 from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
-from gpuprof.records.encoding import Payload, Piece, Rows
+from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
+    ACCESS_DTYPE,
     BANK_PATTERNS_DTYPE,
     CAUSES_DTYPE,
+    CONSTRAINT_DTYPE,
     COUNTERS_DTYPE,
     LEDGER_DTYPE,
     LOSSES_DTYPE,
+    RELATION_DTYPE,
     SAMPLED_COUNTERS_DTYPE,
     STALL_LENGTHS_DTYPE,
     STALLS_DTYPE,
+    TASK_DTYPE,
     WIDE_DTYPE,
     Chunk,
 )
@@ -94,6 +98,12 @@ class Recording:
     results: list[Result] = field(default_factory=list)
     traces: dict[TraceKey, Trace] = field(default_factory=dict)
     findings: list[dict[str, Any]] = field(default_factory=list)  # schema.FINDING_FIELDS
+    names: list[str] = field(default_factory=list)  # of tasks and rows
+    parameters: list[dict[str, Any]] = field(default_factory=list)  # schema.PARAMETER_FIELDS
+    tasks: np.ndarray = field(default_factory=partial(_no_rows, TASK_DTYPE))
+    relations: np.ndarray = field(default_factory=partial(_no_rows, RELATION_DTYPE))  # stated
+    accesses: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_DTYPE))
+    constraints: np.ndarray = field(default_factory=partial(_no_rows, CONSTRAINT_DTYPE))
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -175,6 +185,7 @@ class Builder:
         # pieces, joined at the end: to add each to what is there takes the square of the time
         self.images: dict[int, list[bytes]] = {}
         self.texts: dict[str, list[str]] = {}
+        self.tables: dict[str, list[np.ndarray]] = {}
         self.n_samples: Counter[int] = Counter()  # by launch
 
     def add(self, chunk: Chunk, payload: Payload) -> None:
@@ -185,6 +196,8 @@ class Builder:
     def finish(self) -> None:
         for (launch, name), parts in self.gathered.items():
             setattr(self.recording.launches[launch], name, np.concatenate(parts) if len(parts) > 1 else parts[0])
+        for name, parts in self.tables.items():
+            setattr(self.recording, name, np.concatenate(parts))
         for number, pieces in self.images.items():
             self.recording.modules[number].image = b"".join(pieces)
         self.recording.sources = {path: "".join(pieces) for path, pieces in self.texts.items()}
@@ -271,6 +284,21 @@ class Builder:
         self._begun(fields["launch"])
         self.recording.findings.append(fields)
 
+    def _name(self, chunk: Chunk, fields: dict) -> None:
+        if fields["name"] != len(self.recording.names):
+            raise self._contradiction(f"name {fields['name']} where {len(self.recording.names)} is the next")
+        self.recording.names.append(fields["text"])
+
+    def _parameter(self, chunk: Chunk, fields: dict) -> None:
+        if fields["parameter"] != len(self.recording.parameters):
+            raise self._contradiction(
+                f"parameter {fields['parameter']} where {len(self.recording.parameters)} is the next"
+            )
+        self.recording.parameters.append(fields)
+
+    def _table(self, chunk: Chunk, table: TableRows) -> None:
+        self.tables.setdefault(TABLES[chunk.type], []).append(table.rows)
+
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)
 
@@ -301,7 +329,11 @@ ATTRIBUTES = {
     b"CAUS": "causes",
     b"SMDR": "losses",
 }
+TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints"}
 ADDERS = {
+    b"NAME": Builder._name,
+    b"PARM": Builder._parameter,
+    **dict.fromkeys(TABLES, Builder._table),
     b"META": Builder._meta,
     b"CHIP": Builder._chip,
     b"MODL": Builder._module,

@@ -9,6 +9,7 @@ from gpuprof.device.load_map import PAGE_NBYTES, PC_LIMIT
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import Index
 from gpuprof.records.reader import Module
+from gpuprof.relate.kinds import NONE
 
 LAST_NUMBER = (1 << 32) - 1  # of a launch
 
@@ -21,6 +22,10 @@ class Relocation:
 
     first_launch: int = 0
     first_cycle: int = 0
+    first_task: int = 0
+    first_parameter: int = 0
+    first_name: int = 0
+    first_order: int = 0
     modules: dict[int, tuple[int, int]] = field(default_factory=dict)
     shared: frozenset[int] = frozenset()
     _starts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the modules' code, ascending
@@ -61,6 +66,40 @@ class Relocation:
                 rows[name] += np.uint32(self.first_launch)
         return rows
 
+    def table(self, rows: np.ndarray) -> np.ndarray:
+        """Rows of a table chunk: their numbers, those that are none aside, places in the order, and cycles."""
+        rows = rows.copy()
+        for name in rows.dtype.names:
+            if (first := self._firsts.get(name)) is None:
+                continue
+            there = rows[name] != NONE if rows[name].dtype == np.uint32 else np.ones(len(rows), bool)
+            rows[name][there] += rows[name].dtype.type(first)
+        return rows
+
+    @property
+    def _firsts(self) -> dict[str, int]:
+        """What is added to the numbers in a table's columns; a column of another meaning has another name."""
+        tasks = dict.fromkeys(("task", "parent", "source", "target"), self.first_task)
+        return tasks | {
+            "parameter": self.first_parameter,
+            "name": self.first_name,
+            "row": self.first_name,
+            "launch": self.first_launch,
+            "begin": self.first_order,
+            "cycle": self.first_cycle,
+        }
+
+    def tasks(self, rows: np.ndarray) -> np.ndarray:
+        """TASK_DTYPE; `end` is a place in the order here."""
+        rows = self.table(rows)
+        rows["end"] += np.uint64(self.first_order)
+        return rows
+
+    def parameter(self, fields: dict[str, Any]) -> dict[str, Any]:
+        task = {"task": fields["task"] + self.first_task} if "task" in fields else {}
+        number, begin = fields["parameter"] + self.first_parameter, fields["begin"] + self.first_order
+        return fields | {"parameter": number, "begin": begin} | task
+
     def plain_rows(self, columns: list[dict[str, str]], rows: list[list]) -> list[list]:
         """Rows of a trace generator's table."""
         places = [place for place, column in enumerate(columns) if is_code_address(column["name"])]
@@ -97,6 +136,7 @@ class Room:
     def __init__(self) -> None:
         self._launches = 0
         self._cycles = 0
+        self._tasks = self._parameters = self._names = self._orders = 0
         self._end = 0  # of the code
         self._modules: list[tuple[Module, int, int]] = []  # with their new ids and load bases
 
@@ -113,14 +153,29 @@ class Room:
         lengths = np.array([index.modules[number].fields["code_nbytes"] for number in order], np.int64)
         shifts = np.array([places[number][1] for number in order], np.int64) - starts
         relocation = Relocation(
-            self._launches, self._cycles, places, frozenset(shared), starts, starts + lengths, shifts
+            self._launches,
+            self._cycles,
+            self._tasks,
+            self._parameters,
+            self._names,
+            self._orders,
+            places,
+            frozenset(shared),
+            starts,
+            starts + lengths,
+            shifts,
         )
         self._launches += max(index.launches, default=-1) + 1
         self._cycles += index.end_cycle
-        if self._launches > LAST_NUMBER:
-            raise NotComparable(
-                f"{index.path}: together these are {self._launches} launches; a recording holds at most {LAST_NUMBER}"
-            )
+        self._tasks += int(index.tasks["task"].astype(np.int64).max(initial=-1)) + 1
+        self._parameters += len(index.parameters)
+        self._names += len(index.names)
+        self._orders += int(index.tasks["end"].max(initial=0)) + 1
+        for n, what in ((self._launches, "launches"), (self._tasks, "tasks"), (self._parameters, "parameters")):
+            if n > LAST_NUMBER:
+                raise NotComparable(
+                    f"{index.path}: together these are {n} {what}; a recording holds at most {LAST_NUMBER}"
+                )
         return relocation
 
     def _place_modules(self, index: Index) -> tuple[dict[int, tuple[int, int]], set[int]]:

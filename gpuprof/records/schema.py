@@ -4,11 +4,12 @@
     chunk = u32 type (four ASCII letters), u32 payload bytes, u32 CRC-32, payload
     CRC-32 is that of type + payload bytes + payload
 
-All numbers are little-endian. A payload is one of three kinds:
+All numbers are little-endian. A payload is one of four kinds:
 
 * json: one object, canonical JSON (UTF-8, sorted keys, no spaces), with the fields below. A reader
   skips other fields (in META and CHIP it keeps them).
 * array: u32 launch index, u32 row count, rows of the dtype below.
+* table: u32 row count, rows of the dtype below; they are of no launch.
 * bytes: u32 id, raw bytes.
 
 Long data comes in pieces that a reader joins in order: array chunks of one type and launch, IMAG
@@ -26,7 +27,8 @@ is cut into blocks of 2^18 bytes, and each distinct block is there once. The com
 the zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
-3 results, and patterns of shared memory; 4 tables and findings of trace generators.
+3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks, parameters
+and relations.
 """
 
 from typing import NamedTuple
@@ -34,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 4
+VERSION = 5
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -177,7 +179,48 @@ LOSSES_COLUMNS = (
     Column("dropped_fifo", "<u8", "lost to its full FIFO"),
     Column("dropped_buffer", "<u8", "lost to the full event buffer"),
 )
+# Tasks, and what ties them; the numbers of kinds and the flags are those of gpuprof/relate/kinds.py. 2^32 - 1 is none.
+TASK_COLUMNS = (
+    Column("task", "<u4", "number of the task, from 0, in the order of their beginnings"),
+    Column("parent", "<u4", "the task that it is a part of"),
+    Column("kind", "<u4", "number of the kind of task"),
+    Column("flags", "<u4", "1: a virtual task"),
+    Column("name", "<u4", "number of its name"),
+    Column("row", "<u4", "number of the name of its row: a stream, or a row that a script has opened"),
+    Column("launch", "<u4", "launch index of a launch"),
+    Column("reserved", "<u4", "zero"),
+    Column("begin", "<u8", "place of its begin in the order of all that was asked"),
+    Column("end", "<u8", "place of its end"),
+    Column("cycle", "<u8", "GPU cycle in which it happened, for what takes no time; launches have theirs"),
+    Column("work", "<u8", "hash of what a launch was asked to do: its kernel, configuration and arguments"),
+)
+RELATION_COLUMNS = (
+    Column("kind", "<u4", "number of the kind of relation"),
+    Column("source", "<u4", "the first task"),
+    Column("target", "<u4", "the second task; none where a task is related to a buffer"),
+    Column("parameter", "<u4", "the buffer that ties them"),
+)
+ACCESS_COLUMNS = (
+    Column("task", "<u4", "the task that accesses"),
+    Column("parameter", "<u4", "number of the buffer"),
+    Column(
+        "flags",
+        "<u4",
+        "bits: 1 it writes (else it reads), 2 bytes between those accessed are among these, 4 the bytes written were "
+        "there already, 8 it frees the buffer",
+    ),
+    Column("reserved", "<u4", "zero"),
+    Column("first", "<u8", "first byte in the buffer"),
+    Column("end", "<u8", "last byte plus one"),
+)
+CONSTRAINT_COLUMNS = (
+    Column("kind", "<u4", "number of the kind of constraint"),
+    Column("source", "<u4", "the task that is waited for"),
+    Column("target", "<u4", "the task that waits"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
+TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
+ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
@@ -225,11 +268,11 @@ FIELD_TYPES = {
 
 class Chunk(NamedTuple):
     type: bytes
-    kind: str  # "json", "array" or "bytes"
+    kind: str  # "json", "array", "table" or "bytes"
     dtype: np.dtype | None
     text: str
     fields: tuple[Field, ...] = ()  # of json
-    columns: tuple[Column, ...] = ()  # of an array: the dtype's
+    columns: tuple[Column, ...] = ()  # of an array or a table: the dtype's
 
 
 MAX_PAYLOAD_NBYTES = 1 << 24  # a longer payload is damage: no reader allocates more for one chunk
@@ -334,6 +377,20 @@ FINDING_FIELDS = (
     Field("allocation", "text", "name of what holds the address, or an empty string"),
     Field("count", "integer", "how often it happened"),
 )
+NAME_FIELDS = (
+    Field("name", "count", "number of the name, from 0"),
+    Field("text", "text", "the name of tasks or rows"),
+)
+PARAMETER_FIELDS = (
+    Field("parameter", "count", "number of the parameter, from 0"),
+    Field("name", "text", "its name"),
+    Field("kind", "count", "number of the kind of parameter"),
+    Field("value", "text", "of what is no buffer: a number, a text, or a structure as JSON"),
+    Field("task", "count", "the task that it belongs to", optional=True),
+    Field("address", "count", "of a buffer, in memory", optional=True),
+    Field("nbytes", "count", "of a buffer", optional=True),
+    Field("begin", "count", "place in the order of all that was asked, from which on it is there"),
+)
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
     Field("cycle", "count", "GPU cycle, 0 when unknown"),
@@ -432,6 +489,24 @@ CHUNKS = (
     ),
     Chunk(b"TRAC", "json", None, "rows of a trace generator's table, of one launch", TRACE_FIELDS),
     Chunk(b"FIND", "json", None, "a finding of a trace generator", FINDING_FIELDS),
+    Chunk(b"NAME", "json", None, "a name of tasks or rows, before the first of these", NAME_FIELDS),
+    Chunk(b"PARM", "json", None, "a parameter: a buffer from its allocation on, or a value", PARAMETER_FIELDS),
+    Chunk(b"TASK", "table", TASK_DTYPE, "tasks that have ended, in that order", columns=TASK_COLUMNS),
+    Chunk(b"RELA", "table", RELATION_DTYPE, "relations that were stated", columns=RELATION_COLUMNS),
+    Chunk(
+        b"ACCS",
+        "table",
+        ACCESS_DTYPE,
+        "bytes of buffers that tasks read and wrote, in the order of execution; of one task, what it read comes first",
+        columns=ACCESS_COLUMNS,
+    ),
+    Chunk(
+        b"CNST",
+        "table",
+        CONSTRAINT_DTYPE,
+        "orders between tasks that the program asked for",
+        columns=CONSTRAINT_COLUMNS,
+    ),
     Chunk(
         b"MARK",
         "json",

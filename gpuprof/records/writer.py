@@ -12,7 +12,7 @@ from gpuprof.base.results import Result
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
-from gpuprof.records.encoding import RowsChunk, encode_json, encode_piece, encode_rows, file_header, frame
+from gpuprof.records.encoding import RowsChunk, encode_json, encode_piece, encode_rows, encode_table, file_header, frame
 from gpuprof.records.schema import (
     BY_TYPE,
     COMPACT_DTYPE,
@@ -234,6 +234,20 @@ class RecordWriter:
         self._json(b"FIND", fields)
         self._says_something = True
         self._create()
+
+    def task_name(self, number: int, text: str) -> None:
+        """NAME: see `schema.NAME_FIELDS`."""
+        self._json(b"NAME", {"name": number, "text": text})
+
+    def parameter(self, fields: dict[str, Any]) -> None:
+        """PARM: see `schema.PARAMETER_FIELDS`."""
+        self._json(b"PARM", fields)
+
+    def table(self, type_: bytes, rows: np.ndarray) -> None:
+        """A table chunk: a key of `schema.BY_TYPE` and rows of its dtype."""
+        assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
+        for piece in pieces(rows):
+            self._put(type_, encode_table(piece))
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""

@@ -16,6 +16,7 @@ from gpuprof.correlate.traces import Found, Traced
 from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
+from gpuprof.report.tasks.read import TaskReport
 
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]
@@ -251,6 +252,7 @@ class Report:
     vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
     findings: tuple[Found, ...] = ()  # of the kernels' launches, worst first
     traces: tuple[Traced, ...] = ()  # tables of trace generators; only for the page that shows them
+    related: TaskReport | None = None  # only for the pages of tasks
 
 
 @dataclass(frozen=True)

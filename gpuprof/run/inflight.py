@@ -183,7 +183,8 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 class Begun(NamedTuple):
     """A launch that is counted and recorded, and how it goes on: its emulation, which fills the counters, the samples
-    that are wanted of it, the priority that its stream had when it was asked for, and who watches it.
+    that are wanted of it, the priority that its stream had when it was asked for, who watches it, and the number of its
+    task.
     """
 
     launch: cmd.Launch
@@ -192,6 +193,7 @@ class Begun(NamedTuple):
     filter: Filter
     priority: int
     trace: LaunchTrace | None = None
+    task: int = 0
 
 
 @dataclass(eq=False)
@@ -209,6 +211,7 @@ class Flight:
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
     trace: LaunchTrace | None = None
+    task: int = 0
 
 
 @dataclass
@@ -276,8 +279,18 @@ class InFlight:
                 after_signal,
                 launched_by,
                 begun.trace,
+                begun.task,
             )
         )
+
+    def tail(self, stream: int) -> list[Flight]:
+        """The flights at the end of a stream."""
+        return [self.flights[number] for number in sorted(self._stream(stream).tail)]
+
+    def before_event(self, event: int) -> list[Flight]:
+        """The flights that an event waits for; none of an event that was not recorded."""
+        mark = self._marks.get(event)
+        return [self.flights[number] for number in sorted(mark.flights)] if mark else []
 
     def mark(self, event: int, stream: int, cycle: int) -> None:
         """Notes an event behind what a stream has; `cycle` is the present."""

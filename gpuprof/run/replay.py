@@ -49,7 +49,7 @@ def replay(
     session.memory.limit_nbytes = memory_limit_nbytes()
     if fixed is None:
         fixed = _changed_registers(stream.header.sampling, settings.sampling)
-    player = _Player(stream, session, saved_load_bases, _Sampler(settings.sampling, fixed, number, of))
+    player = Player(stream, session, saved_load_bases, Registers(settings.sampling, fixed, number, of))
     try:
         for command, failed in stream.commands():
             try:
@@ -92,7 +92,7 @@ def memory_limit_nbytes() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
-class _Sampler:
+class Registers:
     """The sampler's registers as the stream sets them, in a pass where some of them are fixed."""
 
     def __init__(self, sampling: Sampling, fixed: frozenset[str], number: int, of: int):
@@ -106,10 +106,10 @@ class _Sampler:
         return cmd.SetSampler(tuple(registers(shifted(self._sampling, self._number, self._of)).items()))
 
 
-class _Player:
+class Player:
     """Turns what was saved into commands of a session."""
 
-    def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool, sampler: _Sampler):
+    def __init__(self, stream: SavedStream, session: Session, saved_load_bases: bool, sampler: Registers):
         self.stream, self.session, self.saved_load_bases = stream, session, saved_load_bases
         self._events: set[int] = set()
         self._ways = {

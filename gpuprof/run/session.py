@@ -39,6 +39,7 @@ from gpuprof.run.chunks import (
 )
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
+from gpuprof.run.relating import Relating
 from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
@@ -71,10 +72,10 @@ class Session:
         give_back_large_arrays()
         self.memory = AddressSpace()
         self.in_flight = InFlight()
-        self.settling = Settler(settings, chip, self.in_flight)
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
-        self.tasks: list[str] = []  # that are open, outermost first
+        self.relating = Relating(self.memory, self.recorder, settings.observe, settings.rules)
+        self.settling = Settler(settings, chip, self.in_flight, self.relating)
         self.n_launches = 0
         self.tracers = Tracers(chip, self.memory)
         for attached in settings.traces:
@@ -97,8 +98,11 @@ class Session:
             cmd.Priority: self._set_priority,
             cmd.Wait: self._wait,
             cmd.SetSampler: self._set_sampler,
-            cmd.TaskBegin: lambda c: self.tasks.append(c.name),
-            cmd.TaskEnd: self._end_task,
+            cmd.TaskBegin: lambda c: self.relating.begin(c, self.settling.machine.cycle),
+            cmd.TaskEnd: self.relating.end,
+            cmd.Identify: self.relating.identify,
+            cmd.Relate: self.relating.relate,
+            cmd.Parameter: self.relating.parameter,
         }
 
     def begin_recording(self) -> None:
@@ -148,20 +152,14 @@ class Session:
         self._settle()
         for sentence in self.tracers.idle():
             self.settings.observer.notice(sentence)
+        self.relating.finish()
         if self.stream:
             self.stream.end()
 
     def drop(self) -> None:
         """No command follows, and nobody waits for what is in flight."""
         self.in_flight.drop()
-
-    def _end_task(self, command: cmd.TaskEnd) -> None:
-        if self.tasks[-1:] != [command.name]:
-            raise UsageError(
-                f"task {command.name!r} ends, but the innermost open task is {(self.tasks or [None])[-1]!r}: end that "
-                "one first"
-            )
-        self.tasks.pop()
+        self.relating.flush()
 
     def _load(self, command: cmd.Load) -> LoadedModule:
         program = command.program
@@ -176,25 +174,38 @@ class Session:
 
     def _free(self, command: cmd.Free) -> None:
         self._settle()
+        self._happens(command)
         self.memory.free(command.address)
+        self.relating.forget()
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)
+        self.memory.check(command.address, len(command.data), "write")
+        self._happens(command)
         self.memory.write(command.address, command.data)
 
     def _copy_out(self, command: cmd.CopyOut) -> bytes:
         """The host has the bytes when this returns, so it waits: as for a copy to memory that is not page-locked."""
         self._settle()
-        return self.memory.read(command.address, command.nbytes)
+        data = self.memory.read(command.address, command.nbytes)
+        self._happens(replace(command, stream=0))
+        return data
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:
         self._reach(command.stream)
         self.memory.write(command.destination, self.memory.read(command.source, command.nbytes))
+        self._happens(command)
 
     def _fill(self, command: cmd.Fill) -> None:
         self._reach(command.stream)
         self.memory.check(command.address, command.nbytes, "write")
         self.memory.write(command.address, command.pattern * (command.nbytes // len(command.pattern)))
+        self._happens(command)
+
+    def _happens(self, command: cmd.Command) -> None:
+        stream = getattr(command, "stream", 0)
+        tail = self.in_flight.tail(stream) if stream > 0 else ()
+        self.relating.happens(command, self.settling.machine.cycle, tail)
 
     def _reach(self, stream: int) -> None:
         """Memory is as all launches before leave it. The default stream waits for them, too."""
@@ -212,13 +223,16 @@ class Session:
     def _event_time(self, command: cmd.EventTime) -> int:
         if self.in_flight.depends(command.event):
             self._settle()
+        self._happens(command)
         return self.in_flight.cycle_of(command.event)
 
     def _wait(self, command: cmd.Wait) -> None:
         if command.stream == cmd.HOST or command.stream == 0 or command.event == cmd.EVERYTHING:
             self._settle()
+            self._happens(replace(command, stream=cmd.HOST))
         else:
             self.in_flight.wait(command.event, command.stream)
+            self.relating.happens(command, self.settling.machine.cycle, self.in_flight.before_event(command.event))
 
     def _set_priority(self, command: cmd.Priority) -> None:
         if not -MOST_PRIORITY <= command.priority < MOST_PRIORITY:
@@ -263,7 +277,7 @@ class Session:
         """Counts and records a launch, of the host or of launch `parent`."""
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
-        function, task = launch.function, "/".join(self.tasks)
+        function, task = launch.function, self.relating.path
         filter = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
         priority = self.priorities.get(launch.stream, 0)
         trace = self.tracers.watch(launch, task)
@@ -279,19 +293,40 @@ class Session:
                 )
                 | own
             )
-        emulation = partial(self._emulation, launch, counters, trace)
-        return Begun(launch, counters, emulation, filter, priority, trace)
+        number = self.relating.launch(launch, parent)
+        emulation = partial(self._emulation, launch, counters, trace, number)
+        return Begun(launch, counters, emulation, filter, priority, trace, number)
 
     def _emulation(
-        self, launch: cmd.Launch, counters: LaunchCounters, trace: LaunchTrace | None, orders: Iterable[Order]
+        self,
+        launch: cmd.Launch,
+        counters: LaunchCounters,
+        trace: LaunchTrace | None,
+        task: int,
+        orders: Iterable[Order],
     ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
         limit = self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
-        run = partial(emulate, launch, self.memory, chip=self.chip, max_cycles=limit, counters=counters, orders=orders)
-        yield from trace.watched(run) if trace else run()
+        run = partial(
+            emulate,
+            launch,
+            self.memory,
+            chip=self.chip,
+            max_cycles=limit,
+            counters=counters,
+            orders=orders,
+            footprint=self.relating.footprint,
+        )
+        try:
+            yield from trace.watched(run) if trace else run()
+        finally:
+            self.relating.emulated(task, launch.module)
 
     def _settle(self) -> list[LaunchTiming]:
-        return self.settling.settle(self.sampling)
+        flights = self.in_flight.flights
+        timings = self.settling.settle(self.sampling)
+        self.relating.settled(flights)
+        return timings
 
 
 def open_session(settings: Settings, chip_name: str | None = None) -> Session:

@@ -9,6 +9,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.load_map import FIRST_LOAD_BASE
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.records.writer import RecordWriter
+from gpuprof.relate.rules import Rule
 from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
 from gpuprof.run.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
@@ -53,6 +54,8 @@ class Settings:
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""
+    observe: bool = False  # which bytes each launch and copy reads and writes
+    rules: tuple[Rule, ...] = ()  # that make virtual tasks
     traces: tuple[Attached, ...] = ()  # generators that watch from the start
 
     def chosen_chip(self, asked: str | None = None) -> Chip:

@@ -21,6 +21,7 @@ from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.chunks import record_end, record_samples
 from gpuprof.run.disturbance import copy_of, simulate_twice
 from gpuprof.run.inflight import Flight, InFlight
+from gpuprof.run.relating import Relating
 from gpuprof.run.settings import LaunchResult, Settings
 from gpuprof.run.trace_records import record_traces
 from gpuprof.run.watching import under_way
@@ -39,8 +40,8 @@ NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator en
 class Settler:
     """The flights of one GPU, and its state between them."""
 
-    def __init__(self, settings: Settings, chip: Chip, in_flight: InFlight):
-        self.settings, self.chip, self.in_flight = settings, chip, in_flight
+    def __init__(self, settings: Settings, chip: Chip, in_flight: InFlight, relating: Relating):
+        self.settings, self.chip, self.in_flight, self.relating = settings, chip, in_flight, relating
         self.recorder, self.observer = settings.recorder, settings.observer
         self.machine = power_on(chip)
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
@@ -84,6 +85,7 @@ class Settler:
             self.in_flight.drop()
             # a script may catch a fault and go on
             if isinstance(error, KernelFault | KeyboardInterrupt):
+                self.relating.flush()
                 for flight in flights:
                     self._cut_short(flight, str(error) or "interrupted")
             for flight in flights:

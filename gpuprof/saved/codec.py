@@ -22,7 +22,7 @@ from typing import Any
 from gpuprof.device import commands as cmd
 from gpuprof.timing.sampling.configuration import Sampling
 
-VERSION = 1  # of the stream. 1: the first
+VERSION = 2  # of the stream. 1: the first; 2: relations between tasks
 LIMIT = 1 << 63
 
 
@@ -98,6 +98,9 @@ LINES = {
     "wait": cmd.Wait,
     "task_begin": cmd.TaskBegin,
     "task_end": cmd.TaskEnd,
+    "identify": cmd.Identify,
+    "relate": cmd.Relate,
+    "parameter": cmd.Parameter,
     "failed": Failed,
     "end": End,
 }

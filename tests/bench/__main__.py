@@ -102,6 +102,15 @@ def trace_figures(_: Path):
         yield name, rate(kind, make), "warp-instructions/s", what
 
 
+def relation_figures(folder: Path):
+    from tests.bench.relations import load, slowdown
+
+    for kind in ("converged", "memory"):
+        what = f"tests/bench/emulate.py {kind} with a footprint: as long as without"
+        yield f"relate.{kind}", round(slowdown(kind), 2), "times", what
+    yield "relate.load", round(load(folder, 1_000_000), 2), "s", "reading a million tasks of an open database"
+
+
 def time_figures(_: Path):
     from tests.bench.timing import timing_rate
 
@@ -263,6 +272,7 @@ GROUPS = (
     assemble_figures,
     emulate_figures,
     trace_figures,
+    relation_figures,
     time_figures,
     cli_figures,
     sample_figures,

@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from gpuprof.device.memory import AddressSpace
+from gpuprof.emulate.watch.footprint import Footprint
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
 from tests.support.emulate_harness import ADDR64, global_index, jump, run, special
@@ -153,14 +154,22 @@ KINDS = {
 }
 
 
-def emulate_rate(kind: str) -> float:
-    """Warp instructions per second of one of KINDS, on one core, with the trace made; the best of three runs."""
+def emulate_rate(kind: str, footprint: Footprint | None = None) -> float:
+    """Warp instructions per second of one of KINDS, on one core, with the trace made; the best of three runs.
+    `footprint`: notes the bytes read and written.
+    """
     best = 0.0
     for _ in range(4):  # the first compiles or loads the kernels
         code, memory = KINDS[kind]()
         start = time.perf_counter()
         result = run(
-            code, memory=memory, grid=(BLOCKS, 1, 1), block=(THREADS, 1, 1), shared_nbytes=1024, max_cycles=10_000_000
+            code,
+            memory=memory,
+            grid=(BLOCKS, 1, 1),
+            block=(THREADS, 1, 1),
+            shared_nbytes=1024,
+            max_cycles=10_000_000,
+            footprint=footprint,
         )
         best = max(best, float(np.sum(result.counters.inst_executed)) / (time.perf_counter() - start))
     return best
@@ -168,4 +177,5 @@ def emulate_rate(kind: str) -> float:
 
 if __name__ == "__main__":
     for name in KINDS:
-        print(f"{name:10s} {emulate_rate(name) / 1e6:8.1f} M warp instructions/s")
+        plain, noted = emulate_rate(name), emulate_rate(name, Footprint())
+        print(f"{name:14s} {plain / 1e6:8.1f} M warp instructions/s, {noted / 1e6:8.1f} with a footprint")

@@ -372,6 +372,7 @@ def test_every_command_has_help(tmp_path):
         "records",
         "correlate",
         "report",
+        "relate",
         "export",
         "quality",
         "check",

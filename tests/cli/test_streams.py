@@ -23,6 +23,7 @@ LINES = {
     "correlate": "correlate k.gprec -o made.gpudb",
     "import": "import k.ncu-rep --no-code -o made.gpudb",
     "report": "report k.gprec",
+    "relate": "relate k.gprec",
     "export": "export k.gprec -o made.folded",
     "quality": "quality k.gprec",
     "check": "check k.gprec --baseline made.txt --update",

@@ -18,6 +18,7 @@ from gpuprof.records.schema import (
     STALL_LENGTHS_DTYPE,
     STALLS_DTYPE,
 )
+from gpuprof.relate.kinds import RELATIONS
 from tests.support.recordings import HEADER_PATH, RIGHT, SOURCE, WRONG, write_saxpy
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
@@ -54,6 +55,15 @@ TABLES = {
             None,
         ),
     ],
+    "task_rows": [],
+    "tasks": [],
+    "parameters": [],
+    "relation_kinds": [(kind.name, kind.inverse, kind.follows, kind.text) for kind in sorted(RELATIONS)],
+    "stored_relations": [],
+    "task_constraints": [],
+    "accesses_by_task": [],
+    "task_findings": [],
+    "relations": [],
     "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
     "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],
     "launch_metrics": [
@@ -161,7 +171,7 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
 
 def test_no_table_is_left_out(saxpy):
     names = {name for (name,) in ensure_database(saxpy).execute("SELECT name FROM sqlite_master WHERE sql IS NOT NULL")}
-    assert names == set(TABLES)
+    assert names == {*TABLES, "tasks_parent", "relations_source", "relations_target", "relations_via"}
 
 
 def test_the_file_holds_what_memory_holds(saxpy, tmp_path):

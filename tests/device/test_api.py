@@ -243,12 +243,12 @@ def test_streams_events_tasks(gpu, executor):
     gpu.synchronize()
     address = 0x7_0000_0000
     assert executor.commands == [
-        cmd.TaskBegin("layer 1"),
+        cmd.TaskBegin("layer 1", 0),
         cmd.Event(0, 1),
         cmd.Allocate(8, "array 1 of float64[1]"),
         cmd.CopyOut(address, 8, 1),
         cmd.Event(1, 1),
-        cmd.TaskEnd("layer 1"),
+        cmd.TaskEnd("layer 1", 0),
         cmd.Wait(1, 2),
         cmd.Wait(1, cmd.HOST),
         cmd.Wait(cmd.EVERYTHING, cmd.HOST),

@@ -204,7 +204,16 @@ def unpacked(path: Path) -> bytes:
 WHOLE = {path.name: unpacked(path) for path in (Path(__file__).parent / "whole").iterdir()}
 # What it has nothing for.
 NO_GRAPH = "gpuprof: nothing to draw: the recording has no control-flow graph; collect with --trace graph\n"
-NOTHING = {"cfg-dot": NO_GRAPH, "cfg-svg": NO_GRAPH}
+NO_TASKS = "gpuprof: nothing to export: the file has no tasks; collect again\n"
+NO_CYCLES = "gpuprof: nothing to export: no task of the file has cycles; collect again\n"
+NO_RELATIONS = "gpuprof: nothing to export: no tasks of the file are related; collect without --no-accesses\n"
+NOTHING = {
+    "cfg-dot": NO_GRAPH,
+    "cfg-svg": NO_GRAPH,
+    "perfetto": NO_CYCLES,
+    "dot": NO_TASKS,
+    "csv": NO_RELATIONS,
+}
 
 
 def test_every_format_whole(tmp_path):

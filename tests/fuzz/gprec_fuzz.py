@@ -84,6 +84,33 @@ FINDING = {
 }
 
 
+NONE = 0xFFFFFFFF
+# A part of a script with a copy to the device and two launches that do the same; number, parent, kind, flags, name,
+# row, launch, reserved, begin, end, cycle, work.
+TASKS = [
+    (1, 0, 2, 0, 1, 3, NONE, 0, 2, 2, 0, 0),
+    (2, 0, 1, 0, 2, 3, 0, 0, 3, 3, 0, 9),
+    (3, 0, 1, 0, 2, 3, 1, 0, 4, 4, 0, 9),
+    (0, NONE, 0, 0, 0, 4, NONE, 0, 1, 5, 0, 0),
+]
+
+
+def write_tasks(writer: RecordWriter) -> None:
+    for number, text in enumerate(("part", "copy to device x", "saxpy", "default stream", "host")):
+        writer.task_name(number, text)
+    place = {"address": 0x700000000, "nbytes": 64}
+    writer.parameter({"parameter": 0, "name": "x", "kind": 0, "value": "", "begin": 0} | place)
+    writer.parameter({"parameter": 1, "name": "n", "kind": 1, "value": "3", "begin": 0, "task": 0})
+    tables = {
+        b"TASK": TASKS,
+        b"RELA": [(1, 3, 2, 0), (5, 0, NONE, 0)],
+        b"ACCS": [(1, 0, 1, 0, 0, 64), (2, 0, 1, 0, 0, 32), (3, 0, 3, 0, 0, 32)],
+        b"CNST": [(2, 1, 2), (2, 2, 3)],
+    }
+    for type_, rows in tables.items():
+        writer.table(type_, np.array(rows, BY_TYPE[type_].dtype))
+
+
 def write_everything(path: Path) -> Path:
     """A recording that has every type of chunk, of two launches; the rows of one launch beside what `write_saxpy` has
     are zeros and ones.
@@ -123,6 +150,7 @@ def write_everything(path: Path) -> Path:
             writer.launch_end(launch, timing(samples_dropped=launch, **LAUNCH_NUMBERS))
         writer.trace_table(TRACE, [[0x1010, 0.5, "a"], [0, 2, ""]])
         writer.finding(FINDING)
+        write_tasks(writer)
         writer.mark("a note", launch=1, cycle=7)
         writer.stream(1, pack(bytes(64)))
         writer.stream(0, pack(b"".join(line_of(command) for command in COMMANDS_SAVED)))
@@ -262,6 +290,12 @@ WORDS = (
 
 
 def damage_rows(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
+    if BY_TYPE[type_].kind == "table":  # its header has no launch
+        return damage_rows_of(type_, bytes(4) + payload, rng)[4:]
+    return damage_rows_of(type_, payload, rng)
+
+
+def damage_rows_of(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
     launch, n = struct.unpack_from("<II", payload)
     rows = np.frombuffer(payload, BY_TYPE[type_].dtype, n, 8).copy()
     what = rng.randrange(8)
@@ -314,7 +348,7 @@ def damage_payload(type_: bytes, payload: bytes, rng: random.Random) -> bytes:
         return damage_json(payload, rng)
     if type_ == b"STRM" and rng.random() < 0.9:
         return damage_stream(payload, rng)
-    return damage_rows(type_, payload, rng) if kind == "array" else damage_bytes(payload, rng)
+    return damage_rows(type_, payload, rng) if kind in ("array", "table") else damage_bytes(payload, rng)
 
 
 def damage_chunks(chunks: Chunks, rng: random.Random) -> Chunks:

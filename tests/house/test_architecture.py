@@ -29,7 +29,7 @@ TOP_FILES = ("__init__.py", "__main__.py", "errors.py")
 
 # Room -> the rooms it may import. Each room imports only rooms above it.
 GROUND = "errors base isa chips fidelity"
-READS_DATABASES = f"{GROUND} records correlate"
+READS_DATABASES = f"{GROUND} relate records correlate"
 MAY_IMPORT = {
     "errors": "",
     "base": "errors",
@@ -43,18 +43,19 @@ MAY_IMPORT = {
     "device": "errors base isa chips compile",
     "emulate": "errors base compiled isa chips device",
     "timing": "errors base compiled isa chips device emulate",
-    "records": "errors base isa chips device timing",
+    "relate": "errors base",
+    "records": "errors base isa chips device timing relate",
     "saved": "errors base device timing records",
-    "correlate": f"{GROUND} records",
+    "correlate": f"{GROUND} relate records",
     "importers": f"{GROUND} compile records correlate",
     "report": READS_DATABASES,
     "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
-    "run": f"{GROUND} trace compiled compile assemble device emulate timing records saved",
+    "run": f"{GROUND} trace compiled compile assemble device emulate timing relate records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
-    "cli": f"{GROUND} compile assemble device timing records saved correlate importers report export check trace run "
-    "sweep",
+    "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check trace "
+    "run sweep",
 }
 OUTSIDE = {"": "base device run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 # (room, module) beside the table.
@@ -63,7 +64,18 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
-    "device": (REST, "launching", "array", "texture", "kernels", "host_arguments", "api", "results", "requests"),
+    "device": (
+        REST,
+        "launching",
+        "array",
+        "tasks",
+        "texture",
+        "kernels",
+        "host_arguments",
+        "api",
+        "results",
+        "requests",
+    ),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
     "export": (REST, "paths", "timeline", "tables", "graph"),

@@ -37,6 +37,8 @@ ALLOWED = {
     ("gpuprof.export.paths.callgrind", "open"): "writes",
     ("gpuprof.export.timeline.chrome", "open"): "writes",
     ("gpuprof.export.timeline.perfetto", "open"): "writes",
+    ("gpuprof.export.graph.relations_dot", "open"): "writes",
+    ("gpuprof.export.tables.relations_csv", "open"): "writes",
     ("gpuprof.trace.generators.others.accelsim", "open"): "writes",
     ("gpuprof.sweep.write", "open"): "writes",
     ("gpuprof.sweep.write", "sqlite3.connect"): "writes a new file",

@@ -1,6 +1,7 @@
 """Every word over a column has its meaning in one table, no head is cut, and what a narrow page leaves out it names."""
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from gpuprof.report.pages.page import Request, load
 from gpuprof.report.pages.summary import kernel_facts
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import text_page
+from gpuprof.report.tasks.read import read_task_report
 from gpuprof.report.terminal.columns import Layout
 from gpuprof.report.terminal.look import Look
 from gpuprof.report.triage.kernel_rules import RULES
@@ -46,7 +48,7 @@ def reports(tmp_path_factory):
     found = []
     for name in ("t.gpudb", "k.gprec"):
         with closing(ensure_database(folder / name)) as db:
-            found.append(read_report(db))
+            found.append(replace(read_report(db), related=read_task_report(db, None, None)))
     return found
 
 
@@ -73,7 +75,7 @@ def test_every_head_is_whole_and_in_the_table(reports, layouts, page, width, pla
         for isa in {False, "--isa" in PAGES[page].flags}:
             lines = [line.plain for line in text_page(report, Look(width, "", True, plain), Request(page, isa=isa))]
             assert width is None or max(map(len, lines)) <= width
-    assert layouts or page == "blame"
+    assert layouts or page in ("blame", "timeline")
     for layout, line in layouts:
         assert {column.called for column in layout.columns} <= titles_of(page)
         assert line.split() == " ".join(column.title for column in layout.columns).split()  # none is cut

@@ -56,6 +56,9 @@ SAYS = {
     "Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8 times the ideal. Let neighbouring "
     "threads touch neighbouring addresses, or go through shared memory.",
     "traces": "# no tables of trace generators: gpuprof collect --trace NAME makes them",
+    "tasks": "# no tasks: the recording is of an older gpuprof, or was stopped before the first one ended",
+    "relations": "# which bytes each task reads and writes was not noted: collect without --no-accesses",
+    "timeline": "# no tasks: the recording is of an older gpuprof, or was stopped before the first one ended",
     "samples": "transpose.cu:14  32.5%    32.8%  30.6-34.9   +0.3      600   60000  lg_throttle",
 }
 
@@ -85,7 +88,7 @@ def test_every_file_with_a_page_is_in_the_table():
 
 
 def test_flags_of_pages_are_those_of_the_command():
-    assert {flag for entry in PAGES.values() for flag in entry.flags} <= {"--source-lines", "--isa"}
+    assert {flag for entry in PAGES.values() for flag in entry.flags} <= {"--source-lines", "--isa", "--task"}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -93,6 +93,8 @@ def run(
     memory=None,
     dynamic_shared_nbytes=0,
     max_cycles=100_000,
+    footprint=None,
+    listener=None,
     **program,
 ) -> Result:
     memory = memory or AddressSpace()
@@ -100,7 +102,10 @@ def run(
     launch = Launch(0, module, module.program.functions[0], grid, block, dynamic_shared_nbytes, params, 0, "k")
     counters = LaunchCounters.zeros(len(module.code))
     try:
-        pieces = list(emulate(launch, memory, chip=CHIP, max_cycles=max_cycles, counters=counters))
+        made = emulate(
+            launch, memory, chip=CHIP, max_cycles=max_cycles, counters=counters, footprint=footprint, listener=listener
+        )
+        pieces = list(made)
     finally:
         EXECUTED.update(inst.op.name for inst, count in zip(instructions, counters.inst_executed, strict=True) if count)
     return Result(pieces, counters, memory)

@@ -9,7 +9,7 @@ GROUPS = {
     "Which samples are kept": ("--filter", "--kernel-name", "--launch-skip", "--launch-count"),
     "How samples leave the GPU": ("--fifo", "--drain", "--stream", "--buffer", "--poll"),
     "The results": ("--expect", "--rtol", "--atol", "--save"),
-    "The recording": ("-o", "--force", "--passes", "--save-stream", "--trace"),
+    "The recording": ("-o", "--force", "--passes", "--save-stream", "--trace", "--no-accesses", "--rules"),
     "The compiler": ("--compiler", "-I", "-D", "-O", "--std", "--max-registers"),
 }
 OTHERS = "Other"

@@ -2,9 +2,12 @@
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
-`nbytes_from(address)` (to the end of what is there) and `describe(address)`.
+`nbytes_from(address)` (to the end of what is there), `describe(address)` and `footprint` (who hears of accesses; None
+for nobody).
 All addresses are int64 rows of x.n elements.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -33,13 +36,16 @@ def padded(nbytes: int, to: int = 16) -> int:
 class GlobalSpace:
     has_sectors = True
 
-    def __init__(self, memory: AddressSpace):
-        self.memory = memory
+    def __init__(self, memory: AddressSpace, footprint: Any = None):
+        """`footprint`: emulate.watch.footprint.Footprint, which is told of accesses; None for nobody."""
+        self.memory, self.footprint = memory, footprint
         self.refresh()
 
     def refresh(self) -> None:
         """Takes the arena and the allocations as they are now."""
         self.views = typed_views(self.memory.arena)
+        if self.footprint is not None:
+            self.footprint.cover(len(self.memory.arena))
         self.starts, self.ends = self.memory.starts, self.memory.ends
 
     def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
@@ -85,7 +91,7 @@ class BlockSpace:
     An address may name another block of the cluster (see `cluster`).
     """
 
-    has_sectors = False
+    has_sectors, footprint = False, None
 
     def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1, has_system: bool = False):
         self.nbytes = nbytes
@@ -144,7 +150,7 @@ class LaneSpace:
     Caches see it as the hardware lays it out: 4-byte words of a warp's lanes side by side.
     """
 
-    has_sectors = True
+    has_sectors, footprint = True, None
 
     def __init__(self, n_lanes: int, nbytes: int, limit_nbytes: int, first_warp: int):
         self.n_lanes = n_lanes
@@ -189,6 +195,8 @@ class LaneSpace:
 
 class ReadOnlySpace:
     """The constant segment, and the parameter block: one copy for all."""
+
+    footprint = None
 
     def __init__(self, data: bytes, name: str, has_sectors: bool):
         self.nbytes = len(data)

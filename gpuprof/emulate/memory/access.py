@@ -77,8 +77,8 @@ def touch(
     unchecked: np.ndarray | None = None,
     needs_records: bool = True,
 ) -> Touched:
-    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been. Raises
-    KernelFault.
+    """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been, and then the
+    caller tells the footprint of what is read. Raises KernelFault.
 
     When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
     """
@@ -93,6 +93,9 @@ def touch(
         check(lanes, site, space, address, active, totals, traced is address)
     elif unchecked is not None and (active & ~unchecked).any():
         check(lanes, site, space, address, active & ~unchecked, totals, False)
+    if space.footprint is not None and unchecked is None:
+        run = (totals.lo, totals.hi) if totals.contiguous else None
+        space.footprint.access(site.verb, address, masks, site.nbytes, run)
     return Touched(space.flat(lanes, address), active, bool(totals.contiguous) and space is chunk.spaces["global"])
 
 

@@ -106,6 +106,8 @@ def read(lanes: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes
             )
             raise fault_of_element(lanes, site.at, element, text)
     flat = touch(lanes, site, space, address, where, unchecked=part).flat
+    if space.footprint is not None:
+        space.footprint.read(address[where], sizes[where])
     return space.views[width].take((flat[:, None] + np.arange(0, site.nbytes, width)) // width, mode="clip")
 
 

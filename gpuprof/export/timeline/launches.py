@@ -1,4 +1,6 @@
-"""The timeline of a database: launches on the tracks of their streams, and what the GPU did meanwhile as counters."""
+"""The timeline of a database: its tasks, or where it has none, as one that was imported, launches on the tracks of
+their streams; and what the GPU did meanwhile as counters.
+"""
 
 import json
 import sqlite3
@@ -6,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpuprof.base.wording import launch_text
+from gpuprof.correlate.task_queries import needs, read_tasks
 from gpuprof.errors import NotComparable
+from gpuprof.export.timeline.tasks import has_cycles, on_rows
 from gpuprof.export.timeline.timeline import Flow, Point, Slice, Timeline, Track, lanes
 from gpuprof.isa.printing.printable import printable
 
@@ -35,22 +39,31 @@ def timeline_of(database: sqlite3.Connection) -> Timeline:
     if "clock_mhz" not in chip:
         raise NotComparable("nothing to draw: the file does not say the clock of its chip; collect again")
     metrics = read_metrics(database)
-    tracks, slices = on_streams(spans)
-    places = {each.launch: place for place, each in enumerate(spans)}
-    flows = [
-        Flow(places[metrics[each.launch]["parent"]], places[each.launch])
-        for each in spans
-        if metrics.get(each.launch, {}).get("parent") in places
-    ]
+    tasks = read_tasks(database)
+    if has_cycles(tasks):
+        tracks, slices, flows = on_rows(tasks, needs(database), {each.launch: each.arguments for each in spans})
+    else:
+        tracks, slices = on_streams(spans)
+        flows = from_parents(spans, metrics)
     counters, points = counter_tracks(spans, read_stalls(database), metrics, chip["clock_mhz"])
     return Timeline(
         printable(meta["chip"]),
         chip["clock_mhz"],
-        (Track(STREAMS, "streams"), *tracks, *counters),
+        (*tracks, *counters),
         tuple(slices),
         tuple(points),
         tuple(flows),
     )
+
+
+def from_parents(spans: list[Span], metrics: dict[int, dict[str, float]]) -> list[Flow]:
+    """An arrow to each launch from the one whose kernel launched it."""
+    places = {each.launch: place for place, each in enumerate(spans)}
+    return [
+        Flow(places[metrics[each.launch]["parent"]], places[each.launch])
+        for each in spans
+        if metrics.get(each.launch, {}).get("parent") in places
+    ]
 
 
 def read_spans(database: sqlite3.Connection) -> Iterator[Span]:
@@ -95,7 +108,7 @@ def on_streams(spans: list[Span]) -> tuple[list[Track], list[Slice]]:
     by_stream: dict[int, list[int]] = {}
     for place, each in enumerate(spans):
         by_stream.setdefault(each.stream, []).append(place)
-    tracks, slices = [], {}
+    tracks, slices = [Track(STREAMS, "streams")], {}
     for stream, places in sorted(by_stream.items()):
         lane_of = lanes((spans[place].start, spans[place].end) for place in places)
         for lane in range(max(lane_of) + 1):

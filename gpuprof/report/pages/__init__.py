@@ -26,5 +26,13 @@ PAGES = {
     "launches": Entry("a row per launch: cycles, grid, block, occupancy, samples", "launches"),
     "findings": Entry("what trace generators found, and what costs time, worst first", "findings", needs_cycles=False),
     "traces": Entry("the tables of trace generators", "traces", needs_cycles=False),
+    "tasks": Entry("the tree of tasks: begin, duration, own cycles and those of the parts, hottest stall", "tasks"),
+    "relations": Entry(
+        "which task made what for which, what nobody needed, what could run at the same time; with --task, what a task "
+        "or a buffer is related to",
+        "relations",
+        ("--task",),
+    ),
+    "timeline": Entry("a row of bars for each task, in time, with the longest chain of needs marked", "timeline"),
     "samples": Entry("what the samples estimate beside the exact numbers, for each line and reason", "samples"),
 }

@@ -17,6 +17,7 @@ class Request(NamedTuple):
     page: str  # a key of PAGES, or "" for the default
     lines: tuple[int, int] | None = None
     isa: bool = False
+    task: str | None = None  # the name of a task or a buffer, or "#" and a task's number
 
 
 class Page(NamedTuple):

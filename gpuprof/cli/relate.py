@@ -1,0 +1,110 @@
+"""gpuprof relate: which launches wait for each other without need, and what that costs."""
+
+from pathlib import Path
+
+import click
+
+from gpuprof.cli.progress.display import Display
+
+USUAL = 3
+
+
+@click.command("relate", short_help="Show which launches could run at the same time, and measure it.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--measure",
+    type=click.IntRange(min=1),
+    is_flag=False,
+    flag_value=USUAL,
+    metavar="[N]",
+    help=f"Run FILE's command stream without the N orders of the largest bound, one after the other.  [{USUAL}]",
+)
+@click.pass_obj
+def command(display: Display, file: Path, measure: int | None):
+    """Show the launches of FILE (.gprec) that wait for each other though no data flows between them.
+
+    The bound is the most that could be gained. With --measure, FILE needs its stream (`collect --save-stream`): it runs
+    again without each of these orders. Where results stay the same, byte for byte, the gain is shown; otherwise the
+    proposal is withdrawn.
+
+    \b
+    gpuprof relate frame.gprec
+    gpuprof relate frame.gprec --measure 5
+    """
+    from gpuprof.cli.progress.terminal import Terminal
+    from gpuprof.correlate.database import reading
+    from gpuprof.correlate.task_queries import critical_path, host_launches, pairs, read_tasks
+    from gpuprof.isa.printing.printable import printable
+
+    with Terminal(display) as terminal:
+        with reading(file) as db:
+            tasks, numbers = read_tasks(db), host_launches(db)
+            found = [
+                pair
+                for pair in pairs(db, tasks, (measure or USUAL) + len(tasks))
+                if launch_of(tasks, pair.source) in numbers and launch_of(tasks, pair.target) in numbers
+            ][: measure or USUAL]
+            path = critical_path(db, tasks)
+            measured = _measured(file, tasks, numbers, found, db) if measure else None
+        if not found:
+            terminal.say("no two launches wait for each other without need")
+        for place, pair in enumerate(found):
+            names = " and ".join(named(tasks, task) for task in (pair.source, pair.target))
+            text = f"{names}: at most {pair.bound_cycles:,} cycles ({pair.kind})"
+            if measured:
+                text += f"; {verdict(measured.each[place])}"
+            terminal.say(printable(text))
+        how = "each launch alone on the chip" if measured else "each launch as long as it was"
+        path = measured.path if measured else path
+        chain = " -> ".join(named(tasks, task) for task in path.tasks)
+        terminal.say(printable(f"longest chain of needs, {how}: {path.cycles:,} cycles: {chain}"))
+        if measured:
+            terminal.say(f"as it is: {measured.cycles:,} cycles")
+
+
+def launch_of(tasks, task: int) -> int:
+    return tasks.value("launch", tasks.place(task))
+
+
+def named(tasks, task: int) -> str:
+    return f"{tasks.name(tasks.place(task))} (task {task})"
+
+
+def verdict(measured) -> str:
+    if measured.withdrawn:
+        return f"withdrawn: {measured.withdrawn}"
+    return f"measured: {measured.gain_cycles:,} cycles gained, the same bytes"
+
+
+def _measured(file: Path, tasks, numbers: dict[int, int], found: list, database):
+    from typing import NamedTuple
+
+    from gpuprof.correlate.task_queries import critical_path
+    from gpuprof.relate.critical import Path as Chain
+    from gpuprof.run.relaxed import Measured, alone, listed, measure, run_stream
+    from gpuprof.run.replay import chip_of
+    from gpuprof.run.settings import Settings
+    from gpuprof.saved.read import read_stream
+
+    class Result(NamedTuple):
+        cycles: int
+        each: list[Measured]
+        path: Chain
+
+    stream = read_stream(file)
+    settings = Settings(chip=chip_of(stream), max_cycles=stream.header.max_cycles)
+    commands = listed(stream)
+    usual = run_stream(stream, settings, commands)
+    each = [
+        measure(
+            stream,
+            settings,
+            commands,
+            usual,
+            numbers[launch_of(tasks, pair.source)],
+            numbers[launch_of(tasks, pair.target)],
+        )
+        for pair in found
+    ]
+    cycles = alone(stream, settings, commands)
+    return Result(usual.cycles, each, critical_path(database, tasks, cycles))

@@ -1,0 +1,98 @@
+"""The bytes of global memory that a launch reads and writes: a listener beside those of `watch.listener`, told of whole
+accesses of many warps, so that it costs little.
+
+There is a bit for each byte of the arena. A byte is read when the launch has not written it itself before, in the order
+in which it is emulated: what it finds there is then somebody else's. Pages with a bit are noted, so that a launch that
+touches little of a large memory is quickly over.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.device.memory import GLOBAL_BASE
+from gpuprof.emulate.log.touched import Touched
+from gpuprof.emulate.watch.bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
+
+READ, WRITE = 1, 2
+MODES = {"read": READ, "write": WRITE, "atomic operation": READ | WRITE}  # by verb of memory.access.Site
+TOUCHED_MODES = {
+    "load": READ,
+    "store": WRITE,
+    "reduction": READ | WRITE,
+    "atomic": READ | WRITE,
+    "copy": READ,
+    "prefetch": 0,
+}
+WORD_BITS = 64
+WORDS_OF_PAGE = PAGE_NBYTES // WORD_BITS
+
+
+class Bytes(NamedTuple):
+    """Ranges of addresses, int64 (n,) each: ascending, and neither overlapping nor touching."""
+
+    start: np.ndarray
+    end: np.ndarray
+
+
+class Footprint:
+    """What one launch after the other reads and writes; `begin` forgets the one before."""
+
+    def __init__(self) -> None:
+        self._reads, self._writes = np.zeros(0, np.uint64), np.zeros(0, np.uint64)
+        self._pages = np.zeros(0, np.uint8)  # 1: it has a bit
+
+    def begin(self) -> None:
+        """A launch begins: nothing is read or written yet."""
+        for page in np.flatnonzero(self._pages):
+            words = slice(page * WORDS_OF_PAGE, (page + 1) * WORDS_OF_PAGE)
+            self._reads[words] = self._writes[words] = 0
+        self._pages[:] = 0
+
+    def cover(self, arena_nbytes: int) -> None:
+        """The arena has so many bytes. It may grow while a launch runs."""
+        n_pages = -(-arena_nbytes // PAGE_NBYTES)
+        if n_pages > len(self._pages):
+            self._reads = _grown(self._reads, n_pages * WORDS_OF_PAGE)
+            self._writes = _grown(self._writes, n_pages * WORDS_OF_PAGE)
+            self._pages = _grown(self._pages, n_pages)
+
+    def access(self, verb: str, address: np.ndarray, masks: np.ndarray, nbytes: int, run: tuple[int, int] | None):
+        """Lanes access `nbytes` bytes each. address: int64 (32 * warps,); masks: uint32 (warps,), the lanes that take
+        part. `run`: the addresses [first, end) when they are all bytes of these.
+        """
+        if run:
+            mark_run(self._reads, self._writes, self._pages, run[0] - GLOBAL_BASE, run[1] - GLOBAL_BASE, MODES[verb])
+        else:
+            mark_lanes(self._reads, self._writes, self._pages, address, masks, GLOBAL_BASE, nbytes, MODES[verb])
+
+    def read(self, address: np.ndarray, nbytes: np.ndarray) -> None:
+        """Ranges are read: int64 (n,) each."""
+        mark_ranges(self._reads, self._writes, self._pages, address - GLOBAL_BASE, nbytes, READ)
+
+    def touched(self, touched: Touched) -> None:
+        """Ranges that an operation touches in a space."""
+        mode = TOUCHED_MODES[touched.operation]
+        if touched.space == "global" and mode:
+            address = np.asarray(touched.addresses, np.int64) - GLOBAL_BASE
+            nbytes = np.asarray(touched.nbytes, np.int64)
+            mark_ranges(self._reads, self._writes, self._pages, address, nbytes, mode)
+
+    def reads(self) -> Bytes:
+        return self._ranges(self._reads)
+
+    def writes(self) -> Bytes:
+        return self._ranges(self._writes)
+
+    def _ranges(self, words: np.ndarray) -> Bytes:
+        pages = np.flatnonzero(self._pages)
+        edges = runs_of_page(words, pages)
+        return Bytes(edges[0::2] + GLOBAL_BASE, edges[1::2] + GLOBAL_BASE)
+
+
+def _grown(values: np.ndarray, length: int) -> np.ndarray:
+    """The values, then zeros. What was zero takes no memory of the host before it is written."""
+    grown = np.zeros(length, values.dtype)
+    used = np.flatnonzero(values)
+    grown[used] = values[used]
+    return grown

@@ -1,0 +1,54 @@
+"""Kinds of tasks, parameters, relations and constraints. Recordings hold their numbers: a new one goes to the end."""
+
+from typing import NamedTuple
+
+NONE = 0xFFFFFFFF  # for the number of a task, launch or parameter: there is none
+
+# Of tasks.
+TASKS = ("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free")
+TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE = range(len(TASKS))
+
+# Of parameters.
+PARAMETERS = ("buffer", "number", "text", "structure")
+
+# Of constraints: what makes the second task wait for the first.
+CONSTRAINTS = ("stream", "event", "default stream", "host wait", "device launch", "programmatic launch")
+STREAM, EVENT, DEFAULT_STREAM, HOST_WAIT, DEVICE_LAUNCH, PROGRAMMATIC = range(len(CONSTRAINTS))
+
+
+class Kind(NamedTuple):
+    """A kind of relation. `follows`: what holds between A and C when A is so related to B, and B to C; "" nothing."""
+
+    name: str
+    inverse: str
+    follows: str
+    of_bytes: bool  # tied by bytes of a buffer: it may be observed
+    text: str
+
+
+RELATIONS = (
+    Kind("contains", "is part of", "contains", False, "the second is a part of the first"),
+    Kind("depends on", "is needed by", "depends on", False, "the first cannot begin before the second has ended"),
+    Kind("produces for", "consumes from", "is needed by", True, "the second reads what the first wrote last"),
+    Kind("reads before", "writes after", "", True, "the first reads what the second then overwrites"),
+    Kind("writes before", "overwrites", "", True, "the second writes again what the first wrote last"),
+    Kind("produces", "is produced by", "", False, "a task makes a buffer"),
+    Kind("consumes", "is consumed by", "", False, "a task uses a buffer"),
+    Kind("is sibling of", "is sibling of", "", False, "both are parts of one task"),
+)
+NAMES = tuple(kind.name for kind in RELATIONS)
+NUMBERS = {name: number for number, name in enumerate(NAMES)}
+CONTAINS, DEPENDS_ON, PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE, PRODUCES, CONSUMES, SIBLING = NAMES
+INVERSES = {kind.inverse: kind.name for kind in RELATIONS}
+
+# What a relation may be stated as, with the kind that is stored and whether the tasks change places.
+STATED = {kind.name: (kind.name, False) for kind in RELATIONS if kind.name != SIBLING} | {
+    kind.inverse: (kind.name, True) for kind in RELATIONS if kind.name not in (SIBLING, PRODUCES, CONSUMES)
+}
+OF_BUFFERS = (PRODUCES, CONSUMES)
+NEEDS = (PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE)  # and what is stated to depend
+
+# Flags of an access.
+WRITES, APPROXIMATE, UNCHANGED, FREES = 1, 2, 4, 8
+
+ORIGINS = ("stated", "observed", "implied")

@@ -1,0 +1,92 @@
+"""The timeline page: tasks as bars, in the order of their beginnings, nested ones under their parents."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from gpuprof.report.figures import grouped
+from gpuprof.report.formats.csv import cell
+from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.tasks import NO_TASKS, begin, end, label, remark, task_values
+from gpuprof.report.tasks.read import MOST_LINES, Node, TaskReport
+from gpuprof.report.terminal.look import BOLD, DIM, HOT, Look, fitted
+
+PIPE_WIDTH = 100  # characters
+NAME_SHARE = 3  # a third of the page is for names
+MARK, BAR, POINT = "*", "=", "."
+
+
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    yield Text("")
+    related = report.related
+    nodes = [node for node in related.tree if begin(related.tasks, node) >= 0]
+    if not nodes:
+        yield from remark(NO_TASKS, look)
+        return
+    first = min(begin(related.tasks, node) for node in nodes)
+    last = max(end(related.tasks, node) for node in nodes)
+    width = look.width or PIPE_WIDTH
+    names = min(max(12, width // NAME_SHARE), max(2 * node.depth + len(label(related.tasks, node)) for node in nodes))
+    room = max(width - names - 1, 8)
+    critical = set(related.path.tasks)
+    ruler = f"{grouped(first)} to {grouped(last)} cycles"
+    yield Text(" " * (names + 1) + ruler[:room], DIM)
+    row = None
+    for node in nodes[:MOST_LINES]:
+        place = node.places[0]
+        if not node.depth and related.tasks.row(place) != row:
+            row = related.tasks.row(place)
+            yield Text(row, BOLD)
+        name = fitted(Text("  " * node.depth + label(related.tasks, node)), names, look)
+        name.append(" " * (names - len(name.plain) + 1))
+        on_path = any(related.tasks.value("task", each) in critical for each in node.places)
+        bar = bars(related, node, first, last, room, critical)
+        yield name.append(bar, HOT if on_path else "")
+    if len(nodes) > MOST_LINES:
+        yield from remark(f"{len(nodes) - MOST_LINES:,} more rows (--format csv)", look)
+    yield from remark(
+        f"{MARK} on the longest chain of needs ({related.path.cycles:,} cycles), {BAR} other time, {POINT} no time",
+        look,
+    )
+
+
+def bars(related: TaskReport, node: Node, first: int, last: int, room: int, critical: set[int]) -> str:
+    """A character for each part of the time; a task on the longest chain goes before others, time before none."""
+    tasks, length = related.tasks, max(last - first, 1)
+    cells = [" "] * room
+    for place in node.places:
+        start, stop = tasks.value("begin_cycle", place) - first, tasks.value("end_cycle", place) - first
+        left = min(start * room // length, room - 1)
+        right = max(min(-(-stop * room // length), room), left + 1)
+        if start == stop:
+            mark = POINT
+        else:
+            mark = MARK if tasks.value("task", place) in critical else BAR
+        for at in range(left, right):
+            cells[at] = max(cells[at], mark, key=(" ", POINT, BAR, MARK).index)
+    return "".join(cells).rstrip()
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    yield ["Row", "Task", "Name", "Begin Cycle", "End Cycle", "Critical"]
+    tasks, critical = report.related.tasks, set(report.related.path.tasks)
+    for place in range(len(tasks)):
+        if tasks.value("begin_cycle", place) >= 0:
+            task = tasks.value("task", place)
+            times = (tasks.value("begin_cycle", place), tasks.value("end_cycle", place))
+            yield [cell(tasks.row(place)), task, cell(tasks.name(place)), *times, int(task in critical)]
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    tasks, launches = report.related.tasks, {launch.launch for launch in kernel.launches}
+    critical = set(report.related.path.tasks)
+    places = [place for place, launch in enumerate(tasks.columns["launch"].tolist()) if launch in launches]
+    return {
+        "timeline": [
+            task_values(tasks, place) | {"critical": tasks.value("task", place) in critical} for place in places
+        ]
+    }
+
+
+PAGE = Page(text, rows, objects)

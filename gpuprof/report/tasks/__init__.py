@@ -1,0 +1,1 @@
+"""Tasks and their relations, read from a database for the pages that show them."""

@@ -1,0 +1,344 @@
+"""What a session notes of its tasks: which there are, what they wait for, and which bytes they read and write.
+
+    commands, footprints of launches ─> relate.journal ─ rows ─> recording
+
+A launch's bytes are noted when it has been emulated, those of a copy when it happens: both in the order of execution.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.memory import AddressSpace, Allocation
+from gpuprof.device.module import LoadedModule
+from gpuprof.emulate.watch.footprint import Bytes, Footprint
+from gpuprof.errors import UsageError
+from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
+from gpuprof.records.writer import RecordWriter
+from gpuprof.relate import kinds
+from gpuprof.relate.journal import AccessRow, ConstraintRow, Journal, RelationRow, TaskRow
+from gpuprof.relate.kinds import NONE, PARAMETERS
+from gpuprof.relate.ranges import Ranges, coarser
+from gpuprof.relate.rules import Candidate, Rule, checked, groups
+from gpuprof.run.inflight import Flight
+
+# Ranges of one task in one buffer that are kept apart. Beyond, the smallest gaps are filled, and it is noted.
+MOST_RANGES = 4096
+HOST = "host"
+CHUNKS = {
+    TaskRow: (b"TASK", TASK_DTYPE),
+    RelationRow: (b"RELA", RELATION_DTYPE),
+    AccessRow: (b"ACCS", ACCESS_DTYPE),
+    ConstraintRow: (b"CNST", CONSTRAINT_DTYPE),
+}
+KINDS = {
+    cmd.CopyIn: kinds.COPY_IN,
+    cmd.CopyOut: kinds.COPY_OUT,
+    cmd.CopyWithin: kinds.COPY_WITHIN,
+    cmd.Fill: kinds.FILL,
+    cmd.Wait: kinds.WAIT,
+    cmd.EventTime: kinds.WAIT,
+    cmd.Free: kinds.FREE,
+}
+
+
+class Ruled(NamedTuple):
+    """A rule for the tasks with numbers first..last-1, of a virtual task; `task` NONE: of the whole session."""
+
+    rule: Rule
+    task: int = NONE
+    first: int = 0
+    last: int = NONE
+
+
+class Relating:
+    """The tasks of one session. `footprint`: what notes the bytes of its launches; None where nobody wants them."""
+
+    def __init__(self, memory: AddressSpace, recorder: RecordWriter | None, observe: bool, rules: Sequence[Rule] = ()):
+        """Without a recorder nothing is written; what scripts state is checked all the same."""
+        self._memory, self._recorder = memory, recorder
+        self.footprint = Footprint() if observe and recorder else None
+        self.journal = Journal(self._put, recorder.task_name if recorder else lambda number, text: None)
+        self._rules = [Ruled(rule) for rule in rules]
+        self._leaves: dict[int, str] = {}  # kernels' names of the tasks that rules may gather, "" of others
+        self._written: dict[int, dict[str, None]] = {}  # names of buffers
+        self._n_parameters = 0
+        self._buffers: dict[Allocation, int] = {}  # their parameters' numbers
+        self._known: np.ndarray | None = None  # the address space's starts when the buffers were looked at
+        self._front: tuple[int, ...] = ()  # tasks that have ended before all that is asked from now on
+        self._of_stream: dict[int, int] = {}  # a copy, fill or wait at the end of a stream that has launches in flight
+        self._launches: dict[int, int] = {}  # task by launch
+        self._after_copy: dict[int, int] = {}  # launch's task -> copy on its stream before it
+
+    # Tasks.
+
+    def launch(self, launch: cmd.Launch, parent: int | None) -> int:
+        """A launch is asked for, by launch task `parent` or the host. Gives its task."""
+        task = self.journal.leaf(
+            kinds.LAUNCH,
+            launch.function.display,
+            row_of(launch.stream),
+            launch=launch.index,
+            parent=NONE if parent is None else self._launches[parent],
+            work=work_of(launch),
+        )
+        self._launches[launch.index] = task
+        if self._rules:
+            self._leaves[task] = launch.function.display
+        if parent is None and launch.stream in self._of_stream:
+            self._after_copy[task] = self._of_stream.pop(launch.stream)
+        return task
+
+    def happens(self, command: cmd.Command, cycle: int, tail: Iterable[Flight] = ()) -> None:
+        """A copy, fill, wait or free happens, not before a cycle, behind launches in flight: those on its stream, or of
+        the event that the stream waits for.
+        """
+        stream = getattr(command, "stream", 0)
+        task = self.journal.leaf(
+            KINDS[type(command)], self._name(command), HOST if stream == cmd.HOST else row_of(stream), cycle=cycle
+        )
+        if stream in (0, cmd.HOST):
+            self._constrain(kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
+            self._front, self._of_stream = (task,), {}
+        elif isinstance(command, cmd.Wait):
+            self._constrain(kinds.EVENT, {flight.task for flight in tail}, task)
+        else:
+            before = {flight.task for flight in tail} | (
+                {self._of_stream[stream]} if stream in self._of_stream else set()
+            )
+            self._constrain(kinds.STREAM, before or {*self._front}, task)
+            self._of_stream[stream] = task
+        if self._rules:
+            self._leaves[task] = ""
+        self._note(task, command)
+
+    def _constrain(self, kind: int, sources: Iterable[int], task: int) -> None:
+        for source in sorted(sources):
+            self.journal.constrain(kind, source, task)
+
+    def settled(self, flights: Sequence[Flight]) -> None:
+        """Launches have ended, before all that is asked from now on."""
+        if not flights:
+            return
+        waited_for: set[int] = set()
+        for flight in flights:
+            waited_for |= self._ordered(flight, flights)
+        ends = [flight.task for number, flight in enumerate(flights) if number not in waited_for]
+        self._front = (*ends, *self._of_stream.values())
+        self._of_stream = {}
+
+    def _ordered(self, flight: Flight, flights: Sequence[Flight]) -> set[int]:
+        """Writes what a launch waited for; gives the flights."""
+        found: list[tuple[int, int]] = []
+        for number in flight.after:
+            same = flights[number].launch.stream == flight.launch.stream
+            found.append((kinds.STREAM if same else kinds.EVENT, number))
+        found += [(kinds.PROGRAMMATIC, number) for number in flight.after_signal]
+        if flight.launched_by:
+            found.append((kinds.DEVICE_LAUNCH, flight.launched_by[0]))
+        for kind, number in found:
+            self.journal.constrain(kind, flights[number].task, flight.task)
+        if flight.task in self._after_copy:
+            self.journal.constrain(kinds.STREAM, self._after_copy.pop(flight.task), flight.task)
+        elif not found:
+            kind = kinds.DEFAULT_STREAM if flight.launch.stream == 0 else kinds.HOST_WAIT
+            self._constrain(kind, self._front, flight.task)
+        return {number for _, number in found}
+
+    # What scripts state.
+
+    def begin(self, command: cmd.TaskBegin, cycle: int) -> None:
+        if command.rule:
+            checked(Rule(command.name, command.rule, command.pattern), f"virtual task {command.name!r}")
+        task = self.journal.begin(
+            command.name, command.row or HOST, command.identifier, command.parent, command.is_virtual, cycle
+        )
+        if command.rule:
+            self._rules.append(Ruled(Rule(command.name, command.rule, command.pattern), task, self.journal.n_tasks))
+
+    def end(self, command: cmd.TaskEnd) -> None:
+        task = self.journal.end(command.name, command.identifier)
+        self._rules = [
+            ruled._replace(last=self.journal.n_tasks) if ruled.task == task else ruled for ruled in self._rules
+        ]
+
+    @property
+    def path(self) -> str:
+        """The names of the script's open tasks, outermost first, joined by /."""
+        return self.journal.path
+
+    def identify(self, command: cmd.Identify) -> None:
+        if self.journal.last is None:
+            raise UsageError("nothing was asked of the GPU yet that a task could stand for")
+        self.journal.assign(command.identifier, self.journal.last)
+
+    def relate(self, command: cmd.Relate) -> None:
+        self._look()
+        self.journal.relate(command.kind, command.identifier, command.others, map(self._buffer_at, command.buffers))
+
+    def parameter(self, command: cmd.Parameter) -> None:
+        if command.kind not in PARAMETERS[1:]:
+            raise UsageError(f"a parameter is a {', '.join(PARAMETERS[1:])}, not a {command.kind!r}")
+        task = self.journal.task_of(command.identifier)
+        self._declare(command.name, command.kind, command.value, {"task": task})
+
+    # Bytes.
+
+    def emulated(self, task: int, module: LoadedModule) -> None:
+        """The launch that was emulated last is this task, of a kernel in the module: its footprint is what it read and
+        wrote. Its constants are read as a whole.
+        """
+        if self.footprint is None:
+            return
+        self._look()
+        if module.const_segment:
+            start, end = module.const_base, module.const_base + len(module.const_segment)
+            self._touched(task, kinds.APPROXIMATE, Bytes(np.array([start]), np.array([end])))
+        for flags, found in ((0, self.footprint.reads()), (kinds.WRITES, self.footprint.writes())):
+            self._touched(task, flags, found)
+
+    def _note(self, task: int, command: cmd.Command) -> None:
+        if self.footprint is None:
+            return
+        self._look()
+        for flags, address, nbytes in touched_by(command, self._memory):
+            if nbytes:
+                self._touched(task, flags, Bytes(np.array([address]), np.array([address + nbytes])))
+        if isinstance(command, cmd.Free):
+            for allocation, number in self._buffers.items():
+                if allocation.address == command.address:
+                    self.journal.access(task, number, kinds.FREES, 0, allocation.nbytes)
+
+    def _touched(self, task: int, flags: int, found: Bytes) -> None:
+        """Bytes by buffer. Those of memory that is in no buffer any more are nobody's."""
+        starts, ends = self._memory.starts, self._memory.ends
+        if not len(found.start) or not len(starts):
+            return
+        owner = np.searchsorted(starts, found.start, "right") - 1
+        inside = (owner >= 0) & (found.end <= ends[np.maximum(owner, 0)])
+        for number in np.unique(owner[inside]).tolist():
+            mine = inside & (owner == number)
+            allocation = self._memory.allocations[number]
+            whole = Ranges(found.start[mine] - allocation.address, found.end[mine] - allocation.address)
+            kept = coarser(whole, MOST_RANGES)
+            if self._rules and flags & kinds.WRITES:
+                self._written.setdefault(task, {})[allocation.name] = None
+            told = flags | (0 if kept is whole else kinds.APPROXIMATE)
+            for first, end in kept.pairs():
+                self.journal.access(task, self._buffers[allocation], told, first, end)
+
+    def forget(self) -> None:
+        """Memory was freed: an allocation at the same place is another buffer."""
+        self._known = None
+        self._look()
+
+    def _look(self) -> None:
+        """Declares the buffers that are new."""
+        if self._known is self._memory.starts:
+            return
+        self._known = self._memory.starts
+        there = self._memory.allocations
+        live = set(there)
+        self._buffers = {each: number for each, number in self._buffers.items() if each in live}
+        for allocation in there:
+            if allocation not in self._buffers:
+                place = {"address": allocation.address, "nbytes": allocation.nbytes}
+                self._buffers[allocation] = self._declare(allocation.name, PARAMETERS[0], "", place)
+
+    def _declare(self, name: str, kind: str, value: str, more: dict) -> int:
+        number = self._n_parameters
+        self._n_parameters += 1
+        fields = {
+            "parameter": number,
+            "name": name,
+            "kind": PARAMETERS.index(kind),
+            "value": value,
+            "begin": self.journal.order,
+        }
+        if self._recorder:
+            self._recorder.parameter(fields | more)
+        return number
+
+    def _buffer_at(self, address: int) -> int:
+        for allocation, number in self._buffers.items():
+            if allocation.address <= address < max(allocation.end, allocation.address + 1):
+                return number
+        raise UsageError(f"no buffer is at 0x{address:x}: relate a task to an array that is in memory")
+
+    def _name(self, command: cmd.Command) -> str:
+        """What the command works on, in words."""
+        address = getattr(command, "address", getattr(command, "destination", None))
+        if address is not None:
+            starts = self._memory.starts
+            at = int(np.searchsorted(starts, address, "right")) - 1
+            name = self._memory.allocations[at].name if at >= 0 else ""
+            return f"{kinds.TASKS[KINDS[type(command)]]} {name}".strip()
+        return "wait for everything" if command.event == cmd.EVERYTHING else f"wait for event {command.event}"
+
+    # Writing.
+
+    def flush(self) -> None:
+        self.journal.flush()
+
+    def finish(self) -> None:
+        """Nothing follows: all tasks that rules gather are there."""
+        for ruled in self._rules:
+            self._gather(ruled)
+        self._rules = []
+        self.journal.finish()
+
+    def _gather(self, ruled: Ruled) -> None:
+        candidates = [
+            Candidate(task, kernel, tuple(self._written.get(task, ())))
+            for task, kernel in self._leaves.items()
+            if ruled.first <= task < ruled.last
+        ]
+        for group in groups(ruled.rule, candidates):
+            if ruled.task == NONE or ruled.rule.key == "starts":
+                self.journal.gather(self.journal.virtual(group.name, ruled.task), group.tasks)
+            else:
+                self.journal.gather(ruled.task, group.tasks)
+
+    def _put(self, kind: type, rows: list) -> None:
+        if not self._recorder:
+            return
+        type_, dtype = CHUNKS[kind]
+        table = np.zeros(len(rows), dtype)
+        for name, values in zip(kind._fields, zip(*rows, strict=True), strict=True):
+            table[name] = values
+        self._recorder.table(type_, table)
+
+
+def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int, int, int]]:
+    """(flags, address, bytes) of a copy or fill that is about to happen: what it reads, then what it writes."""
+    if isinstance(command, cmd.CopyOut):
+        yield 0, command.address, command.nbytes
+    elif isinstance(command, cmd.CopyIn):
+        same = memory.read(command.address, len(command.data)) == bytes(command.data)
+        yield kinds.WRITES | (kinds.UNCHANGED if same else 0), command.address, len(command.data)
+    elif isinstance(command, cmd.CopyWithin):
+        yield 0, command.source, command.nbytes
+        yield kinds.WRITES, command.destination, command.nbytes
+    elif isinstance(command, cmd.Fill):
+        yield kinds.WRITES, command.address, command.nbytes
+
+
+def row_of(stream: int) -> str:
+    return f"stream {stream}" if stream else "default stream"
+
+
+def work_of(launch: cmd.Launch) -> int:
+    """A hash of what a launch is asked to do: not 0."""
+    what = (
+        launch.module.load_base,
+        launch.function.name,
+        launch.grid,
+        launch.block,
+        launch.cluster,
+        launch.dynamic_shared_nbytes,
+        launch.params,
+    )
+    return int.from_bytes(sha256(repr(what).encode()).digest()[:8], "little") >> 1 | 1
