@@ -11,16 +11,7 @@ from gpuprof.cli.options.building import build_options
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
-from gpuprof.cli.options.results import (
-    check_results_flags,
-    claim_saves,
-    comparing_flags,
-    raise_if_wrong,
-    result_options,
-)
-from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
-from gpuprof.cli.progress.display import Display
-from gpuprof.cli.recording import (
+from gpuprof.cli.options.recording import (
     RECORDS,
     form_and_registers,
     load_settings,
@@ -32,6 +23,15 @@ from gpuprof.cli.recording import (
     say_results,
     trace_settings,
 )
+from gpuprof.cli.options.results import (
+    check_results_flags,
+    claim_saves,
+    comparing_flags,
+    raise_if_wrong,
+    result_options,
+)
+from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
+from gpuprof.cli.progress.display import Display
 from gpuprof.run.build import SOURCES, BuildOptions
 
 KINDS = (*SOURCES, ".gpubin", ".py")

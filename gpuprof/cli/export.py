@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
-from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.options.inputs import InputPath
+from gpuprof.cli.options.listed import ListedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, export, force_option
 from gpuprof.errors import UsageError

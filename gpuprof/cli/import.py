@@ -7,7 +7,7 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import plural
-from gpuprof.cli.listed import ListedCommand
+from gpuprof.cli.options.listed import ListedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, database, force_option
 from gpuprof.errors import UsageError

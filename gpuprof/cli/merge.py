@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
-from gpuprof.cli.recording import recorded_text
+from gpuprof.cli.options.recording import recorded_text
 
 
 @click.command("merge", short_help="Join recordings: passes add up, others follow each other.")

@@ -9,10 +9,7 @@ import click
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
-from gpuprof.cli.options.results import raise_if_wrong
-from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
-from gpuprof.cli.progress.display import Display
-from gpuprof.cli.recording import (
+from gpuprof.cli.options.recording import (
     RECORDS,
     form_and_registers,
     load_settings,
@@ -24,6 +21,9 @@ from gpuprof.cli.recording import (
     say_results,
     trace_settings,
 )
+from gpuprof.cli.options.results import raise_if_wrong
+from gpuprof.cli.options.sampler import Cycles, register_flags, sampler_options
+from gpuprof.cli.progress.display import Display
 
 
 @click.command("replay", cls=GroupedCommand, short_help="Run a saved command stream again, with other settings.")

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
-from gpuprof.cli.listed import ListedCommand
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.listed import ListedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError

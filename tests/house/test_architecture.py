@@ -54,8 +54,8 @@ MAY_IMPORT = {
     "run": f"{GROUND} trace compiled compile assemble device emulate timing relate records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
-    "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check trace "
-    "run sweep",
+    "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check "
+    "trace run sweep",
 }
 OUTSIDE = {"": "base device run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 # (room, module) beside the table.
