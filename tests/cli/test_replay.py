@@ -69,7 +69,7 @@ def beside_command(path: Path) -> list:
     chunks = [(chunk.type, payload) for chunk, payload in read_chunks(path)]
     chunks[0][1].pop("command")
     return [
-        (type_, str(payload) if isinstance(payload, dict) else (payload[0], bytes(payload[1])))
+        (type_, str(payload) if isinstance(payload, dict) else (payload[:-1], bytes(payload[-1])))
         for type_, payload in chunks
     ]
 
