@@ -27,8 +27,8 @@ is cut into blocks of 2^18 bytes, and each distinct block is there once. The com
 the zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
-3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks, parameters
-and relations.
+3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
+parameters and relations.
 """
 
 from typing import NamedTuple
@@ -497,7 +497,7 @@ CHUNKS = (
         b"ACCS",
         "table",
         ACCESS_DTYPE,
-        "bytes of buffers that tasks read and wrote, in the order of execution; of one task, what it read comes first",
+        "bytes of buffers that tasks read and wrote, in the order of execution",
         columns=ACCESS_COLUMNS,
     ),
     Chunk(
