@@ -86,7 +86,6 @@ CASES = {
         Case("k.gprec --against other.gprec -o", "out.comparison.md", "other.gprec", is_text=True),
         Case("k.gprec -o", "out.dot", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.cfg.svg", "k.gprec", is_text=True),
-        Case("k.gprec -o", "out.pftrace", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.relations.dot", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.relations.csv", "k.gprec", is_text=True),
     ),
