@@ -203,9 +203,10 @@ def test_the_trace_for_perfetto(folder):
             tracks[track[1]] = track.get(2, b"").decode()  # the process has another name
         elif 11 in told and 30 not in (event := dict(fields(told[11]))) and 44 not in event:  # no value of a counter
             events.append((told[8], event[9], tracks[event[11]], event.get(23, b"").decode()))
-            for kind, flow in fields(told[11]):
+            for kind, packed in fields(told[11]):
                 if kind in (47, 48):
-                    flows.setdefault(flow, []).append(event[23].decode())
+                    for flow in struct.unpack(f"<{len(packed) // 8}Q", packed):
+                        flows.setdefault(flow, []).append(event[23].decode())
     begins = [name for _, type_, track, name in events if type_ == 1 and track == "default stream"]
     assert begins == ["copy to device array 1 of float32[4096]", *["saxpy"] * 4, "copy to host screen"]
     assert sum(type_ == 1 for _, type_, *_ in events) == sum(type_ == 2 for _, type_, *_ in events)
