@@ -61,13 +61,14 @@ MOST_PRIORITY = 1 << 31  # CUDA's is an int
 class Session:
     """Carries out commands on one emulated GPU. It is the Executor of `device.api`."""
 
-    def __init__(self, settings: Settings, chip: Chip):
+    def __init__(self, settings: Settings, chip: Chip, memory: AddressSpace | None = None):
+        """`memory`: where global memory is, if another process shares it."""
         self.settings, self.chip = settings, chip
         self._check(settings.sampling)
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
         self.recorder = settings.recorder
         give_back_large_arrays()
-        self.memory = AddressSpace()
+        self.memory = memory or AddressSpace()
         self.in_flight = InFlight()
         self.settling = Settler(settings, chip, self.in_flight)
         self.modules: list[LoadedModule] = []
@@ -295,9 +296,11 @@ class Session:
         return self.settling.settle(self.sampling)
 
 
-def open_session(settings: Settings, chip_name: str | None = None) -> Session:
+def open_session(
+    settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None
+) -> Session:
     """A Session that has begun its recording. The settings' chip goes before the one asked for."""
-    session = Session(settings, settings.chosen_chip(chip_name))
+    session = Session(settings, settings.chosen_chip(chip_name), memory)
     if session.recorder:
         session.begin_recording()
         if session.chip.is_foreign:
@@ -305,9 +308,9 @@ def open_session(settings: Settings, chip_name: str | None = None) -> Session:
     return session
 
 
-def open_device(settings: Settings, chip_name: str | None = None) -> Device:
+def open_device(settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None) -> Device:
     """A Device of its own GPU; see `open_session`."""
-    session = open_session(settings, chip_name)
+    session = open_session(settings, chip_name, memory)
     return Device(session, session.chip)
 
 

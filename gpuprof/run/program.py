@@ -1,0 +1,59 @@
+"""Runs a whole CUDA program inside a recording, or without one."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gpuprof.chips import Chip
+from gpuprof.errors import GpuprofError
+from gpuprof.isa.program import Function
+from gpuprof.program.arena import Arena
+from gpuprof.program.build import HostOptions, build_program
+from gpuprof.program.handlers import Handlers
+from gpuprof.program.process import run_process
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Observer, Settings
+from gpuprof.timing.state.occupancy import occupancy
+
+STANDARD = "c++17"  # nvcc's
+
+
+class _Services:
+    def __init__(self, observer: Observer):
+        self.observer = observer
+
+    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
+        return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
+
+    def tell(self, text: str) -> None:
+        self.observer.notice(text)
+
+
+def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Settings) -> int:
+    """Builds a program's sources, runs it on an emulated GPU, and gives its exit code (negative for a signal).
+
+    Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
+    program has ended.
+    """
+    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    settings = replace(settings, options=options)
+    chip = settings.chosen_chip()
+    host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard)
+    executable = build_program(sources, host, chip.arch)
+    with Arena() as arena:
+        device = open_device(settings, memory=arena.memory)
+        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer))
+        try:
+            sys.stdout.flush()
+            code = run_process(executable.path, [str(sources[0].with_suffix("")), *arguments], handlers)
+            if handlers.fault is None:
+                device.synchronize()
+                device.executor.finish()
+        except BaseException:
+            device.executor.drop()
+            raise
+    if handlers.fault is not None:
+        device.executor.drop()
+        raise GpuprofError(f"{sources[0]}: the program's GPU context was lost: {handlers.fault}")
+    return code
