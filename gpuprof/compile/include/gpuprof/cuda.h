@@ -9,6 +9,7 @@
 #include "half.h"
 #include "half_intrinsics.h"
 #include "half_math.h"
+#include "host_math.h"
 #include "integer.h"
 #include "language.h"
 #include "launches.h"
@@ -22,6 +23,7 @@
 #include "texture.h"
 #include "texture_runtime.h"
 #else
+#include "host_math.h"
 #include "language.h"
 #include "library.h"
 #include "runtime.h"

@@ -105,14 +105,14 @@ GPUPROF_BINARY(fmax, __builtin_fmaxf, __builtin_fmax)
 
 GPUPROF_API float abs(float x) { return __builtin_fabsf(x); }
 GPUPROF_API double abs(double x) { return __builtin_fabs(x); }
-GPUPROF_API float min(float a, float b) { return __builtin_fminf(a, b); }
-GPUPROF_API float max(float a, float b) { return __builtin_fmaxf(a, b); }
-GPUPROF_API double min(double a, double b) { return __builtin_fmin(a, b); }
-GPUPROF_API double max(double a, double b) { return __builtin_fmax(a, b); }
-GPUPROF_API double min(float a, double b) { return __builtin_fmin(a, b); }
-GPUPROF_API double min(double a, float b) { return __builtin_fmin(a, b); }
-GPUPROF_API double max(float a, double b) { return __builtin_fmax(a, b); }
-GPUPROF_API double max(double a, float b) { return __builtin_fmax(a, b); }
+GPUPROF_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
+GPUPROF_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
+GPUPROF_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
+GPUPROF_BOTH double max(double a, double b) { return __builtin_fmax(a, b); }
+GPUPROF_BOTH double min(float a, double b) { return __builtin_fmin(a, b); }
+GPUPROF_BOTH double min(double a, float b) { return __builtin_fmin(a, b); }
+GPUPROF_BOTH double max(float a, double b) { return __builtin_fmax(a, b); }
+GPUPROF_BOTH double max(double a, float b) { return __builtin_fmax(a, b); }
 
 GPUPROF_API float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 GPUPROF_API float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

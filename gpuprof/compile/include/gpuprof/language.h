@@ -7,6 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Linux' names, which programs take from CUDA's headers.
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
 #ifdef __CUDA__
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
