@@ -41,10 +41,10 @@ def host_toolchain() -> HostToolchain:
     common = (f"--target={target}", "-g1", "-fno-pie", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
-        host=(*common, "-include", str(toolchain.PRELUDE)),
+        host=common,
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
-            "-fuse-cuid=none", "-Wno-unknown-cuda-version",
+            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
         ),
         library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),

@@ -47,9 +47,7 @@ class AddressSpace:
     New memory is zero, also where freed memory is used again: what a program sees never depends on what ran before it.
     """
 
-    def __init__(
-        self, limit_nbytes: int | None = None, arena: np.ndarray | None = None, alignment: int = ALIGNMENT
-    ):
+    def __init__(self, limit_nbytes: int | None = None, arena: np.ndarray | None = None, alignment: int = ALIGNMENT):
         """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
         used in place of one that grows. `alignment`: of allocations, a multiple of 256.
         """

@@ -110,7 +110,17 @@ def _object(
     flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=c17", f"-O{options.optimize}"]
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
     language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
-    parts = (source, language, str(number), arch, str(path.absolute()), *flags, *tools.host, tools.identity, os.getcwd())
+    parts = (
+        source,
+        language,
+        str(number),
+        arch,
+        str(path.absolute()),
+        *flags,
+        *tools.host,
+        tools.identity,
+        os.getcwd(),
+    )
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (*parts, *cache.environment_parts())])
     made, listed = folder / f"{key[:32]}.o", folder / f"{key[:32]}.json"
     if _is_fresh(made, listed):
@@ -123,7 +133,14 @@ def _object(
         else:
             blob = scratch / "key"
             blob.write_bytes(f"{KEY}{number}".encode() + b"\0")
-            command += [*tools.cuda, f"--cuda-gpu-arch={arch}", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(blob)]
+            command += [
+                *tools.cuda,
+                f"--cuda-gpu-arch={arch}",
+                "-Xclang",
+                "-fcuda-include-gpubinary",
+                "-Xclang",
+                str(blob),
+            ]
         _run([*command, "-c", str(path)], str(path))
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
         _put(new, made)

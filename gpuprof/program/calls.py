@@ -56,8 +56,7 @@ CALLS = (
     Call("event_time", ("event",), ("nanoseconds",)),
     Call("memory", (), ("free_nbytes", "total_nbytes")),
     Call("properties", (), tuple(
-        "total_nbytes shared_block shared_optin shared_sm registers_block registers_sm threads_block threads_sm "
-        "blocks_sm sms clock_khz memory_clock_khz memory_bits l2_nbytes major minor".split()
+        ["total_nbytes", "shared_block", "shared_optin", "shared_sm", "registers_block", "registers_sm", "threads_block", "threads_sm", "blocks_sm", "sms", "clock_khz", "memory_clock_khz", "memory_bits", "l2_nbytes", "major", "minor"]
     ), answer="the chip's name"),
     Call("profiler", ("on",)),
     Call("range_push", payload="name"),

@@ -1,7 +1,6 @@
 """What each call of a program does: one method a call, named as in `calls`."""
 
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -18,8 +17,9 @@ from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
 from gpuprof.program.channel import Reply, Request
 from gpuprof.program.costs import cost_ns
+from gpuprof.program.open_memory import OpenMemory
 
-KINDS = ("cudaMalloc", "cudaMallocManaged", "cudaMallocHost")
+PLAIN = 0  # kind of an allocation that the host cannot touch
 FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its three names
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
 PARAM = struct.Struct("<II")
@@ -55,7 +55,12 @@ def signed(word: int) -> int:
 class Handlers:
     """Serves one program's calls. `fault`: what ended its context, None as long as it lives."""
 
-    def __init__(self, device: Device, arena: Arena, modules: tuple[Path, ...], services: Services):
+    def __init__(
+        self, device: Device, arena: Arena, modules: tuple[Path, ...], services: Services, tells_writes: bool = False
+    ):
+        """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
+        can be replayed.
+        """
         self.device, self.arena, self.modules, self.services = device, arena, modules, services
         self.fault: GpuprofError | None = None
         self._loaded: list[LoadedModule] = []
@@ -64,6 +69,7 @@ class Handlers:
         self._streams: dict[int, int] = {0: 0, 1: 0, 2: 0}  # handle -> number
         self._events: list[Event] = []
         self._n_allocations = 0
+        self._open = OpenMemory(device, arena) if tells_writes else None
         self._mark = device.event()
         self._gpu_ns = 0  # of GPU time that the host has waited for
         self._told: set[str] = set()
@@ -136,12 +142,17 @@ class Handlers:
         self._n_allocations += 1
         text = f"{name.decode('utf-8', 'replace')} {self._n_allocations}"
         try:
-            return (self.device.submit(cmd.Allocate(nbytes, text)).address,), b""
+            address = self.device.submit(cmd.Allocate(nbytes, text)).address
         except DeviceMemoryError as error:
             raise Failed(2, str(error)) from None
+        if self._open and kind != PLAIN:
+            self._open.add(address, nbytes)
+        return (address,), b""
 
     def _free(self, payload: bytes, address: int):
         self._wait_for_all()
+        if self._open:
+            self._open.remove(address)
         self.device.submit(cmd.Free(address))
         return (), b""
 
@@ -154,8 +165,13 @@ class Handlers:
         return (), self.device.submit(cmd.CopyOut(address, nbytes, self._stream(stream)))
 
     def _copy_within(self, payload: bytes, to: int, source: int, nbytes: int, stream: int):
+        self._tell_writes()
         self.device.submit(cmd.CopyWithin(to, source, nbytes, self._stream(stream)))
         return (), b""
+
+    def _tell_writes(self) -> None:
+        if self._open:
+            self._open.tell()
 
     def _fill(self, payload: bytes, address: int, nbytes: int, value: int, stream: int):
         self.device.submit(cmd.Fill(address, nbytes, bytes([value & 255]), self._stream(stream)))
@@ -190,6 +206,7 @@ class Handlers:
             raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
         if cooperative:
             self._check_cooperative(number, launch)
+        self._tell_writes()
         self.device.submit(launch)
         return (), b""
 

@@ -1,15 +1,16 @@
 """Runs a whole CUDA program inside a recording, or without one."""
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gpuprof.chips import Chip
-from gpuprof.errors import GpuprofError
+from gpuprof.errors import GpuprofError, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
-from gpuprof.program.build import HostOptions, build_program
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
 from gpuprof.program.handlers import Handlers
 from gpuprof.program.process import run_process
 from gpuprof.run.session import open_device
@@ -17,6 +18,23 @@ from gpuprof.run.settings import Observer, Settings
 from gpuprof.timing.state.occupancy import occupancy
 
 STANDARD = "c++17"  # nvcc's
+# `int main(`, not a member's name and not in a line comment; `main` is no kernel's.
+MAIN = re.compile(r"^(?!\s*//)[^\n\"]*?(?<![\w.:>])main\s*\(", re.MULTILINE)
+
+
+def has_main(text: str) -> bool:
+    """Whether a source defines `main`."""
+    return MAIN.search(text) is not None
+
+
+def check_sources(sources: Sequence[Path]) -> None:
+    """Raises UsageError for a file that is no source of a program."""
+    for path in sources:
+        if not path.is_file():
+            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+        if path.suffix not in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
+            kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+            raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments stand behind --")
 
 
 class _Services:
@@ -43,7 +61,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     executable = build_program(sources, host, chip.arch)
     with Arena() as arena:
         device = open_device(settings, memory=arena.memory)
-        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer))
+        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer), settings.save_stream)
         try:
             sys.stdout.flush()
             code = run_process(executable.path, [str(sources[0].with_suffix("")), *arguments], handlers)
@@ -56,4 +74,6 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     if handlers.fault is not None:
         device.executor.drop()
         raise GpuprofError(f"{sources[0]}: the program's GPU context was lost: {handlers.fault}")
+    if settings.recorder and settings.recorder.n_launches == 0:
+        raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
     return code

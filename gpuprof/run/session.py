@@ -252,6 +252,9 @@ class Session:
         if launches_grids(launch.module):
             with self.settling.marking():
                 Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
+        if not self.settings.is_timed:
+            self.in_flight.run_through()
+            return None
         if launch.stream == 0:
             return self._settle()[0]
         if (
@@ -296,9 +299,7 @@ class Session:
         return self.settling.settle(self.sampling)
 
 
-def open_session(
-    settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None
-) -> Session:
+def open_session(settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None) -> Session:
     """A Session that has begun its recording. The settings' chip goes before the one asked for."""
     session = Session(settings, settings.chosen_chip(chip_name), memory)
     if session.recorder:

@@ -56,7 +56,7 @@ void write_all(int fd, iovec *parts, int n_parts)
         message.msg_iovlen = n_parts;
         const ssize_t written = sendmsg(fd, &message, MSG_NOSIGNAL);
         if (written < 0 && errno != EINTR)
-            give_up("the profiler has gone");
+            give_up(errno == EFAULT ? "a copy reads host memory that is not there" : "the profiler has gone");
         size_t left = written < 0 ? 0 : (size_t)written;
         while (n_parts && left >= parts->iov_len) {
             left -= parts->iov_len;
@@ -75,7 +75,7 @@ void read_all(int fd, void *to, size_t nbytes)
     while (nbytes) {
         const ssize_t came = read(fd, to, nbytes);
         if (came == 0 || (came < 0 && errno != EINTR))
-            give_up("the profiler has gone");
+            give_up(came < 0 && errno == EFAULT ? "a copy writes host memory that is not there" : "the profiler has gone");
         if (came > 0) {
             to = (char *)to + came;
             nbytes -= came;

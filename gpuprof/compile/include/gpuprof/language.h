@@ -29,7 +29,6 @@ typedef unsigned long ulong;
 #define __constant__
 #define __managed__
 #define __launch_bounds__(...)
-#define __noinline__ __attribute__((noinline))
 #define GPUPROF_HOST_DEVICE
 #endif
 #define GPUPROF_TEXT(...) #__VA_ARGS__
