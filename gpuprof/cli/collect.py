@@ -193,9 +193,9 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     from gpuprof.run.launch_requests import comment_requests
     from gpuprof.run.program import check_sources, has_main
 
-    if not (others or file.suffix in HOST_KINDS):
-        if not file.is_file() or not has_main(read_source(str(file))) or comment_requests(file):
-            return ()
+    is_alone = not (others or file.suffix in HOST_KINDS)
+    if is_alone and (not file.is_file() or not has_main(read_source(str(file))) or comment_requests(file)):
+        return ()
     sources = (file, *map(Path, others))
     check_sources(sources)
     return sources

@@ -25,8 +25,8 @@ class Arena:
         except OSError as error:
             os.close(self.handle)
             raise UsageError(
-                f"{self.nbytes >> 30} GiB of addresses for device memory cannot be had: {error.strerror}; raise `ulimit "
-                "-v`"
+                f"{self.nbytes >> 30} GiB of addresses for device memory cannot be had: {error.strerror}; "
+                "raise `ulimit -v`"
             ) from None
         self.memory = AddressSpace(limit_nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES)
 

@@ -26,8 +26,10 @@ CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
 # A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
-CXX_SYMBOLS = ("undefined symbol: _Z", "undefined symbol: std::", "undefined symbol: operator ", "undefined symbol: __cxa",
-               "undefined symbol: __gxx", "undefined symbol: _Unwind", "undefined symbol: typeinfo", "undefined symbol: vtable")  # fmt: skip
+CXX_SYMBOLS = tuple(
+    f"undefined symbol: {name}"
+    for name in ("_Z", "std::", "operator ", "__cxa", "__gxx", "_Unwind", "typeinfo", "vtable")
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class HostOptions:
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     standard: str = "c++17"
-    optimize: int = 2
+    optimize: int = 3
 
 
 class Executable(NamedTuple):
@@ -110,17 +112,8 @@ def _object(
     flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=c17", f"-O{options.optimize}"]
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
     language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
-    parts = (
-        source,
-        language,
-        str(number),
-        arch,
-        str(path.absolute()),
-        *flags,
-        *tools.host,
-        tools.identity,
-        os.getcwd(),
-    )
+    place = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are
+    parts = (source, language, str(number), arch, *place, *flags, *tools.host, tools.identity)
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (*parts, *cache.environment_parts())])
     made, listed = folder / f"{key[:32]}.o", folder / f"{key[:32]}.json"
     if _is_fresh(made, listed):
@@ -167,15 +160,21 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
         new = scratch / "program"
         files = [*map(str, objects), *map(str, library), "-o", str(new)]
         with stage("linking (the first time builds the C library: half a minute)"):
-            ended = run_child([*tools.link, *files], "the program")
+            ended = run_child([*tools.link, *files], "the program", env=_linkers_environment(folder))
         if ended.code and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
             with stage("linking with C++'s library (the first time builds it: a minute)"):
-                ended = run_child([*tools.link_cxx, *files], "the program")
+                ended = run_child([*tools.link_cxx, *files], "the program", env=_linkers_environment(folder))
         if ended.code:
             raise CompileError("the program does not link", diagnostics_of(ended))
         new.chmod(0o700)
         _put(new, made)
     return made
+
+
+def _linkers_environment(folder: Path) -> dict[str, str]:
+    """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
+    kept = str(folder / "zig")
+    return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
 
 
 def _run(command: Sequence[str], what: str) -> None:

@@ -1,10 +1,10 @@
-"""The calls that a program's runtime library forwards, declared once: Python serves them by these names, and the library
-is compiled with the header that `header` makes of them.
+"""The calls that a program's runtime library forwards, declared once: Python serves them by these names, and the
+library is compiled with the header that `header` makes of them.
 
-A message is a head, words of 64 bits and a payload of bytes. Requests and replies have the same form:
+A message is a head, words of 64 bits and a payload of bytes, little-endian:
 
-    request   u32 number of the call   u32 number of words   u64 nbytes of the payload   words   payload
-    reply     i32 status (cudaError)   u32 number of words   u64 nbytes of the payload   words   payload
+    request   u32 number of the call   u32 number of words   u64 nbytes of the payload
+    reply     i32 status (cudaError)   u32 number of words   u64 nbytes of the payload   u64 ns of the host's made time
 """
 
 import struct
@@ -55,9 +55,14 @@ CALLS = (
     Call("wait", ("event", "stream")),
     Call("event_time", ("event",), ("nanoseconds",)),
     Call("memory", (), ("free_nbytes", "total_nbytes")),
-    Call("properties", (), tuple(
-        ["total_nbytes", "shared_block", "shared_optin", "shared_sm", "registers_block", "registers_sm", "threads_block", "threads_sm", "blocks_sm", "sms", "clock_khz", "memory_clock_khz", "memory_bits", "l2_nbytes", "major", "minor"]
-    ), answer="the chip's name"),
+    Call(
+        "properties",
+        (),
+        ("total_nbytes", "shared_block", "shared_optin", "shared_sm", "registers_block", "registers_sm",
+         "threads_block", "threads_sm", "blocks_sm", "sms", "clock_khz", "memory_clock_khz", "memory_bits", "l2_nbytes",
+         "major", "minor"),
+        answer="the chip's name",
+    ),
     Call("profiler", ("on",)),
     Call("range_push", payload="name"),
     Call("range_pop"),

@@ -1,8 +1,8 @@
 """What calls take of the host's made time, in nanoseconds. The time that the GPU takes is beside it.
 
 Round numbers of the order that people measure on machines of today with PCIe 4.0: a launch of 2.5 us (NVIDIA,
-"Understanding the Overhead of Launching Kernels", 2.2 us and more), copies of 10 us and 25 GB/s from page-locked memory.
-They make what programs print of themselves plausible and repeatable; nothing else depends on them.
+"Understanding the Overhead of Launching Kernels", 2.2 us and more), copies of 10 us and 25 GB/s from page-locked
+memory. They make what programs print of themselves plausible and repeatable; nothing else depends on them.
 """
 
 CALL_NS = 1_000

@@ -3,6 +3,7 @@
 from gpuprof.errors import CompileError, DeviceMemoryError, GpuprofError, KernelFault, PtxError, UsageError
 
 INVALID_VALUE = 1
+MEMORY_ALLOCATION = 2
 INVALID_CONFIGURATION = 9
 INVALID_SYMBOL = 13
 INVALID_DEVICE_FUNCTION = 98

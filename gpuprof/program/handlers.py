@@ -114,7 +114,7 @@ class Handlers:
 
     def _function(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")
-        loaded = self._loaded[module]
+        loaded = self._module_of(module)
         function = next((each for each in loaded.program.functions if each.is_kernel and each.name == name), None)
         if function is None:
             raise Failed(errors.INVALID_DEVICE_FUNCTION, f"{loaded.program.name} has no kernel {name}")
@@ -130,11 +130,16 @@ class Handlers:
 
     def _variable(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")
-        loaded = self._loaded[module]
+        loaded = self._module_of(module)
         variable = next((each for each in loaded.program.variables if each.name == name), None)
         if variable is None:
             raise Failed(errors.INVALID_SYMBOL, f"{loaded.program.name} has no variable {name}")
         return (loaded.global_symbols[name], variable.nbytes), b""
+
+    def _module_of(self, number: int) -> LoadedModule:
+        if number >= len(self._loaded):
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no module {number}")
+        return self._loaded[number]
 
     # --- memory ---
 
@@ -144,7 +149,7 @@ class Handlers:
         try:
             address = self.device.submit(cmd.Allocate(nbytes, text)).address
         except DeviceMemoryError as error:
-            raise Failed(2, str(error)) from None
+            raise Failed(errors.MEMORY_ALLOCATION, str(error)) from None
         if self._open and kind != PLAIN:
             self._open.add(address, nbytes)
         return (address,), b""

@@ -66,6 +66,7 @@ __attribute__((constructor)) void map_arena()
         perror("gpuprof: device memory cannot be mapped");
         _exit(125);
     }
+    close(fd); // the mapping stays; what the program starts must not inherit it
     end = base + nbytes;
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
@@ -76,6 +77,8 @@ __attribute__((constructor)) void map_arena()
 size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
 
 } // namespace
+
+bool fits(const void *address, size_t nbytes) { return is_device(address) && nbytes <= (size_t)(end - (char *)address); }
 
 bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
 

@@ -3,6 +3,7 @@
 #include "clock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,17 +36,24 @@ pid_t owner = 0; // the process that the socket was given to
     _exit(125);
 }
 
-int socket_of_gpuprof()
+int socket_fd = -1;
+
+// A child has no context, and must not keep gpuprof waiting for the end of calls.
+void leave_to_parent()
 {
-    static int fd = -1;
-    if (fd < 0) {
-        const char *given = getenv("GPUPROF_CHANNEL");
-        if (!given)
-            give_up("this program was built by gpuprof; run it with `gpuprof run` or `gpuprof collect`");
-        fd = atoi(given);
-        owner = getpid();
-    }
-    return fd;
+    close(socket_fd);
+    turn = PTHREAD_MUTEX_INITIALIZER; // another thread may have held it
+}
+
+__attribute__((constructor)) void take_socket()
+{
+    const char *given = getenv("GPUPROF_CHANNEL");
+    if (!given)
+        return;
+    socket_fd = atoi(given);
+    owner = getpid();
+    fcntl(socket_fd, F_SETFD, FD_CLOEXEC);
+    pthread_atfork(nullptr, nullptr, leave_to_parent);
 }
 
 void write_all(int fd, iovec *parts, int n_parts)
@@ -114,12 +122,13 @@ bool is_sticky(cudaError_t error) { return error >= cudaErrorIllegalAddress && e
 Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
     pthread_mutex_lock(&turn);
-    const int fd = socket_of_gpuprof();
+    if (!owner)
+        give_up("this program was built by gpuprof; run it with `gpuprof run` or `gpuprof collect`");
     Reply reply = {sticky, {}};
     if (owner != getpid())
         reply.status = cudaErrorInitializationError; // as CUDA after a fork: the child has no context
     else if (!sticky)
-        reply = exchange(fd, call, words, n_words, payload, room);
+        reply = exchange(socket_fd, call, words, n_words, payload, room);
     if (is_sticky(reply.status))
         sticky = reply.status;
     pthread_mutex_unlock(&turn);

@@ -21,6 +21,8 @@ cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind,
     if ((!into && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice)) ||
         (!out_of && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)))
         return cudaErrorInvalidValue;
+    if ((into && !fits(to, nbytes)) || (out_of && !fits(from, nbytes)))
+        return cudaErrorInvalidValue; // such a size was negative
     if (into && out_of)
         return ask(Call::copy_within, to, from, nbytes, number(stream)).status;
     if (into)
@@ -48,6 +50,8 @@ cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_p
 
 cudaError_t fill(void *p, int value, size_t nbytes, cudaStream_t stream)
 {
+    if (nbytes && !fits(p, nbytes))
+        return cudaErrorInvalidValue;
     return nbytes ? ask(Call::fill, p, nbytes, (unsigned char)value, number(stream)).status : cudaSuccess;
 }
 
