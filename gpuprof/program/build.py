@@ -108,6 +108,7 @@ def _object(
     if not path.is_file():
         raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
     source = read_source(str(path))
+    file = f"./{path}" if str(path).startswith("-") else str(path)  # a file, not a flag
     included_files(str(path), source, options.include_dirs)  # refuses what clang should not open
     flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=c17", f"-O{options.optimize}"]
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
@@ -134,7 +135,7 @@ def _object(
                 "-Xclang",
                 str(blob),
             ]
-        _run([*command, "-c", str(path)], str(path))
+        _run([*command, "-c", file], str(path))
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
         _put(new, made)
         known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}

@@ -9,7 +9,7 @@ from gpuprof.program.calls import CALLS, WORD_NBYTES, Call
 
 REQUEST = struct.Struct("<IIQ")
 REPLY = struct.Struct("<iIQQ")
-MOST_WORDS = 20
+PIECE_NBYTES = 1 << 30  # that a payload is received in
 MASK = (1 << 64) - 1
 
 
@@ -48,7 +48,7 @@ class Channel:
         words, payload = self._read(n_words * WORD_NBYTES), self._read(nbytes)
         if words is None or payload is None:
             return None
-        return Request(CALLS[number], struct.unpack(f"<{n_words}Q", words), bytes(payload))
+        return Request(CALLS[number], struct.unpack(f"<{n_words}Q", words), payload)
 
     def send(self, reply: Reply) -> bool:
         """Whether the program was still there to take it."""
@@ -62,15 +62,16 @@ class Channel:
             return False
         return True
 
-    def _read(self, nbytes: int) -> bytearray | None:
-        found = bytearray(nbytes)
-        view, done = memoryview(found), 0
-        while done < nbytes:
+    def _read(self, nbytes: int) -> bytes | None:
+        """None when the program ends before it has sent so much."""
+        pieces, left = [], nbytes
+        while left:
             try:
-                came = self.connection.recv_into(view[done:])
+                piece = self.connection.recv(min(left, PIECE_NBYTES), socket.MSG_WAITALL)
             except ConnectionResetError:
-                came = 0
-            if not came:
                 return None
-            done += came
-        return found
+            if not piece:
+                return None
+            pieces.append(piece)
+            left -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)

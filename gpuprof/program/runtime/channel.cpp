@@ -81,7 +81,7 @@ void write_all(int fd, iovec *parts, int n_parts)
 void read_all(int fd, void *to, size_t nbytes)
 {
     while (nbytes) {
-        const ssize_t came = read(fd, to, nbytes);
+        const ssize_t came = recv(fd, to, nbytes, MSG_WAITALL);
         if (came == 0 || (came < 0 && errno != EINTR))
             give_up(came < 0 && errno == EFAULT ? "a copy writes host memory that is not there" : "the profiler has gone");
         if (came > 0) {

@@ -27,9 +27,9 @@ template <> struct gpuprof_if<true> {
     GPUPROF_API float NAME##f(float x, float y) { return FLOAT(x, y); }                                                                    \
     GPUPROF_API float NAME(float x, float y) { return FLOAT(x, y); }                                                                       \
     GPUPROF_API double NAME(double x, double y) { return DOUBLE(x, y); }                                                                   \
-    template <typename A, typename B,                                                                                                      \
-              typename gpuprof_if<__is_arithmetic(A) && __is_arithmetic(B) && (!__is_same(A, B) || __is_integral(A))>::type = 0>           \
-    GPUPROF_API double NAME(A x, B y)                                                                                                      \
+    template <typename Tx, typename Ty,                                                                                                    \
+              typename gpuprof_if<__is_arithmetic(Tx) && __is_arithmetic(Ty) && (!__is_same(Tx, Ty) || __is_integral(Tx))>::type = 0>      \
+    GPUPROF_API double NAME(Tx x, Ty y)                                                                                                    \
     {                                                                                                                                      \
         return DOUBLE((double)x, (double)y);                                                                                               \
     }

@@ -69,8 +69,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel,
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_threads, shared_nbytes);
 }
 // The largest block, in whole warps, of those that keep the most threads of an SM busy.
-template <typename T, typename F>
-cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, T kernel, F shared_nbytes_of, int limit = 0)
+template <typename T, typename Fn>
+cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid, int *block, T kernel, Fn shared_nbytes_of, int limit = 0)
 {
     cudaFuncAttributes attributes;
     cudaError_t error = cudaFuncGetAttributes(&attributes, (const void *)kernel);
