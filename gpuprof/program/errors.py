@@ -9,6 +9,7 @@ INVALID_SYMBOL = 13
 INVALID_DEVICE_FUNCTION = 98
 INVALID_RESOURCE_HANDLE = 400
 COOPERATIVE_LAUNCH_TOO_LARGE = 720
+UNKNOWN = 999
 
 # The first class that an error belongs to tells its number.
 NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
@@ -17,18 +18,19 @@ NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (PtxError, 218),
     (UsageError, INVALID_VALUE),
 )
-# What a fault's text begins with -> the error of a lost context. Anything else is "unspecified launch failure".
-FAULTS = (("misaligned", 716), ("assert", 710), ("cannot", 700), ("address", 700), ("0x", 700))
+# How the sentence of a fault goes on behind the place and the thread -> the error of a lost context. Anything else is an
+# "unspecified launch failure".
+FAULTS = (
+    (": out of bounds", 700),
+    (": misaligned", 716),
+    (": assertion `", 710),
+    (": still running after", 702),
+)
 LAUNCH_FAILURE = 719
 
 
 def number_of(error: GpuprofError) -> int:
     """The cudaError of one of our errors."""
     if isinstance(error, KernelFault):
-        return fault_number(str(error))
-    return next((number for kind, number in NUMBERS if isinstance(error, kind)), 999)
-
-
-def fault_number(text: str) -> int:
-    lowered = text.lower()
-    return next((number for word, number in FAULTS if word in lowered), LAUNCH_FAILURE)
+        return next((number for words, number in FAULTS if words in str(error)), LAUNCH_FAILURE)
+    return next((number for kind, number in NUMBERS if isinstance(error, kind)), UNKNOWN)
