@@ -18,8 +18,8 @@ NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (PtxError, 218),
     (UsageError, INVALID_VALUE),
 )
-# How the sentence of a fault goes on behind the place and the thread -> the error of a lost context. Anything else is an
-# "unspecified launch failure".
+# How the sentence of a fault goes on behind the place and the thread -> the error of a lost context. Anything else is
+# an "unspecified launch failure".
 FAULTS = (
     (": out of bounds", 700),
     (": misaligned", 716),

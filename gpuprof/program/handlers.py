@@ -144,12 +144,12 @@ class Handlers:
     # --- memory ---
 
     def _allocate(self, name: bytes, nbytes: int, kind: int):
-        self._n_allocations += 1
-        text = f"{name.decode('utf-8', 'replace')} {self._n_allocations}"
+        text = f"{name.decode('utf-8', 'replace')} {self._n_allocations + 1}"
         try:
             address = self.device.submit(cmd.Allocate(nbytes, text)).address
         except DeviceMemoryError as error:
             raise Failed(errors.MEMORY_ALLOCATION, str(error)) from None
+        self._n_allocations += 1
         if self._open and kind != PLAIN:
             self._open.add(address, nbytes)
         return (address,), b""

@@ -20,7 +20,7 @@ try:
     WHY_NOT = ""
 except CompileError as error:
     WHY_NOT = str(error)
-pytestmark = [pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT), pytest.mark.long]
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 # command line -> exit code, standard output
 PROGRAMS = {
@@ -34,7 +34,6 @@ PROGRAMS = {
         "cudaErrorCooperativeLaunchTooLarge\ncudaSuccess 40\nmemory\n",
     ),
     "parts/main.cpp parts/sum.cu parts/twice.c -- -x": (3, "word -x 5050 10100\ncaught\n"),
-    "forks.cu": (0, "7 cudaSuccess\n"),
 }
 ERRORS = """\
 cudaErrorMemoryAllocation
@@ -69,6 +68,13 @@ def gpuprof(*words, folder=SOURCES, **options):
     return subprocess.run([sys.executable, "-m", "gpuprof", *words], cwd=folder, **options)
 
 
+def test_a_child_of_a_program_has_no_context():
+    """It needs neither a kernel nor C++'s library, so it is short."""
+    done = gpuprof("run", "forks.cu")
+    assert (done.stdout, done.returncode) == ("7 cudaSuccess\n", 0), done.stderr
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("line", PROGRAMS)
 def test_a_program_runs(line):
     code, output = PROGRAMS[line]
@@ -76,6 +82,7 @@ def test_a_program_runs(line):
     assert (done.stdout, done.returncode) == (output, code), done.stderr
 
 
+@pytest.mark.long
 def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
     done = gpuprof("run", "errors.cu")
     assert done.stdout == ERRORS
@@ -83,6 +90,7 @@ def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
     assert done.stderr.count("errors.cu:3, thread (0, 0, 0) of block (0, 0, 0): out of bounds write") == 2
 
 
+@pytest.mark.long
 def test_host_code_that_touches_device_memory():
     done = gpuprof("run", "touches.cu")
     assert done.returncode == 128 + signal.SIGSEGV
@@ -92,6 +100,7 @@ def test_host_code_that_touches_device_memory():
     )
 
 
+@pytest.mark.long
 def test_a_program_is_profiled_and_its_stream_gives_the_same_cycles(tmp_path):
     """Also with memory that the host writes to without a call."""
     recording, again = tmp_path / "a.gprec", tmp_path / "b.gprec"
@@ -108,6 +117,7 @@ def test_a_program_is_profiled_and_its_stream_gives_the_same_cycles(tmp_path):
     ]
 
 
+@pytest.mark.long
 def test_a_program_without_launches_or_with_an_error(tmp_path):
     (tmp_path / "none.cu").write_text("int main() { return 0; }\n")
     (tmp_path / "fails.cu").write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 4; }\n")
@@ -126,6 +136,7 @@ def test_a_program_without_launches_or_with_an_error(tmp_path):
     assert "undefined symbol: nobody" in missing.stderr
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_the_program_too(tmp_path):
     command = [sys.executable, "-m", "gpuprof", "run", str(SOURCES / "endless.cu")]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
