@@ -136,6 +136,86 @@ def test_a_program_without_launches_or_with_an_error(tmp_path):
     assert "undefined symbol: nobody" in missing.stderr
 
 
+BEGUN = "begun\nand on\n"
+# how the program ends -> exit code, standard output, the last line that the user is told
+ENDS = {
+    "callback": (5, BEGUN + "callback\n", ""),
+    "socket closed": (125, BEGUN, "gpuprof: the program has closed gpuprof's socket"),
+    "written to": (
+        1,
+        "begun\n",  # the rest was in its buffer when it was ended
+        "gpuprof: the program wrote something to gpuprof's socket that is no call; it must leave it alone",
+    ),
+    "abort": (128 + signal.SIGABRT, "begun\n", ""),
+    "kill": (128 + signal.SIGKILL, "begun\n", ""),
+    "overflow of the stack": (128 + signal.SIGSEGV, "begun\n", ""),
+    "negative sizes": (125, BEGUN + "1\n1\n1\n", "gpuprof: a copy reads host memory that is not there"),
+}
+
+
+@pytest.mark.long
+def test_programs_that_end_in_other_ways():
+    found = {}
+    for how in ENDS:
+        done = gpuprof("run", "hostile.cu", "--", how)
+        found[how] = (done.returncode, done.stdout, "".join(done.stderr.splitlines()[-1:]))
+    assert found == ENDS
+
+
+@pytest.mark.long
+def test_output_that_nobody_reads():
+    """As `gpuprof run ... | head -1`."""
+    command = [sys.executable, "-m", "gpuprof", "run", "hostile.cu", "--", "lines"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=SOURCES) as running:
+        assert running.stdout.readline() == "begun\n"
+        running.stdout.close()
+        assert (running.wait(60), running.stderr.read()) == (128 + signal.SIGPIPE, "")
+
+
+MAIN = """\
+#include "k.h"
+#include <cstdio>
+int part();
+__global__ void k(int *p) { p[0] = N + K; }
+int main()
+{
+    int *p, found;
+    cudaMalloc(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaMemcpy(&found, p, 4, cudaMemcpyDeviceToHost);
+    printf("%d %d %ld\\n", found, N + part(), __cplusplus);
+    return 0;
+}
+"""
+PART = """\
+static __global__ void k(int *p) { p[0] = 7; }
+int part()
+{
+    int *p;
+    cudaMallocManaged(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    return *p;
+}
+"""
+
+
+@pytest.mark.long
+def test_flags_hold_for_host_and_device_and_paths_have_spaces(tmp_path):
+    """Two files of one name, and two kernels of one name in them; the second build sees the header's change."""
+    folder = tmp_path / "sub folder"
+    folder.mkdir()
+    (tmp_path / "main.cu").write_text(MAIN)
+    (folder / "main.cu").write_text(PART)
+    found = []
+    for k in (40, 50):
+        (folder / "k.h").write_text(f"#define K {k}\n")
+        line = ["main.cu", "sub folder/main.cu", "-I", "sub folder", "-D", "N=2", "--std", "c++20", "-O1"]
+        done = gpuprof("run", *line, folder=tmp_path)
+        found.append((done.stdout, done.returncode, done.stderr))
+    assert found == [("42 9 202002\n", 0, ""), ("52 9 202002\n", 0, "")]
+
+
 @pytest.mark.long
 def test_ctrl_c_ends_the_program_too(tmp_path):
     command = [sys.executable, "-m", "gpuprof", "run", str(SOURCES / "endless.cu")]

@@ -32,6 +32,7 @@ pid_t owner = 0; // the process that the socket was given to
 
 [[noreturn]] void give_up(const char *why)
 {
+    fflush(nullptr); // what the program has printed so far is shown
     fprintf(stderr, "gpuprof: %s\n", why);
     _exit(125);
 }
@@ -56,6 +57,8 @@ __attribute__((constructor)) void take_socket()
     pthread_atfork(nullptr, nullptr, leave_to_parent);
 }
 
+const char *end_of_channel() { return errno == EBADF || errno == ENOTSOCK ? "the program has closed gpuprof's socket" : "the profiler has gone"; }
+
 void write_all(int fd, iovec *parts, int n_parts)
 {
     while (n_parts) {
@@ -64,7 +67,7 @@ void write_all(int fd, iovec *parts, int n_parts)
         message.msg_iovlen = n_parts;
         const ssize_t written = sendmsg(fd, &message, MSG_NOSIGNAL);
         if (written < 0 && errno != EINTR)
-            give_up(errno == EFAULT ? "a copy reads host memory that is not there" : "the profiler has gone");
+            give_up(errno == EFAULT ? "a copy reads host memory that is not there" : end_of_channel());
         size_t left = written < 0 ? 0 : (size_t)written;
         while (n_parts && left >= parts->iov_len) {
             left -= parts->iov_len;
@@ -83,7 +86,7 @@ void read_all(int fd, void *to, size_t nbytes)
     while (nbytes) {
         const ssize_t came = recv(fd, to, nbytes, MSG_WAITALL);
         if (came == 0 || (came < 0 && errno != EINTR))
-            give_up(came < 0 && errno == EFAULT ? "a copy writes host memory that is not there" : "the profiler has gone");
+            give_up(came == 0 ? "the profiler has gone" : errno == EFAULT ? "a copy writes host memory that is not there" : end_of_channel());
         if (came > 0) {
             to = (char *)to + came;
             nbytes -= came;

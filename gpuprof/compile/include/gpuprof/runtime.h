@@ -64,6 +64,8 @@ enum { cudaMemAttachGlobal = 1, cudaMemAttachHost = 2 };
 enum { cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2, cudaDeviceScheduleBlockingSync = 4, cudaDeviceMapHost = 8 };
 enum { cudaOccupancyDefault = 0, cudaOccupancyDisableCachingOverride = 1 };
 enum { cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2 };
+#define CUDART_CB
+#define CUDARTAPI
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 
