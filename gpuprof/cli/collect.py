@@ -33,7 +33,6 @@ from gpuprof.cli.recording import (
 from gpuprof.run.build import SOURCES, BuildOptions
 
 KINDS = (*SOURCES, ".gpubin", ".py")
-HOST_KINDS = (".cpp", ".cc", ".cxx", ".c")
 
 
 @click.command("collect", cls=WithArguments, short_help="Run kernels on the emulated GPU and record a profile.")
@@ -187,16 +186,15 @@ def command(
 
 def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, ...]) -> tuple[Path, ...]:
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
-    if launches or file.suffix not in (".cu", *HOST_KINDS):
+    if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    from gpuprof.compile.source import read_source
     from gpuprof.run.launch_requests import comment_requests
-    from gpuprof.run.program import check_sources, has_main
+    from gpuprof.run.program import check_sources, is_host_source, is_source, main_is_in
 
-    is_alone = not (others or file.suffix in HOST_KINDS)
-    if is_alone and (not file.is_file() or not has_main(read_source(str(file))) or comment_requests(file)):
-        return ()
     sources = (file, *map(Path, others))
+    has_more = len(sources) > 1 and all(map(is_source, sources))
+    if not (has_more or is_host_source(file) or (main_is_in(file) and not comment_requests(file))):
+        return ()
     check_sources(sources)
     return sources
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuprof.chips import Chip
+from gpuprof.compile.source import read_source
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
@@ -27,14 +28,29 @@ def has_main(text: str) -> bool:
     return MAIN.search(text) is not None
 
 
+def main_is_in(path: Path) -> bool:
+    """Whether a file of CUDA C++ that is there defines `main`."""
+    return path.suffix in CUDA_SUFFIXES and path.is_file() and has_main(read_source(str(path)))
+
+
+def is_source(path: Path) -> bool:
+    """Whether a file's name is that of a source of programs."""
+    return path.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
+
+
+def is_host_source(path: Path) -> bool:
+    """Whether a file's name is that of a source without kernels."""
+    return path.suffix in HOST_SUFFIXES
+
+
 def check_sources(sources: Sequence[Path]) -> None:
     """Raises UsageError for a file that is no source of a program."""
     for path in sources:
-        if not path.is_file():
-            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
-        if path.suffix not in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
+        if not is_source(path):
             kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
             raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments stand behind --")
+        if not path.is_file():
+            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
 
 
 class _Services:
