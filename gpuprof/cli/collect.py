@@ -7,8 +7,8 @@ import click
 
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 from gpuprof.cli.options.building import build_options
-from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.recording import (
@@ -37,9 +37,9 @@ from gpuprof.run.build import SOURCES, BuildOptions
 KINDS = (*SOURCES, ".gpubin", ".py")
 
 
-@click.command("collect", cls=GroupedCommand, short_help="Run kernels on the emulated GPU and record a profile.")
+@click.command("collect", cls=WithArguments, short_help="Run kernels on the emulated GPU and record a profile.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.argument("script_args", nargs=-1)
+@click.argument("others", nargs=-1)
 @click.option(
     "--launch",
     "launches",
@@ -89,7 +89,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 def command(
     display: Display,
     file: Path,
-    script_args: tuple[str, ...],
+    others: tuple[str, ...],
     launches: tuple[str, ...],
     chip_name: str | None,
     registers: dict,
@@ -110,15 +110,21 @@ def command(
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
 
+    A .cu file with a `main` and without launches in its comments is a whole program; OTHERS are more of its sources.
+
     \b
     gpuprof collect saxpy.cu --launch 'saxpy<<<64, 256>>>(16384, 2.0, f32[16384]=random, f32[16384])'
     gpuprof collect train.py -- --steps 3
+    gpuprof collect app.cu io.cpp -- --size 1024
     """
     output = output or Path(f"{file.stem}.gprec")
-    check_file(file, launches, script_args)
+    sources = _program_sources(file, others, launches)
+    script_args = arguments_behind() if sources else (*others, *arguments_behind())
+    if not sources:
+        check_file(file, launches, script_args)
     check_results_flags(file, wanted)
     with stage("starting"), nothing_is_garbage():
-        requests = [] if file.suffix == ".py" else _requests(file, launches)
+        requests = [] if file.suffix == ".py" or sources else _requests(file, launches)
         folder = Path() if launches else file.parent  # of the arrays' files
         inputs = list(_inputs(file, chip_name, options, requests, folder, wanted, script_args))
         claim(output, recording, [*inputs, *([Path(rules)] if rules else [])], force)
@@ -136,8 +142,14 @@ def command(
 
     results = []
 
+    codes = []
+
     def run(settings):
-        if file.suffix == ".py":
+        if sources:
+            from gpuprof.run.program import run_program
+
+            codes.append(run_program(sources, script_args, settings))
+        elif file.suffix == ".py":
             from gpuprof.run.script import run_script
 
             run_script(file, script_args, settings)
@@ -176,7 +188,34 @@ def command(
         recorder = record_passes(output, settings, run, passes or 1)
     say_results(terminal, results)
     terminal.say(recorded_text(recorder, passes or 1, output))
+    if codes:
+        _say_code(terminal, codes[0], output)
     raise_if_wrong(results, f"{output} is written and says so")
+
+
+def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, ...]) -> tuple[Path, ...]:
+    """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
+    if launches or (file.suffix in KINDS and file.suffix != ".cu"):
+        return ()
+    from gpuprof.run.launch_requests import comment_requests
+    from gpuprof.run.program import check_sources, is_host_source, is_source, main_is_in
+
+    sources = (file, *map(Path, others))
+    has_more = len(sources) > 1 and all(map(is_source, sources))
+    if not (has_more or is_host_source(file) or (main_is_in(file) and not comment_requests(file))):
+        return ()
+    check_sources(sources)
+    return sources
+
+
+def _say_code(terminal, code: int, output: Path) -> None:
+    """Raises GpuprofError when the program did not end with 0."""
+    from gpuprof.errors import GpuprofError
+
+    how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    if code:
+        raise GpuprofError(f"the program ended with {how}; {output} is written")
+    terminal.say(f"the program ended with {how}")
 
 
 def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:

@@ -19,6 +19,7 @@ COMMANDS = {
     "compile": "Compile CUDA C++ or PTX to a gpubin (ELF).",
     "disasm": "Print the instructions of a gpubin.",
     "collect": "Run kernels on the emulated GPU and record a profile.",
+    "run": "Run a CUDA program on the emulated GPU, without a profile.",
     "replay": "Run a saved command stream again, with other settings.",
     "merge": "Join recordings: passes add up, others follow each other.",
     "records": "Print a recording, one record per line.",

@@ -45,9 +45,12 @@ _LIBRARIES = (
     "libcxx/include",
     "libcxxabi/include",
     "include",
-    "libc/include/x86_64-linux-musl",
+    "libc/include/{machine}-linux-musl",
     "libc/include/generic-musl",
+    "libc/include/{linux}-linux-any",
+    "libc/include/any-linux-any",
 )
+_LINUX_NAMES = {"x86_64": "x86", "aarch64": "aarch64"}
 
 
 class Toolchain(NamedTuple):
@@ -64,10 +67,11 @@ def _wheel() -> Path | None:
     return Path(spec.origin).parent if spec is not None and spec.origin else None
 
 
-def _library_flags(library: Path) -> list[str]:
+def library_flags(library: Path, machine: str = "x86_64") -> list[str]:
+    """Flags for the C and C++ libraries of the wheel's folder `lib`, on a machine of Linux."""
     flags = ["-nostdinc", "-nostdinc++"]
     for folder in _LIBRARIES:
-        flags += ["-isystem", str(library / folder)]
+        flags += ["-isystem", str(library / folder.format(machine=machine, linux=_LINUX_NAMES[machine]))]
     return flags + [f"-D{each}" for each in _LIBCXX]
 
 
@@ -98,7 +102,7 @@ def find(clang: str | None = None) -> Toolchain:
 
 def _flags(library: Path | None) -> tuple[str, ...]:
     ours = ("-isystem", str(INCLUDE), "-include", str(PRELUDE))
-    theirs = _library_flags(library) if library is not None else []
+    theirs = library_flags(library) if library is not None else []
     # Their place differs from machine to machine; what they are called in a profile must not.
     names = [f"-fdebug-prefix-map={folder}={name}" for name, folder in library_names(library).items()]
     return (*_DEVICE, f"--target={_HOST}", *ours, *theirs, *names)

@@ -47,11 +47,14 @@ class AddressSpace:
     New memory is zero, also where freed memory is used again: what a program sees never depends on what ran before it.
     """
 
-    def __init__(self, limit_nbytes: int | None = None):
-        """`limit_nbytes`: the chip's memory; None for as much as the host has."""
-        self.limit_nbytes = limit_nbytes
+    def __init__(self, limit_nbytes: int | None = None, arena: np.ndarray | None = None, alignment: int = ALIGNMENT):
+        """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
+        used in place of one that grows. `alignment`: of allocations, a multiple of 256.
+        """
+        self.limit_nbytes, self.alignment = limit_nbytes, alignment
         self.used_nbytes = 0
-        self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8)
+        self._grows = arena is None
+        self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8) if arena is None else arena
         self._live: list[Allocation] = []  # ascending
         self._freed: dict[int, Allocation] = {}  # by address, for the message of a double free
         self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
@@ -89,7 +92,7 @@ class AddressSpace:
         if nbytes < 0:
             raise DeviceMemoryError(f"cannot allocate {nbytes} bytes{_for(name)}: the size is negative")
         self._check_limit(nbytes, name)
-        taken_nbytes = _round_up(nbytes) + GUARD_NBYTES
+        taken_nbytes = self._taken_nbytes(nbytes)
         address = self._take_hole(taken_nbytes)
         if address is None:
             address = self._take_top(taken_nbytes, nbytes, name)
@@ -108,7 +111,7 @@ class AddressSpace:
             raise DeviceMemoryError(self._cannot_free(address))
         allocation = self._live.pop(index)
         self._freed[address] = allocation
-        self._return_range(address, address + _round_up(allocation.nbytes) + GUARD_NBYTES)
+        self._return_range(address, address + self._taken_nbytes(allocation.nbytes))
         self.used_nbytes -= allocation.nbytes
         self._bounds = None
 
@@ -142,6 +145,10 @@ class AddressSpace:
             address, min(candidates, key=lambda allocation: _distance(address, allocation))
         ) + self._was_freed(address)
 
+    def _taken_nbytes(self, nbytes: int) -> int:
+        """With the gap behind it."""
+        return -(-(nbytes + GUARD_NBYTES) // self.alignment) * self.alignment
+
     def _start_and_end(self) -> tuple[np.ndarray, np.ndarray]:
         if self._bounds is None:
             self._bounds = (
@@ -172,6 +179,10 @@ class AddressSpace:
                 f"out of device memory: {nbytes} bytes asked{_for(name)} do not fit into the address space"
             )
         if needed > len(self._arena):
+            if not self._grows:
+                raise DeviceMemoryError(
+                    f"out of device memory: {nbytes} bytes asked{_for(name)}; {len(self._arena)} bytes are shared"
+                )
             self._grow(needed, nbytes, name)
         self._top += taken_nbytes
         return address
@@ -238,10 +249,6 @@ class AddressSpace:
     def _holds(self, address: int) -> bool:
         index = self._index_at(address)
         return index >= 0 and address < self._live[index].end
-
-
-def _round_up(nbytes: int) -> int:
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 def _as_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:

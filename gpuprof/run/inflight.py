@@ -166,6 +166,13 @@ class Pieces:
         for piece in self._live or self._emulation:
             self._shelf.put(piece)
 
+    def run_through(self) -> None:
+        """Emulates to the launch's end; nobody wants the trace."""
+        self._orders.put(Order(REST))
+        self._orders.close()
+        for _ in self._live:
+            pass
+
     def close(self) -> None:
         """Ends the emulation, wherever it stands."""
         (self._live or self._emulation).close()
@@ -313,6 +320,13 @@ class InFlight:
         """Emulates everything that was asked so far, so that memory has its effects."""
         with emulating([(flight.launch, flight.counters) for flight in self.flights]):
             self._queue.finish(len(self.flights))
+
+    def run_through(self) -> None:
+        """Emulates everything that was asked so far, and forgets it: nothing is timed."""
+        with emulating([(flight.launch, flight.counters) for flight in self.flights]):
+            for pieces in self._queue.pieces[self._queue.first_open :]:
+                pieces.run_through()
+        self.drop()
 
     def landed(self, end_cycle: Callable[[int], int]) -> None:
         """All flights are over; `end_cycle` gives a flight's."""

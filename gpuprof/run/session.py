@@ -64,13 +64,14 @@ MOST_PRIORITY = 1 << 31  # CUDA's is an int
 class Session:
     """Carries out commands on one emulated GPU. It is the Executor of `device.api`."""
 
-    def __init__(self, settings: Settings, chip: Chip):
+    def __init__(self, settings: Settings, chip: Chip, memory: AddressSpace | None = None):
+        """`memory`: where global memory is, if another process shares it."""
         self.settings, self.chip = settings, chip
         self._check(settings.sampling)
         self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
         self.recorder = settings.recorder
         give_back_large_arrays()
-        self.memory = AddressSpace()
+        self.memory = memory or AddressSpace()
         self.in_flight = InFlight()
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
@@ -267,6 +268,9 @@ class Session:
         if launches_grids(launch.module):
             with self.settling.marking():
                 Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
+        if not self.settings.is_timed:
+            self.in_flight.run_through()
+            return None
         if launch.stream == 0:
             return self._settle()[0]
         if len(flights) == MOST_FLIGHTS or self.in_flight.n_instructions > MOST_INSTRUCTIONS:
@@ -329,9 +333,9 @@ class Session:
         return timings
 
 
-def open_session(settings: Settings, chip_name: str | None = None) -> Session:
+def open_session(settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None) -> Session:
     """A Session that has begun its recording. The settings' chip goes before the one asked for."""
-    session = Session(settings, settings.chosen_chip(chip_name))
+    session = Session(settings, settings.chosen_chip(chip_name), memory)
     if session.recorder:
         session.begin_recording()
         if session.chip.is_foreign:
@@ -339,9 +343,9 @@ def open_session(settings: Settings, chip_name: str | None = None) -> Session:
     return session
 
 
-def open_device(settings: Settings, chip_name: str | None = None) -> Device:
+def open_device(settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None) -> Device:
     """A Device of its own GPU; see `open_session`."""
-    session = open_session(settings, chip_name)
+    session = open_session(settings, chip_name, memory)
     return Device(session, session.chip)
 
 

@@ -17,6 +17,7 @@ LINES = {
     "compile": "compile k.ptx -o made.gpubin",
     "disasm": "disasm k.gpubin",
     "collect": "collect k.ptx --period 32 -o made.gprec",
+    "run": "run k.c",
     "replay": "replay k.gprec -o made.gprec",
     "merge": "merge k.gprec other.gprec -o made.gprec",
     "records": "records k.gprec",
@@ -34,7 +35,7 @@ LINES = {
     "help": "--help",
     "wrong": "report none.gprec",
 }
-PRINTS_NOTHING = ("export", "wrong")
+PRINTS_NOTHING = ("run", "export", "wrong")
 NOTHING, FULL, UNREAD = None, "/dev/full", "pipe"
 STREAMS = [
     {"stdin": NOTHING},
@@ -57,7 +58,7 @@ pytestmark = pytest.mark.skipif(not usable(), reason="needs setpriv, to be an or
 def server():
     with tempfile.TemporaryDirectory(prefix="gpuprof-test-") as name:
         started = Server(Path(name))
-        write_files(started.folder / "k", {"k.ptx": KERNEL})
+        write_files(started.folder / "k", {"k.ptx": KERNEL, "k.c": "int main(void) { return 0; }\n"})
         write_report(started.folder / "k" / "k.ncu-rep")
         give(started.folder)
         for line in (

@@ -2,6 +2,8 @@
 rest.
 """
 
+import string
+
 import pytest
 
 from gpuprof.compile import compile_cuda
@@ -244,6 +246,13 @@ def test_what_cuda_includes_by_itself(tmp_path):
         "p[0]); exit(EXIT_FAILURE); }\n"
     )
     accepted_by_ptxas(compile_cuda(tmp_path / "k.cu").ptx, tmp_path)
+
+
+def test_macros_of_one_letter_are_the_users(tmp_path):
+    """`-D N=64` is common. T is a template's parameter in NVIDIA's headers, too."""
+    letters = tuple(f"{letter}=2" for letter in string.ascii_uppercase if letter != "T")
+    (tmp_path / "k.cu").write_text("__global__ void k(int *p) { p[0] = A * N * Z; }\n")
+    assert compile_cuda(tmp_path / "k.cu", defines=letters).display == {"_Z1kPi": "k"}
 
 
 @pytest.mark.parametrize("header", ["cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h"])

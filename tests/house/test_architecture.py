@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "compile": "errors base",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
+    "program": "errors base isa chips compile device",
     "emulate": "errors base compiled isa chips device",
     "timing": "errors base compiled isa chips device emulate",
     "relate": "errors base",
@@ -51,7 +52,7 @@ MAY_IMPORT = {
     "report": READS_DATABASES,
     "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
-    "run": f"{GROUND} trace compiled compile assemble device emulate timing relate records saved",
+    "run": f"{GROUND} trace compiled compile assemble device program emulate timing relate records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
     "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check "

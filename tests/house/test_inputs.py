@@ -60,6 +60,11 @@ ALLOWED = {
     ("gpuprof.correlate.describe", "sqlite3.connect"): "in memory",
     ("gpuprof.correlate.correlate", "sqlite3.connect"): "writes a new file",
     ("gpuprof.importers.fill", "sqlite3.connect"): "writes a new file",
+    ("gpuprof.program.arena", "mmap.mmap"): "a file of this process, without a name",
+    ("gpuprof.program.build", "path.read_bytes"): "files of the package, and objects that we have just built",
+    ("gpuprof.program.build", "new.read_bytes"): "reads what this command wrote",
+    ("gpuprof.program.build", "listed.read_text"): "in a cache folder that only this user writes to",
+    ("gpuprof.program.build", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.trace.find", "entry.load"): "a package that the user has installed",
     (
         "gpuprof.run.script",

@@ -55,3 +55,9 @@ class Terminal(Observer):
             except BrokenPipeError:  # `| head` has seen enough; the recording is wanted all the same
                 silence_stdout()
             self._display.stands_in_line(self._in_line)
+
+
+class WithoutLaunches(Terminal):
+    """What `run` prints: what the program and its kernels print, and nothing of its launches."""
+
+    def finished(self, result) -> None: ...

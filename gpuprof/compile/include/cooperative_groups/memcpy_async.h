@@ -46,10 +46,10 @@ template <typename GROUP> GPUPROF_SYNC void wait(const GROUP &group)
     __pipeline_wait_prior(0);
     group.sync();
 }
-// All but the newest N calls.
-template <unsigned int N, typename GROUP> GPUPROF_SYNC void wait_prior(const GROUP &group)
+// All but the newest STAGES calls.
+template <unsigned int STAGES, typename GROUP> GPUPROF_SYNC void wait_prior(const GROUP &group)
 {
-    __pipeline_wait_prior(N);
+    __pipeline_wait_prior(STAGES);
     group.sync();
 }
 

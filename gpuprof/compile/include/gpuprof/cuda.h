@@ -1,6 +1,7 @@
-// Included before every .cu file: the CUDA language as its programs know it.
+// Included before every .cu file: the CUDA language as its programs know it. A .cpp file has the host's part alone.
 #pragma once
 
+#ifdef __CUDA__
 #include "atomics.h"
 #include "dpx.h"
 #include "floating.h"
@@ -8,6 +9,7 @@
 #include "half.h"
 #include "half_intrinsics.h"
 #include "half_math.h"
+#include "host_math.h"
 #include "integer.h"
 #include "language.h"
 #include "launches.h"
@@ -20,3 +22,9 @@
 #include "sync.h"
 #include "texture.h"
 #include "texture_runtime.h"
+#else
+#include "host_math.h"
+#include "language.h"
+#include "library.h"
+#include "runtime.h"
+#endif

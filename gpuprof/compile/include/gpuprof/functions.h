@@ -27,9 +27,9 @@ template <> struct gpuprof_if<true> {
     GPUPROF_API float NAME##f(float x, float y) { return FLOAT(x, y); }                                                                    \
     GPUPROF_API float NAME(float x, float y) { return FLOAT(x, y); }                                                                       \
     GPUPROF_API double NAME(double x, double y) { return DOUBLE(x, y); }                                                                   \
-    template <typename A, typename B,                                                                                                      \
-              typename gpuprof_if<__is_arithmetic(A) && __is_arithmetic(B) && (!__is_same(A, B) || __is_integral(A))>::type = 0>           \
-    GPUPROF_API double NAME(A x, B y)                                                                                                      \
+    template <typename Tx, typename Ty,                                                                                                    \
+              typename gpuprof_if<__is_arithmetic(Tx) && __is_arithmetic(Ty) && (!__is_same(Tx, Ty) || __is_integral(Tx))>::type = 0>      \
+    GPUPROF_API double NAME(Tx x, Ty y)                                                                                                    \
     {                                                                                                                                      \
         return DOUBLE((double)x, (double)y);                                                                                               \
     }
@@ -105,14 +105,14 @@ GPUPROF_BINARY(fmax, __builtin_fmaxf, __builtin_fmax)
 
 GPUPROF_API float abs(float x) { return __builtin_fabsf(x); }
 GPUPROF_API double abs(double x) { return __builtin_fabs(x); }
-GPUPROF_API float min(float a, float b) { return __builtin_fminf(a, b); }
-GPUPROF_API float max(float a, float b) { return __builtin_fmaxf(a, b); }
-GPUPROF_API double min(double a, double b) { return __builtin_fmin(a, b); }
-GPUPROF_API double max(double a, double b) { return __builtin_fmax(a, b); }
-GPUPROF_API double min(float a, double b) { return __builtin_fmin(a, b); }
-GPUPROF_API double min(double a, float b) { return __builtin_fmin(a, b); }
-GPUPROF_API double max(float a, double b) { return __builtin_fmax(a, b); }
-GPUPROF_API double max(double a, float b) { return __builtin_fmax(a, b); }
+GPUPROF_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
+GPUPROF_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
+GPUPROF_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
+GPUPROF_BOTH double max(double a, double b) { return __builtin_fmax(a, b); }
+GPUPROF_BOTH double min(float a, double b) { return __builtin_fmin(a, b); }
+GPUPROF_BOTH double min(double a, float b) { return __builtin_fmin(a, b); }
+GPUPROF_BOTH double max(float a, double b) { return __builtin_fmax(a, b); }
+GPUPROF_BOTH double max(double a, float b) { return __builtin_fmax(a, b); }
 
 GPUPROF_API float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 GPUPROF_API float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

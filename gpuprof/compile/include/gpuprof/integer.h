@@ -83,8 +83,8 @@ GPUPROF_DOT_VECTOR(__dp2a_hi, ushort2, uchar4, unsigned int)
 // --- min, max, abs: CUDA has them for all number types, without a header ---
 
 #define GPUPROF_MIN_MAX(T)                                                                                                                 \
-    GPUPROF_API T min(T a, T b) { return b < a ? b : a; }                                                                                  \
-    GPUPROF_API T max(T a, T b) { return a < b ? b : a; }
+    GPUPROF_BOTH T min(T a, T b) { return b < a ? b : a; }                                                                                  \
+    GPUPROF_BOTH T max(T a, T b) { return a < b ? b : a; }
 GPUPROF_MIN_MAX(int)
 GPUPROF_MIN_MAX(unsigned int)
 GPUPROF_MIN_MAX(long)
@@ -94,8 +94,8 @@ GPUPROF_MIN_MAX(unsigned long long)
 #undef GPUPROF_MIN_MAX
 
 #define GPUPROF_MIXED_MIN_MAX(A, B, T)                                                                                                     \
-    GPUPROF_API T min(A a, B b) { return min((T)a, (T)b); }                                                                                \
-    GPUPROF_API T max(A a, B b) { return max((T)a, (T)b); }
+    GPUPROF_BOTH T min(A a, B b) { return min((T)a, (T)b); }                                                                                \
+    GPUPROF_BOTH T max(A a, B b) { return max((T)a, (T)b); }
 GPUPROF_MIXED_MIN_MAX(int, unsigned int, unsigned int)
 GPUPROF_MIXED_MIN_MAX(unsigned int, int, unsigned int)
 GPUPROF_MIXED_MIN_MAX(long, unsigned long, unsigned long)
@@ -109,9 +109,9 @@ GPUPROF_API long abs(long x) { return __builtin_labs(x); }
 GPUPROF_API long long abs(long long x) { return __builtin_llabs(x); }
 GPUPROF_API long labs(long x) { return __builtin_labs(x); }
 GPUPROF_API long long llabs(long long x) { return __builtin_llabs(x); }
-GPUPROF_API unsigned int umin(unsigned int a, unsigned int b) { return min(a, b); }
-GPUPROF_API unsigned int umax(unsigned int a, unsigned int b) { return max(a, b); }
-GPUPROF_API long long llmin(long long a, long long b) { return min(a, b); }
-GPUPROF_API long long llmax(long long a, long long b) { return max(a, b); }
-GPUPROF_API unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
-GPUPROF_API unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }
+GPUPROF_BOTH unsigned int umin(unsigned int a, unsigned int b) { return min(a, b); }
+GPUPROF_BOTH unsigned int umax(unsigned int a, unsigned int b) { return max(a, b); }
+GPUPROF_BOTH long long llmin(long long a, long long b) { return min(a, b); }
+GPUPROF_BOTH long long llmax(long long a, long long b) { return max(a, b); }
+GPUPROF_BOTH unsigned long long ullmin(unsigned long long a, unsigned long long b) { return min(a, b); }
+GPUPROF_BOTH unsigned long long ullmax(unsigned long long a, unsigned long long b) { return max(a, b); }

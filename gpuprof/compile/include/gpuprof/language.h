@@ -7,6 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Linux' names, which programs take from CUDA's headers.
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+
+#ifdef __CUDA__
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -14,11 +20,21 @@
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((device))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#define GPUPROF_HOST_DEVICE host, device,
+#else // a .cpp file of a program: it has the types and the calls of the host, and no kernels
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+#define GPUPROF_HOST_DEVICE
+#endif
 #define GPUPROF_TEXT(...) #__VA_ARGS__
 #define __cluster_dims__(...) __attribute__((annotate("gpuprof.cluster_dims " GPUPROF_TEXT(__VA_ARGS__))))
 #define __grid_constant__ __attribute__((grid_constant))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __noinline__ __attribute__((noinline))
 #define __inline_hint__
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
@@ -31,8 +47,8 @@
 #define CUDA_VERSION 12080
 
 #define GPUPROF_API static inline __attribute__((device, always_inline, nodebug))
-#define GPUPROF_BOTH static inline __attribute__((host, device, always_inline, nodebug))
-#define GPUPROF_MEMBER inline __attribute__((host, device, always_inline, nodebug))
+#define GPUPROF_BOTH static inline __attribute__((GPUPROF_HOST_DEVICE always_inline, nodebug))
+#define GPUPROF_MEMBER inline __attribute__((GPUPROF_HOST_DEVICE always_inline, nodebug))
 #define GPUPROF_DEVICE_MEMBER inline __attribute__((device, always_inline, nodebug))
 
 // --- vector types: T1 to T4 with the alignments that loads and stores of the whole vector need ---
@@ -68,6 +84,7 @@ struct dim3 {
     constexpr GPUPROF_MEMBER operator uint3() const { return {x, y, z}; }
 };
 
+#ifdef __CUDA__
 // --- built-in variables: each member reads its special register where it is named ---
 
 #define GPUPROF_INDEX(NAME, REGISTER, CONVERSION)                                                                                          \
@@ -96,3 +113,4 @@ GPUPROF_INDEX(gridDim, nctaid, GPUPROF_TO_DIM3)
 #undef GPUPROF_TO_DIM3
 
 inline constexpr __device__ int warpSize = 32;
+#endif

@@ -7,7 +7,7 @@ typedef unsigned long long cudaSurfaceObject_t;
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 
 // What is moved for each size.
-template <int N> struct gpuprof_piece;
+template <int nbytes> struct gpuprof_piece;
 template <> struct gpuprof_piece<1> { typedef unsigned char type; };
 template <> struct gpuprof_piece<2> { typedef unsigned short type; };
 template <> struct gpuprof_piece<4> { typedef unsigned int type; };

@@ -1,0 +1,49 @@
+"""gpuprof run: run a whole CUDA program on the emulated GPU, without a profile."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gpuprof.cli.options.arguments import WithArguments, arguments_behind
+from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.progress.display import Display
+from gpuprof.run.build import BuildOptions
+
+
+@click.command("run", cls=WithArguments, short_help="Run a CUDA program on the emulated GPU, without a profile.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
+)
+@click.option("--timed", is_flag=True, help="Time the launches, so that events and clocks show how long they take.")
+@click.option(
+    "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
+)
+@compiler_options
+@click.pass_obj
+def command(
+    display: Display,
+    files: tuple[Path, ...],
+    chip_name: str | None,
+    timed: bool,
+    max_cycles: int | None,
+    options: BuildOptions,
+):
+    """Build the program of FILES (.cu, .cpp, .c), run it with the arguments behind `--`, and end with its exit code.
+
+    \b
+    gpuprof run app.cu -- --size 1024
+    gpuprof run main.cu kernels.cu io.cpp -I include
+    """
+    from gpuprof.cli.progress.terminal import WithoutLaunches
+    from gpuprof.run.program import check_sources, run_program
+    from gpuprof.run.settings import Settings
+
+    check_sources(files)
+    with WithoutLaunches(display) as terminal:
+        settings = Settings(
+            chip_name=chip_name, is_timed=timed, max_cycles=max_cycles, options=options, observer=terminal
+        )
+        code = run_program(files, arguments_behind(), settings)
+    sys.exit(code if code >= 0 else 128 - code)

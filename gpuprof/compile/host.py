@@ -1,0 +1,54 @@
+"""The clang of the ziglang wheel as the compiler and linker of host code, for the machine that it runs on."""
+
+import platform
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuprof.compile import toolchain
+from gpuprof.errors import CompileError
+
+MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+
+
+class HostToolchain(NamedTuple):
+    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library."""
+
+    clang: tuple[str, ...]
+    host: tuple[str, ...]
+    cuda: tuple[str, ...]
+    library: tuple[str, ...]
+    link: tuple[str, ...]
+    link_cxx: tuple[str, ...]
+    folders: tuple[str, ...]  # of headers that come with a package
+    identity: str
+
+    def is_library(self, path: str) -> bool:
+        return any(Path(path).is_relative_to(folder) for folder in self.folders)
+
+
+def host_toolchain() -> HostToolchain:
+    """Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel."""
+    machine = MACHINES.get(platform.machine())
+    if platform.system() != "Linux" or machine is None:
+        raise CompileError(
+            f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
+            "Launch the kernels with --launch, or from a Python script"
+        )
+    tools = toolchain.find()
+    zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
+    library = Path(zig).parent / "lib"
+    headers = ("-isystem", str(toolchain.INCLUDE), *toolchain.library_flags(library, machine))
+    common = (f"--target={target}", "-g1", "-fno-pie", *headers)
+    return HostToolchain(
+        clang=(zig, "clang"),
+        host=common,
+        cuda=(
+            "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
+            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
+        ),
+        library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"),
+        link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
+        link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
+        folders=tuple(toolchain.library_names(library).values()),
+        identity=f"{tools.identity} {target}",
+    )  # fmt: skip

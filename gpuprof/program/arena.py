@@ -1,0 +1,45 @@
+"""Device memory that a program's process shares: one mapping of a file without a name, at its device address there."""
+
+import mmap
+import os
+
+import numpy as np
+
+from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
+from gpuprof.errors import UsageError
+
+PAGE_NBYTES = 4096  # of the host: each allocation has pages of its own, since these are opened and closed one by one
+# Addresses that are reserved; the host provides what is touched.
+MOST_NBYTES = 64 << 30
+
+
+class Arena:
+    """`memory` is the address space that lies in it. A context manager: the file goes with it."""
+
+    def __init__(self, limit_nbytes: int = MOST_NBYTES):
+        self.nbytes = min(limit_nbytes, MOST_NBYTES)
+        self.handle = os.memfd_create("gpuprof")
+        try:
+            os.ftruncate(self.handle, self.nbytes)
+            mapped = mmap.mmap(self.handle, self.nbytes)
+        except OSError as error:
+            os.close(self.handle)
+            raise UsageError(
+                f"{self.nbytes >> 30} GiB of addresses for device memory cannot be had: {error.strerror}; "
+                "raise `ulimit -v`"
+            ) from None
+        self.memory = AddressSpace(limit_nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES)
+
+    def __enter__(self) -> "Arena":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        os.close(self.handle)  # the mapping ends with the last array on it
+
+    def environment(self) -> dict[str, str]:
+        """What the program's library is told of it."""
+        return {
+            "GPUPROF_ARENA": str(self.handle),
+            "GPUPROF_ARENA_BASE": hex(GLOBAL_BASE),
+            "GPUPROF_ARENA_NBYTES": str(self.nbytes),
+        }

@@ -1,0 +1,192 @@
+"""Builds a CUDA program's host code with the clang of the ziglang wheel, and links it with our runtime library.
+
+Device code is compiled when the program first needs it, as any .cu file is: the executable holds a key, no code.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuprof.base.folders import kept_in
+from gpuprof.base.scratch import temporary_folder
+from gpuprof.base.stages import stage
+from gpuprof.compile import cache
+from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.host import HostToolchain, host_toolchain
+from gpuprof.compile.includes import included_files
+from gpuprof.compile.source import headers_of, read_source
+from gpuprof.errors import CompileError, UsageError
+from gpuprof.program.calls import header
+
+RUNTIME = Path(__file__).parent / "runtime"
+CUDA_SUFFIXES = (".cu",)
+HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
+KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
+# A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
+CXX_SYMBOLS = tuple(
+    f"undefined symbol: {name}"
+    for name in ("_Z", "std::", "operator ", "__cxa", "__gxx", "_Unwind", "typeinfo", "vtable")
+)
+
+
+@dataclass(frozen=True)
+class HostOptions:
+    """The flags of a program's build. `standard`: "c++17" as nvcc has it, unless one is given."""
+
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    standard: str = "c++17"
+    optimize: int = 3
+
+
+class Executable(NamedTuple):
+    """`modules`: the .cu files, in the order of their keys' numbers."""
+
+    path: Path
+    modules: tuple[Path, ...]
+
+
+def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> Executable:
+    """The executable of a program's sources. It is kept, and built again only when one of them or of their headers
+    changes.
+
+    Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
+    """
+    tools = host_toolchain()
+    folder = _folder()
+    library = _library(tools, folder)
+    modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
+    objects = []
+    for path in sources:
+        number = modules.index(path) if path in modules else None
+        objects.append(_object(path, number, options, arch, tools, folder))
+    return Executable(_linked(objects, library, tools, folder), modules)
+
+
+def module_number(key: bytes, n_modules: int) -> int:
+    """The inverse of the key that `build_program` puts into an executable. Raises UsageError for another's."""
+    text = key.decode("utf-8", "replace")
+    number = text.removeprefix(KEY)
+    if not text.startswith(KEY) or not number.isdecimal() or int(number) >= n_modules:
+        raise UsageError("the executable holds device code that gpuprof did not put there; build it with gpuprof")
+    return int(number)
+
+
+def _folder() -> Path:
+    try:
+        return kept_in("programs", is_executed=True).path
+    except OSError as error:
+        raise UsageError(f"a program needs a folder to be built in: {error}") from None
+
+
+def _library(tools: HostToolchain, folder: Path) -> list[Path]:
+    """The objects of our runtime library."""
+    sources = sorted(RUNTIME.glob("*.cpp"))
+    texts = [path.read_bytes() for path in (*sources, *sorted(RUNTIME.glob("*.h")))]
+    key = cache.digest([*texts, header().encode(), tools.identity.encode(), *(flag.encode() for flag in tools.library)])
+    place = folder / f"runtime-{key[:32]}"
+    wanted = [place / f"{path.stem}.o" for path in sources]
+    if all(path.is_file() for path in wanted):
+        return wanted
+    with stage("building the runtime library"), temporary_folder() as scratch:
+        (scratch / "calls.h").write_text(header(), encoding="utf-8")
+        place.mkdir(exist_ok=True)
+        for path, made in zip(sources, wanted, strict=True):
+            new = scratch / made.name
+            command = [*tools.clang, *tools.library, "-I", str(scratch), "-c", str(path), "-o", str(new)]
+            _run(command, f"{path.name} of the runtime library")
+            _put(new, made)
+    return wanted
+
+
+def _object(
+    path: Path, number: int | None, options: HostOptions, arch: str, tools: HostToolchain, folder: Path
+) -> Path:
+    if not path.is_file():
+        raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+    source = read_source(str(path))
+    file = f"./{path}" if str(path).startswith("-") else str(path)  # a file, not a flag
+    included_files(str(path), source, options.include_dirs)  # refuses what clang should not open
+    flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=c17", f"-O{options.optimize}"]
+    flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
+    language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
+    place = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are
+    parts = (source, language, str(number), arch, *place, *flags, *tools.host, tools.identity)
+    key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (*parts, *cache.environment_parts())])
+    made, listed = folder / f"{key[:32]}.o", folder / f"{key[:32]}.json"
+    if _is_fresh(made, listed):
+        return made
+    with stage(f"compiling {path.name} for the host"), temporary_folder() as scratch:
+        new, dependencies = scratch / "host.o", scratch / "headers.d"
+        command = [*tools.clang, *tools.host, *flags, "-MD", "-MF", str(dependencies), "-MT", "o", "-o", str(new)]
+        if number is None:
+            command += ["-x", language]
+        else:
+            blob = scratch / "key"
+            blob.write_bytes(f"{KEY}{number}".encode() + b"\0")
+            command += [
+                *tools.cuda,
+                f"--cuda-gpu-arch={arch}",
+                "-Xclang",
+                "-fcuda-include-gpubinary",
+                "-Xclang",
+                str(blob),
+            ]
+        _run([*command, "-c", file], str(path))
+        opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
+        _put(new, made)
+        known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}
+        (scratch / "list").write_text(json.dumps(known), encoding="utf-8")
+        _put(scratch / "list", listed)
+    return made
+
+
+def _is_fresh(made: Path, listed: Path) -> bool:
+    try:
+        known = json.loads(listed.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return made.is_file() and all(cache.file_digest(path) == digest for path, digest in known.items())
+
+
+def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolchain, folder: Path) -> Path:
+    parts = [path.read_bytes() for path in (*objects, *library)]
+    made = folder / f"{cache.digest([*parts, tools.identity.encode()])[:32]}.exe"
+    if made.is_file():
+        return made
+    with temporary_folder() as scratch:
+        new = scratch / "program"
+        files = [*map(str, objects), *map(str, library), "-o", str(new)]
+        with stage("linking (the first time builds the C library: half a minute)"):
+            ended = run_child([*tools.link, *files], "the program", env=_linkers_environment(folder))
+        if ended.code and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
+            with stage("linking with C++'s library (the first time builds it: a minute)"):
+                ended = run_child([*tools.link_cxx, *files], "the program", env=_linkers_environment(folder))
+        if ended.code:
+            raise CompileError("the program does not link", diagnostics_of(ended))
+        new.chmod(0o700)
+        _put(new, made)
+    return made
+
+
+def _linkers_environment(folder: Path) -> dict[str, str]:
+    """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
+    kept = str(folder / "zig")
+    return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
+
+
+def _run(command: Sequence[str], what: str) -> None:
+    ended = run_child(command, what, env=cache.environment())
+    if ended.code:
+        raise CompileError(f"{what} does not compile for the host", diagnostics_of(ended))
+
+
+def _put(new: Path, made: Path) -> None:
+    """Puts a file in its place at once: others see all of it or nothing."""
+    near = made.with_name(f".new-{os.getpid()}-{made.name}")
+    near.write_bytes(new.read_bytes())
+    near.chmod(new.stat().st_mode & 0o700)
+    os.replace(near, made)

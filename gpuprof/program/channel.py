@@ -1,0 +1,77 @@
+"""Messages from a program's process and back. See `calls` for their form."""
+
+import socket
+import struct
+from typing import NamedTuple
+
+from gpuprof.errors import GpuprofError
+from gpuprof.program.calls import CALLS, WORD_NBYTES, Call
+
+REQUEST = struct.Struct("<IIQ")
+REPLY = struct.Struct("<iIQQ")
+PIECE_NBYTES = 1 << 30  # that a payload is received in
+MASK = (1 << 64) - 1
+
+
+class Request(NamedTuple):
+    call: Call
+    words: tuple[int, ...]  # unsigned
+    payload: bytes
+
+
+class Reply(NamedTuple):
+    """`status`: a cudaError. `host_ns`: what the call takes of the host's made time."""
+
+    status: int = 0
+    words: tuple[int, ...] = ()
+    payload: bytes = b""
+    host_ns: int = 0
+
+
+class Channel:
+    """Our end of the socket."""
+
+    def __init__(self, connection: socket.socket, most_nbytes: int):
+        """`most_nbytes`: of a payload; more is no message of our library."""
+        self.connection, self.most_nbytes = connection, most_nbytes
+
+    def receive(self) -> Request | None:
+        """The next request; None when the program has ended. Raises GpuprofError for what is no request."""
+        head = self._read(REQUEST.size)
+        if head is None:
+            return None
+        number, n_words, nbytes = REQUEST.unpack(head)
+        if number >= len(CALLS) or n_words != len(CALLS[number].given) or nbytes > self.most_nbytes:
+            raise GpuprofError(
+                "the program wrote something to gpuprof's socket that is no call; it must leave it alone"
+            )
+        words, payload = self._read(n_words * WORD_NBYTES), self._read(nbytes)
+        if words is None or payload is None:
+            return None
+        return Request(CALLS[number], struct.unpack(f"<{n_words}Q", words), payload)
+
+    def send(self, reply: Reply) -> bool:
+        """Whether the program was still there to take it."""
+        words = struct.pack(f"<{len(reply.words)}Q", *(word & MASK for word in reply.words))
+        head = REPLY.pack(reply.status, len(reply.words), len(reply.payload), reply.host_ns)
+        try:
+            self.connection.sendall(head + words)
+            if reply.payload:
+                self.connection.sendall(reply.payload)
+        except (BrokenPipeError, ConnectionResetError):
+            return False
+        return True
+
+    def _read(self, nbytes: int) -> bytes | None:
+        """None when the program ends before it has sent so much."""
+        pieces, left = [], nbytes
+        while left:
+            try:
+                piece = self.connection.recv(min(left, PIECE_NBYTES), socket.MSG_WAITALL)
+            except ConnectionResetError:
+                return None
+            if not piece:
+                return None
+            pieces.append(piece)
+            left -= len(piece)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -1,0 +1,36 @@
+"""What CUDA calls an error of ours: numbers of cudaError (CUDA Runtime API, enum cudaError)."""
+
+from gpuprof.errors import CompileError, DeviceMemoryError, GpuprofError, KernelFault, PtxError, UsageError
+
+INVALID_VALUE = 1
+MEMORY_ALLOCATION = 2
+INVALID_CONFIGURATION = 9
+INVALID_SYMBOL = 13
+INVALID_DEVICE_FUNCTION = 98
+INVALID_RESOURCE_HANDLE = 400
+COOPERATIVE_LAUNCH_TOO_LARGE = 720
+UNKNOWN = 999
+
+# The first class that an error belongs to tells its number.
+NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
+    (DeviceMemoryError, INVALID_VALUE),
+    (CompileError, 209),
+    (PtxError, 218),
+    (UsageError, INVALID_VALUE),
+)
+# How the sentence of a fault goes on behind the place and the thread -> the error of a lost context. Anything else is
+# an "unspecified launch failure".
+FAULTS = (
+    (": out of bounds", 700),
+    (": misaligned", 716),
+    (": assertion `", 710),
+    (": still running after", 702),
+)
+LAUNCH_FAILURE = 719
+
+
+def number_of(error: GpuprofError) -> int:
+    """The cudaError of one of our errors."""
+    if isinstance(error, KernelFault):
+        return next((number for words, number in FAULTS if words in str(error)), LAUNCH_FAILURE)
+    return next((number for kind, number in NUMBERS if isinstance(error, kind)), UNKNOWN)

@@ -1,0 +1,328 @@
+"""What each call of a program does: one method a call, named as in `calls`."""
+
+import struct
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device
+from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.device.module import LoadedModule
+from gpuprof.device.streams import Event
+from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault, UsageError
+from gpuprof.isa.program import Function
+from gpuprof.program import errors
+from gpuprof.program.arena import Arena
+from gpuprof.program.build import module_number
+from gpuprof.program.channel import Reply, Request
+from gpuprof.program.costs import cost_ns
+from gpuprof.program.open_memory import OpenMemory
+
+PLAIN = 0  # kind of an allocation that the host cannot touch
+FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its three names
+USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
+PARAM = struct.Struct("<II")
+
+
+class Services(Protocol):
+    """What the program's room does not do itself."""
+
+    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
+        """How many blocks of a kernel an SM holds. Raises UsageError for a block that fits none."""
+
+    def tell(self, text: str) -> None:
+        """Shows a sentence to the user."""
+
+
+class Known(NamedTuple):
+    module: LoadedModule
+    function: Function
+
+
+class Failed(Exception):
+    """A call fails with a cudaError; `text` says why to the user."""
+
+    def __init__(self, status: int, text: str = ""):
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
+def signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
+
+
+class Handlers:
+    """Serves one program's calls. `fault`: what ended its context, None as long as it lives."""
+
+    def __init__(
+        self, device: Device, arena: Arena, modules: tuple[Path, ...], services: Services, tells_writes: bool = False
+    ):
+        """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
+        can be replayed.
+        """
+        self.device, self.arena, self.modules, self.services = device, arena, modules, services
+        self.fault: GpuprofError | None = None
+        self._loaded: list[LoadedModule] = []
+        self._functions: list[Known] = []
+        self._shared_limits: dict[int, int] = {}
+        self._streams: dict[int, int] = {0: 0, 1: 0, 2: 0}  # handle -> number
+        self._events: list[Event] = []
+        self._n_allocations = 0
+        self._open = OpenMemory(device, arena) if tells_writes else None
+        self._mark = device.event()
+        self._gpu_ns = 0  # of GPU time that the host has waited for
+        self._told: set[str] = set()
+
+    def serve(self, request: Request) -> Reply:
+        """Carries a call out. Errors of ours become CUDA's; each is told once."""
+        name = request.call.name
+        waited_ns = self._gpu_ns
+        try:
+            words, payload = getattr(self, f"_{name}")(request.payload, *request.words)
+        except Failed as failure:
+            self._tell(f"{name}: {failure.text}" if failure.text else "")
+            return Reply(failure.status)
+        except KernelFault as fault:
+            self.fault = fault
+            self._tell(str(fault))
+            return Reply(errors.number_of(fault))
+        except GpuprofError as error:
+            self._tell(str(error))
+            return Reply(errors.number_of(error))
+        nbytes = len(request.payload) if name == "copy_in" else len(payload)
+        return Reply(0, words, payload, cost_ns(name, nbytes) + self._gpu_ns - waited_ns)
+
+    def _tell(self, text: str) -> None:
+        if text and text not in self._told:
+            self._told.add(text)
+            self.services.tell(text)
+
+    def _wait(self, payload: bytes, event: int, stream: int):
+        number = self._stream(stream)
+        if self._event(event).query():  # CUDA: an event that was not recorded is not waited for
+            self._event(event).wait(number)
+        return (), b""
+
+    # --- modules ---
+
+    def _module(self, key: bytes):
+        path = self.modules[module_number(key, len(self.modules))]
+        program = self.device.executor.compile(path)
+        self._loaded.append(self.device.submit(cmd.Load(program)))
+        return (len(self._loaded) - 1,), b""
+
+    def _function(self, symbol: bytes, module: int):
+        name = symbol.decode("utf-8", "replace")
+        loaded = self._module_of(module)
+        function = next((each for each in loaded.program.functions if each.is_kernel and each.name == name), None)
+        if function is None:
+            raise Failed(errors.INVALID_DEVICE_FUNCTION, f"{loaded.program.name} has no kernel {name}")
+        self._functions.append(Known(loaded, function))
+        chip = self.device.chip
+        most = min(function.max_threads or chip.max_threads_per_block, chip.max_threads_per_block)
+        words = (
+            len(self._functions) - 1, len(function.params), most, function.registers, function.shared_nbytes,
+            function.local_nbytes, len(loaded.const_segment), USUAL_SHARED_NBYTES - function.shared_nbytes,
+            int("".join(filter(str.isdigit, chip.arch))),
+        )  # fmt: skip
+        return words, b"".join(PARAM.pack(param.offset, param.nbytes) for param in function.params)
+
+    def _variable(self, symbol: bytes, module: int):
+        name = symbol.decode("utf-8", "replace")
+        loaded = self._module_of(module)
+        variable = next((each for each in loaded.program.variables if each.name == name), None)
+        if variable is None:
+            raise Failed(errors.INVALID_SYMBOL, f"{loaded.program.name} has no variable {name}")
+        return (loaded.global_symbols[name], variable.nbytes), b""
+
+    def _module_of(self, number: int) -> LoadedModule:
+        if number >= len(self._loaded):
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no module {number}")
+        return self._loaded[number]
+
+    # --- memory ---
+
+    def _allocate(self, name: bytes, nbytes: int, kind: int):
+        text = f"{name.decode('utf-8', 'replace')} {self._n_allocations + 1}"
+        try:
+            address = self.device.submit(cmd.Allocate(nbytes, text)).address
+        except DeviceMemoryError as error:
+            raise Failed(errors.MEMORY_ALLOCATION, str(error)) from None
+        self._n_allocations += 1
+        if self._open and kind != PLAIN:
+            self._open.add(address, nbytes)
+        return (address,), b""
+
+    def _free(self, payload: bytes, address: int):
+        self._wait_for_all()
+        if self._open:
+            self._open.remove(address)
+        self.device.submit(cmd.Free(address))
+        return (), b""
+
+    def _copy_in(self, data: bytes, address: int, stream: int):
+        self.device.submit(cmd.CopyIn(address, data, self._stream(stream)))
+        return (), b""
+
+    def _copy_out(self, payload: bytes, address: int, nbytes: int, stream: int):
+        self._wait_for_all()
+        return (), self.device.submit(cmd.CopyOut(address, nbytes, self._stream(stream)))
+
+    def _copy_within(self, payload: bytes, to: int, source: int, nbytes: int, stream: int):
+        self._tell_writes()
+        self.device.submit(cmd.CopyWithin(to, source, nbytes, self._stream(stream)))
+        return (), b""
+
+    def _tell_writes(self) -> None:
+        if self._open:
+            self._open.tell()
+
+    def _fill(self, payload: bytes, address: int, nbytes: int, value: int, stream: int):
+        self.device.submit(cmd.Fill(address, nbytes, bytes([value & 255]), self._stream(stream)))
+        return (), b""
+
+    def _memory(self, payload: bytes):
+        total = self.arena.nbytes
+        return (total - self.arena.memory.used_nbytes, total), b""
+
+    # --- launches ---
+
+    def _launch(
+        self, params: bytes, number: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int,
+        shared_nbytes: int, stream: int, cooperative: int,
+    ):  # fmt: skip
+        module, function = self._known(number)
+        config = LaunchConfig((gx, gy, gz), (bx, by, bz), shared_nbytes, self._stream(stream))
+        if not all((*config.grid, *config.block)):
+            raise Failed(errors.INVALID_CONFIGURATION, f"{function.display}{config}: an extent is 0")
+        if shared_nbytes > self._shared_limit_of(number):
+            raise Failed(
+                errors.INVALID_VALUE,
+                f"{function.display}{config}: {shared_nbytes} bytes of dynamic shared memory; more than "
+                f"{self._shared_limit_of(number)} need cudaFuncSetAttribute(MaxDynamicSharedMemorySize)",
+            )
+        try:
+            text = f"{function.display}{config}"
+            launch = checked_launch(
+                self.device.chip, self.device.executor.n_launches, module, function, config, params, text
+            )
+        except UsageError as error:
+            raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
+        if cooperative:
+            self._check_cooperative(number, launch)
+        self._tell_writes()
+        self.device.submit(launch)
+        return (), b""
+
+    def _check_cooperative(self, number: int, launch: cmd.Launch) -> None:
+        chip = self.device.chip
+        most = chip.sms * self._blocks(number, launch.threads_per_block, launch.dynamic_shared_nbytes)
+        if launch.n_blocks > most:
+            raise Failed(
+                errors.COOPERATIVE_LAUNCH_TOO_LARGE,
+                f"{launch.name}: {launch.n_blocks} blocks in a cooperative launch; {most} can be resident",
+            )
+
+    def _shared_limit(self, payload: bytes, number: int, nbytes: int):
+        _, function = self._known(number)
+        most = self.device.chip.max_shared_nbytes_per_block - function.shared_nbytes
+        if not 0 <= signed(nbytes) <= most:
+            raise Failed(errors.INVALID_VALUE, f"{function.display}: {signed(nbytes)} bytes of dynamic shared memory")
+        self._shared_limits[number] = nbytes
+        return (), b""
+
+    def _occupancy(self, payload: bytes, number: int, threads: int, shared_nbytes: int):
+        return (self._blocks(number, signed(threads), shared_nbytes),), b""
+
+    def _blocks(self, number: int, threads: int, shared_nbytes: int) -> int:
+        if threads <= 0:
+            raise Failed(errors.INVALID_VALUE)
+        try:
+            return self.services.blocks_per_sm(self.device.chip, self._known(number).function, threads, shared_nbytes)
+        except UsageError:
+            return 0
+
+    def _shared_limit_of(self, number: int) -> int:
+        usual = USUAL_SHARED_NBYTES - self._functions[number].function.shared_nbytes
+        return max(usual, self._shared_limits.get(number, 0))
+
+    def _known(self, number: int) -> Known:
+        if number >= len(self._functions):
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no kernel {number}")
+        return self._functions[number]
+
+    # --- streams and events ---
+
+    def _make_stream(self, payload: bytes, priority: int):
+        number = self.device.stream(signed(priority)).number
+        self._streams[FIRST_STREAM + number] = number
+        return (FIRST_STREAM + number,), b""
+
+    def _destroy_stream(self, payload: bytes, stream: int):
+        self._stream(stream)
+        if stream >= FIRST_STREAM:
+            del self._streams[stream]
+        return (), b""
+
+    def _synchronize(self, payload: bytes):
+        return (self._wait_for_all(),), b""
+
+    def _make_event(self, payload: bytes):
+        self._events.append(self.device.event())
+        return (len(self._events),), b""
+
+    def _record(self, payload: bytes, event: int, stream: int):
+        self._event(event).record(self._stream(stream))
+        return (), b""
+
+    def _event_time(self, payload: bytes, event: int):
+        cycle = self._event(event).cycle
+        if cycle is None:
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, "the event was not recorded")
+        return (self._nanoseconds(cycle),), b""
+
+    def _stream(self, handle: int) -> int:
+        if handle not in self._streams:
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no stream {handle}")
+        return self._streams[handle]
+
+    def _event(self, handle: int) -> Event:
+        if not 1 <= handle <= len(self._events):
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no event {handle}")
+        return self._events[handle - 1]
+
+    def _wait_for_all(self) -> int:
+        """The GPU's cycle when all that was asked is done; the host's made time has passed until then."""
+        self._mark.record()
+        cycle = self._mark.cycle
+        self._gpu_ns = max(self._gpu_ns, self._nanoseconds(cycle))
+        return cycle
+
+    def _nanoseconds(self, cycle: int) -> int:
+        return round(cycle * 1e3 / self.device.chip.clock_mhz)
+
+    # --- the device ---
+
+    def _properties(self, payload: bytes):
+        chip = self.device.chip
+        digits = "".join(filter(str.isdigit, chip.arch))
+        words = (
+            self.arena.nbytes, min(USUAL_SHARED_NBYTES, chip.max_shared_nbytes_per_block),
+            chip.max_shared_nbytes_per_block, chip.shared_nbytes, chip.registers, chip.registers,
+            chip.max_threads_per_block, chip.warp_slots * 32, chip.max_blocks, chip.sms, round(chip.clock_mhz * 1e3),
+            # Of a bus of 8 bits a channel and cycle, twice a cycle: what programs make of both is the bandwidth.
+            round(chip.dram_gbytes_per_s * 1e6 / (2 * chip.dram_channels)), 8 * chip.dram_channels, chip.l2_nbytes,
+            int(digits[:-1]), int(digits[-1]),
+        )  # fmt: skip
+        return words, f"gpuprof {chip.name}".encode()
+
+    def _profiler(self, payload: bytes, on: int):
+        return (), b""
+
+    def _range_push(self, name: bytes):
+        self.device.submit(cmd.TaskBegin(name.decode("utf-8", "replace")))
+        return (), b""
+
+    def _range_pop(self, payload: bytes):
+        return (), b""

@@ -1,0 +1,42 @@
+"""The process of a program, from its start to its end."""
+
+import os
+import socket
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpuprof.base.processes import ending_with_this
+from gpuprof.program.channel import Channel
+from gpuprof.program.handlers import Handlers
+
+
+def run_process(executable: Path, arguments: Sequence[str], handlers: Handlers) -> int:
+    """Runs the program and serves its calls until it has ended. `arguments`: its name first, as argv has it.
+
+    Gives its exit code, negative for a signal. Whatever happens here, the process has ended when this returns.
+    """
+    ours, theirs = socket.socketpair()
+    arena = handlers.arena
+    with ours:
+        with theirs:
+            child = subprocess.Popen(
+                list(arguments),
+                executable=str(executable),
+                pass_fds=(theirs.fileno(), arena.handle),
+                env={**os.environ, **arena.environment(), "GPUPROF_CHANNEL": str(theirs.fileno())},
+                preexec_fn=ending_with_this(),
+            )
+        try:
+            _serve(Channel(ours, arena.nbytes), handlers)
+            return child.wait()
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+
+
+def _serve(channel: Channel, handlers: Handlers) -> None:
+    while (request := channel.receive()) is not None:
+        if not channel.send(handlers.serve(request)):
+            return

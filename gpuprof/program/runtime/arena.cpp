@@ -1,0 +1,139 @@
+#include "arena.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gpuprof {
+namespace {
+
+struct Allocation {
+    char *start;
+    size_t nbytes;
+    Kind kind;
+    Allocation *next;
+};
+
+char *base = nullptr, *end = nullptr;
+Allocation *live = nullptr;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+struct sigaction before;
+
+void write_text(const char *s) { (void)!write(2, s, strlen(s)); }
+
+void write_hex(size_t value)
+{
+    char digits[19] = "0x", *at = digits + 2;
+    int shift = 60;
+    while (shift && !(value >> shift))
+        shift -= 4;
+    for (; shift >= 0; shift -= 4)
+        *at++ = "0123456789abcdef"[value >> shift & 15];
+    *at = 0;
+    write_text(digits);
+}
+
+// The host has touched device memory: that is said, and the fault goes its way.
+void on_fault(int signal, siginfo_t *info, void *)
+{
+    if (is_device(info->si_addr)) {
+        write_text("gpuprof: host code touched device memory at ");
+        write_hex((size_t)info->si_addr);
+        write_text("; copy it with cudaMemcpy, or allocate it with cudaMallocManaged\n");
+    }
+    sigaction(signal, &before, nullptr);
+}
+
+unsigned long long number_in(const char *name, int base_of_digits)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, nullptr, base_of_digits) : 0;
+}
+
+__attribute__((constructor)) void map_arena()
+{
+    const size_t nbytes = number_in("GPUPROF_ARENA_NBYTES", 10);
+    if (!nbytes)
+        return;
+    void *wanted = (void *)number_in("GPUPROF_ARENA_BASE", 16);
+    const int fd = (int)number_in("GPUPROF_ARENA", 10);
+    base = (char *)mmap(wanted, nbytes, PROT_NONE, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, fd, 0);
+    if (base != wanted) {
+        perror("gpuprof: device memory cannot be mapped");
+        _exit(125);
+    }
+    close(fd); // the mapping stays; what the program starts must not inherit it
+    end = base + nbytes;
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, &before);
+}
+
+size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
+
+} // namespace
+
+bool fits(const void *address, size_t nbytes) { return is_device(address) && nbytes <= (size_t)(end - (char *)address); }
+
+bool is_device(const void *address) { return (char *)address >= base && (char *)address < end; }
+
+cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
+{
+    if (!p)
+        return cudaErrorInvalidValue;
+    *p = nullptr;
+    if (!nbytes)
+        return cudaSuccess;
+    const Reply reply = ask_with(text(name), nullptr, Call::allocate, nbytes, (int)kind);
+    if (reply.status)
+        return reply.status;
+    char *start = (char *)reply.words[allocate_gives::address];
+    if (kind != device_memory && mprotect(start, page_up(nbytes), PROT_READ | PROT_WRITE))
+        return cudaErrorMemoryAllocation;
+    pthread_mutex_lock(&lock);
+    Allocation *one = (Allocation *)malloc(sizeof *one);
+    *one = {start, nbytes, kind, live};
+    live = one;
+    pthread_mutex_unlock(&lock);
+    *p = start;
+    return cudaSuccess;
+}
+
+cudaError_t release(void *p)
+{
+    if (!p)
+        return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    Allocation **at = &live;
+    while (*at && (*at)->start != p)
+        at = &(*at)->next;
+    Allocation *one = *at;
+    if (one)
+        *at = one->next;
+    pthread_mutex_unlock(&lock);
+    if (!one)
+        return cudaErrorInvalidValue;
+    if (one->kind != device_memory)
+        mprotect(one->start, page_up(one->nbytes), PROT_NONE);
+    free(one);
+    return ask(Call::free, p).status;
+}
+
+Kind kind_of(const void *address, const void **start)
+{
+    pthread_mutex_lock(&lock);
+    const Allocation *one = live;
+    while (one && !((char *)address >= one->start && (char *)address < one->start + one->nbytes))
+        one = one->next;
+    *start = one ? one->start : nullptr;
+    const Kind kind = one ? one->kind : device_memory;
+    pthread_mutex_unlock(&lock);
+    return kind;
+}
+
+} // namespace gpuprof

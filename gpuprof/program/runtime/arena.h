@@ -1,0 +1,17 @@
+// Device memory: a mapping that gpuprof shares, at its device address. The host may touch what it is open for.
+#pragma once
+
+#include "channel.h"
+
+namespace gpuprof {
+
+// What an allocation is: the host reads and writes the last two.
+enum Kind { device_memory, managed_memory, pinned_memory };
+
+bool is_device(const void *address);
+bool fits(const void *address, size_t nbytes); // from an address of the device, before the end of its memory
+cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name);
+cudaError_t release(void *p);
+Kind kind_of(const void *address, const void **start); // `start` null: no allocation
+
+} // namespace gpuprof

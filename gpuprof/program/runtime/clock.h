@@ -1,0 +1,6 @@
+// The host's time is made: it goes on with calls of the API and with readings of a clock, by stated costs.
+#pragma once
+
+namespace gpuprof {
+void advance_clock(unsigned long long nanoseconds);
+}

@@ -1,0 +1,172 @@
+// What clang's start-up code registers. Nothing is sent before it is used.
+#include "modules.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+namespace gpuprof {
+namespace {
+
+struct Module {
+    const char *key;
+    bool is_loaded;
+    cudaError_t status;
+    unsigned long long number;
+};
+
+struct Named { // a kernel or a variable
+    Module *module;
+    const void *address;
+    const char *symbol;
+    bool is_known;
+    Kernel kernel;
+    Variable variable;
+    cudaError_t status;
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+Named **table = nullptr; // open addressing; its length is a power of two, at most half full
+size_t capacity = 0, n_named = 0;
+
+size_t place_of(Named **in, size_t n, const void *address)
+{
+    size_t at = ((size_t)address >> 4) * 0x9e3779b97f4a7c15ull & (n - 1);
+    while (in[at] && in[at]->address != address)
+        at = (at + 1) & (n - 1);
+    return at;
+}
+
+Named *find(const void *address) { return capacity ? table[place_of(table, capacity, address)] : nullptr; }
+
+void add(Named *one)
+{
+    if (2 * (n_named + 1) > capacity) {
+        const size_t larger = capacity ? 2 * capacity : 64;
+        Named **moved = (Named **)calloc(larger, sizeof *moved);
+        for (size_t i = 0; i < capacity; ++i)
+            if (table[i])
+                moved[place_of(moved, larger, table[i]->address)] = table[i];
+        free(table);
+        table = moved;
+        capacity = larger;
+    }
+    Named *&place = table[place_of(table, capacity, one->address)];
+    n_named += !place;
+    place = one;
+}
+
+void add(void **handle, const void *address, const char *symbol)
+{
+    Named *one = (Named *)calloc(1, sizeof *one);
+    one->module = (Module *)handle;
+    one->address = address;
+    one->symbol = symbol;
+    pthread_mutex_lock(&lock);
+    add(one);
+    pthread_mutex_unlock(&lock);
+}
+
+cudaError_t load(Module *module)
+{
+    if (!module->is_loaded) {
+        const Reply reply = ask_with(text(module->key), nullptr, Call::module);
+        module->number = reply.words[module_gives::module];
+        module->status = reply.status;
+        module->is_loaded = true;
+    }
+    return module->status;
+}
+
+constexpr unsigned most_params = 4096; // bytes of them: CUDA allows 32,764
+
+void learn_kernel(Named *one)
+{
+    static Parameter params[most_params];
+    Room room = {params, sizeof params};
+    const Reply reply = ask_with(text(one->symbol), &room, Call::function, one->module->number);
+    one->status = reply.status;
+    if (reply.status)
+        return;
+    namespace at = function_gives;
+    Kernel &kernel = one->kernel;
+    kernel.function = reply.words[at::function];
+    kernel.n_params = (unsigned)reply.words[at::n_params];
+    Parameter *copy = (Parameter *)malloc(room.nbytes + 1);
+    memcpy(copy, params, room.nbytes);
+    kernel.params = copy;
+    for (unsigned i = 0; i < kernel.n_params; ++i)
+        if (copy[i].offset + copy[i].nbytes > kernel.params_nbytes)
+            kernel.params_nbytes = copy[i].offset + copy[i].nbytes;
+    cudaFuncAttributes &known = kernel.attributes;
+    known.sharedSizeBytes = reply.words[at::shared_nbytes];
+    known.constSizeBytes = reply.words[at::const_nbytes];
+    known.localSizeBytes = reply.words[at::local_nbytes];
+    known.maxThreadsPerBlock = (int)reply.words[at::max_threads];
+    known.numRegs = (int)reply.words[at::registers];
+    known.ptxVersion = known.binaryVersion = (int)reply.words[at::arch];
+    known.maxDynamicSharedSizeBytes = (int)reply.words[at::most_dynamic_nbytes];
+}
+
+void learn_variable(Named *one)
+{
+    const Reply reply = ask_with(text(one->symbol), nullptr, Call::variable, one->module->number);
+    one->status = reply.status;
+    one->variable = {reply.words[variable_gives::address], reply.words[variable_gives::nbytes]};
+}
+
+Named *known(const void *address, void (*learn)(Named *))
+{
+    pthread_mutex_lock(&lock);
+    Named *one = find(address);
+    if (one && !one->is_known) {
+        one->status = load(one->module);
+        if (!one->status)
+            learn(one);
+        one->is_known = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
+} // namespace
+
+const Kernel *kernel_of(const void *stub, cudaError_t *status)
+{
+    const Named *one = known(stub, learn_kernel);
+    *status = one ? one->status : cudaErrorInvalidDeviceFunction;
+    return *status ? nullptr : &one->kernel;
+}
+
+cudaError_t variable_of(const void *shadow, Variable *found)
+{
+    const Named *one = known(shadow, learn_variable);
+    if (one)
+        *found = one->variable;
+    return one ? one->status : cudaErrorInvalidSymbol;
+}
+
+} // namespace gpuprof
+
+// clang's CGCUDANV.cpp writes the calls of these.
+extern "C" {
+struct GpuprofFatBinary {
+    int magic, version;
+    const char *key; // the blob that gpuprof gave clang
+    void *unused;
+};
+
+void **__cudaRegisterFatBinary(void *wrapper)
+{
+    gpuprof::Module *module = (gpuprof::Module *)calloc(1, sizeof *module);
+    module->key = ((GpuprofFatBinary *)wrapper)->key;
+    return (void **)module;
+}
+void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaUnregisterFatBinary(void **) {}
+void __cudaRegisterFunction(void **handle, const char *stub, char *, const char *symbol, int, void *, void *, void *, void *, int *)
+{
+    gpuprof::add(handle, stub, symbol);
+}
+void __cudaRegisterVar(void **handle, char *shadow, char *, const char *symbol, int, size_t, int, int) { gpuprof::add(handle, shadow, symbol); }
+}

@@ -1,0 +1,27 @@
+// What the executable has registered: kernels and variables, by the addresses that the program knows them by.
+#pragma once
+
+#include "channel.h"
+
+namespace gpuprof {
+
+struct Parameter {
+    unsigned offset, nbytes;
+};
+
+struct Kernel {
+    unsigned long long function;
+    unsigned n_params, params_nbytes;
+    const Parameter *params;
+    cudaFuncAttributes attributes;
+};
+
+struct Variable {
+    unsigned long long address, nbytes;
+};
+
+// Both ask gpuprof at their first use. An error is given back in `status`.
+const Kernel *kernel_of(const void *stub, cudaError_t *status);
+cudaError_t variable_of(const void *shadow, Variable *found);
+
+} // namespace gpuprof

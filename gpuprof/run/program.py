@@ -1,0 +1,95 @@
+"""Runs a whole CUDA program inside a recording, or without one."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gpuprof.chips import Chip
+from gpuprof.compile.source import read_source
+from gpuprof.errors import GpuprofError, NotComparable, UsageError
+from gpuprof.isa.program import Function
+from gpuprof.program.arena import Arena
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
+from gpuprof.program.handlers import Handlers
+from gpuprof.program.process import run_process
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Observer, Settings
+from gpuprof.timing.state.occupancy import occupancy
+
+STANDARD = "c++17"  # nvcc's
+# `int main(`, not a member's name and not in a line comment; `main` is no kernel's.
+MAIN = re.compile(r"^(?!\s*//)[^\n\"]*?(?<![\w.:>])main\s*\(", re.MULTILINE)
+
+
+def has_main(text: str) -> bool:
+    """Whether a source defines `main`."""
+    return MAIN.search(text) is not None
+
+
+def main_is_in(path: Path) -> bool:
+    """Whether a file of CUDA C++ that is there defines `main`."""
+    return path.suffix in CUDA_SUFFIXES and path.is_file() and has_main(read_source(str(path)))
+
+
+def is_source(path: Path) -> bool:
+    """Whether a file's name is that of a source of programs."""
+    return path.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
+
+
+def is_host_source(path: Path) -> bool:
+    """Whether a file's name is that of a source without kernels."""
+    return path.suffix in HOST_SUFFIXES
+
+
+def check_sources(sources: Sequence[Path]) -> None:
+    """Raises UsageError for a file that is no source of a program."""
+    for path in sources:
+        if not is_source(path):
+            kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+            raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments stand behind --")
+        if not path.is_file():
+            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+
+
+class _Services:
+    def __init__(self, observer: Observer):
+        self.observer = observer
+
+    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
+        return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
+
+    def tell(self, text: str) -> None:
+        self.observer.notice(text)
+
+
+def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Settings) -> int:
+    """Builds a program's sources, runs it on an emulated GPU, and gives its exit code (negative for a signal).
+
+    Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
+    program has ended.
+    """
+    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    settings = replace(settings, options=options)
+    chip = settings.chosen_chip()
+    host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
+    executable = build_program(sources, host, chip.arch)
+    with Arena() as arena:
+        device = open_device(settings, memory=arena.memory)
+        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer), settings.save_stream)
+        try:
+            sys.stdout.flush()
+            code = run_process(executable.path, [str(sources[0].with_suffix("")), *arguments], handlers)
+            if handlers.fault is None:
+                device.synchronize()
+                device.executor.finish()
+        except BaseException:
+            device.executor.drop()
+            raise
+    if handlers.fault is not None:
+        device.executor.drop()
+        raise GpuprofError(f"{sources[0]}: the program's GPU context was lost: {handlers.fault}")
+    if settings.recorder and settings.recorder.n_launches == 0:
+        raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
+    return code

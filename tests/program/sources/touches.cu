@@ -1,0 +1,6 @@
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 4);
+    return *p;
+}

@@ -1,0 +1,254 @@
+"""Whole programs: built, run, and what they print and end with."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from gpuprof.errors import CompileError
+from gpuprof.run.program import has_main
+
+SOURCES = Path(__file__).parent / "sources"
+try:
+    from gpuprof.compile.host import host_toolchain
+
+    host_toolchain()
+    WHY_NOT = ""
+except CompileError as error:
+    WHY_NOT = str(error)
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+
+# command line -> exit code, standard output
+PROGRAMS = {
+    "symbols.cu -- 3000": (0, "PASS counted 192, time\n"),
+    "symbols.cu": (0, "PASS counted 192, time\n"),
+    "managed_threads.cu": (0, "PASS\n"),
+    "streams.cu": (0, "PASS 1 calls\n"),
+    "device.cu": (
+        0,
+        "1 gpuprof a100 1 8.0 warp 32\n8 blocks of 256, block of 1024, 1024 threads at most\n"
+        "cudaErrorCooperativeLaunchTooLarge\ncudaSuccess 40\nmemory\n",
+    ),
+    "parts/main.cpp parts/sum.cu parts/twice.c -- -x": (3, "word -x 5050 10100\ncaught\n"),
+}
+ERRORS = """\
+cudaErrorMemoryAllocation
+cudaErrorMemoryAllocation
+cudaSuccess
+cudaSuccess
+cudaSuccess
+cudaSuccess
+cudaErrorInvalidValue
+cudaErrorInvalidMemcpyDirection
+cudaErrorInvalidValue
+cudaErrorInvalidValue
+cudaSuccess
+cudaErrorInvalidConfiguration
+cudaErrorInvalidConfiguration
+cudaErrorInvalidConfiguration
+cudaErrorInvalidValue
+cudaSuccess
+cudaSuccess
+cudaErrorInvalidDevice
+cudaSuccess
+cudaErrorInvalidResourceHandle
+cudaErrorIllegalAddress
+cudaErrorIllegalAddress
+cudaErrorIllegalAddress
+cudaErrorIllegalAddress
+"""
+
+
+def gpuprof(*words, folder=SOURCES, **options):
+    options = {"capture_output": True, "text": True, "timeout": 300, "input": "word\n"} | options
+    return subprocess.run([sys.executable, "-m", "gpuprof", *words], cwd=folder, **options)
+
+
+def test_a_child_of_a_program_has_no_context():
+    """It needs neither a kernel nor C++'s library, so it is short."""
+    done = gpuprof("run", "forks.cu")
+    assert (done.stdout, done.returncode) == ("7 cudaSuccess\n", 0), done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", PROGRAMS)
+def test_a_program_runs(line):
+    code, output = PROGRAMS[line]
+    done = gpuprof("run", *line.split())
+    assert (done.stdout, done.returncode) == (output, code), done.stderr
+
+
+@pytest.mark.long
+def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
+    done = gpuprof("run", "errors.cu")
+    assert done.stdout == ERRORS
+    assert done.returncode == 1
+    assert done.stderr.count("errors.cu:3, thread (0, 0, 0) of block (0, 0, 0): out of bounds write") == 2
+
+
+@pytest.mark.long
+def test_host_code_that_touches_device_memory():
+    done = gpuprof("run", "touches.cu")
+    assert done.returncode == 128 + signal.SIGSEGV
+    assert done.stderr == (
+        "gpuprof: host code touched device memory at 0x700000000; copy it with cudaMemcpy, or allocate it with "
+        "cudaMallocManaged\n"
+    )
+
+
+@pytest.mark.long
+def test_a_program_is_profiled_and_its_stream_gives_the_same_cycles(tmp_path):
+    """Also with memory that the host writes to without a call."""
+    recording, again = tmp_path / "a.gprec", tmp_path / "b.gprec"
+    source = str(SOURCES / "managed_threads.cu")
+    first = gpuprof("collect", source, "--save-stream", "-o", str(recording), folder=tmp_path)
+    second = gpuprof("replay", str(recording), "-o", str(again), folder=tmp_path)
+    launches = [line for line in first.stdout.splitlines() if line.startswith("add<<<")]
+    assert len(launches) == 6
+    assert [line for line in second.stdout.splitlines() if line.startswith("add<<<")] == launches
+    assert first.stdout.splitlines()[6:] == [
+        "PASS",
+        f"{sum(int(line.split()[-2]) for line in launches)} samples of 6 launches -> {recording}",
+        "the program ended with exit code 0",
+    ]
+
+
+@pytest.mark.long
+def test_a_program_without_launches_or_with_an_error(tmp_path):
+    (tmp_path / "none.cu").write_text("int main() { return 0; }\n")
+    (tmp_path / "fails.cu").write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 4; }\n")
+    (tmp_path / "wrong.cu").write_text("int main() { return nobody(); }\n")
+    (tmp_path / "missing.cu").write_text("int nobody();\nint main() { return nobody(); }\n")
+    none, fails = (gpuprof("collect", name, folder=tmp_path) for name in ("none.cu", "fails.cu"))
+    assert (none.returncode, none.stderr) == (
+        4,
+        "gpuprof: none.cu: the program launched no kernel, so nothing was recorded\n",
+    )
+    assert fails.returncode == 1
+    assert fails.stderr == "gpuprof: the program ended with exit code 4; fails.gprec is written\n"
+    wrong, missing = (gpuprof("run", name, folder=tmp_path) for name in ("wrong.cu", "missing.cu"))
+    assert wrong.returncode == missing.returncode == 1
+    assert "wrong.cu:1:21: error: use of undeclared identifier 'nobody'" in wrong.stderr
+    assert "undefined symbol: nobody" in missing.stderr
+
+
+@pytest.mark.long
+def test_what_is_no_source_is_no_argument_either(tmp_path):
+    (tmp_path / "k.cu").write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 0; }\n")
+    lines = ("collect k.cu 1024", "run k.cu 1024", "collect k.cu absent.cpp", "run absent.cpp", "collect absent.c")
+    found = [(done.returncode, done.stderr) for done in (gpuprof(*line.split(), folder=tmp_path) for line in lines)]
+    no_source = "gpuprof: 1024: a program's sources are .cu, .cpp, .cc, .cxx, .c files; its arguments stand behind --\n"
+    absent = "gpuprof: absent.c{}: there is no such file\n"
+    assert found == [(2, no_source)] * 2 + [(2, absent.format("pp"))] * 2 + [(2, absent.format(""))]
+
+
+BEGUN = "begun\nand on\n"
+# how the program ends -> exit code, standard output, the last line that the user is told
+ENDS = {
+    "callback": (5, BEGUN + "callback\n", ""),
+    "socket closed": (125, BEGUN, "gpuprof: the program has closed gpuprof's socket"),
+    "written to": (
+        1,
+        "begun\n",  # the rest was in its buffer when it was ended
+        "gpuprof: the program wrote something to gpuprof's socket that is no call; it must leave it alone",
+    ),
+    "abort": (128 + signal.SIGABRT, "begun\n", ""),
+    "kill": (128 + signal.SIGKILL, "begun\n", ""),
+    "overflow of the stack": (128 + signal.SIGSEGV, "begun\n", ""),
+    "negative sizes": (125, BEGUN + "1\n1\n1\n", "gpuprof: a copy reads host memory that is not there"),
+}
+
+
+@pytest.mark.long
+def test_programs_that_end_in_other_ways():
+    found = {}
+    for how in ENDS:
+        done = gpuprof("run", "hostile.cu", "--", how)
+        found[how] = (done.returncode, done.stdout, "".join(done.stderr.splitlines()[-1:]))
+    assert found == ENDS
+
+
+@pytest.mark.long
+def test_output_that_nobody_reads():
+    """As `gpuprof run ... | head -1`."""
+    command = [sys.executable, "-m", "gpuprof", "run", "hostile.cu", "--", "lines"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=SOURCES) as running:
+        assert running.stdout.readline() == "begun\n"
+        running.stdout.close()
+        assert (running.wait(60), running.stderr.read()) == (128 + signal.SIGPIPE, "")
+
+
+MAIN = """\
+#include "k.h"
+#include <cstdio>
+int part();
+__global__ void k(int *p) { p[0] = N + K; }
+int main()
+{
+    int *p, found;
+    cudaMalloc(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaMemcpy(&found, p, 4, cudaMemcpyDeviceToHost);
+    printf("%d %d %ld\\n", found, N + part(), __cplusplus);
+    return 0;
+}
+"""
+PART = """\
+static __global__ void k(int *p) { p[0] = 7; }
+int part()
+{
+    int *p;
+    cudaMallocManaged(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    return *p;
+}
+"""
+
+
+@pytest.mark.long
+def test_flags_hold_for_host_and_device_and_paths_have_spaces(tmp_path):
+    """Two files of one name, and two kernels of one name in them; the second build sees the header's change."""
+    folder = tmp_path / "sub folder"
+    folder.mkdir()
+    (tmp_path / "main.cu").write_text(MAIN)
+    (folder / "main.cu").write_text(PART)
+    found = []
+    for k in (40, 50):
+        (folder / "k.h").write_text(f"#define K {k}\n")
+        line = ["main.cu", "sub folder/main.cu", "-I", "sub folder", "-D", "N=2", "--std", "c++20", "-O1"]
+        done = gpuprof("run", *line, folder=tmp_path)
+        found.append((done.stdout, done.returncode, done.stderr))
+    assert found == [("42 9 202002\n", 0, ""), ("52 9 202002\n", 0, "")]
+
+
+@pytest.mark.long
+def test_ctrl_c_ends_the_program_too(tmp_path):
+    command = [sys.executable, "-m", "gpuprof", "run", str(SOURCES / "endless.cu")]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert running.stdout.readline() == "begun\n"
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+    running.send_signal(signal.SIGINT)
+    assert running.wait(60) == 130
+    time.sleep(0.2)
+    assert [child for child in children if os.path.exists(f"/proc/{child}")] == []
+
+
+MAINS = {
+    "int main() {}": True,
+    "auto main(int n, char **v) -> int {}": True,
+    "int\nmain (void)\n{": True,
+    "// int main() {}": False,
+    "int domain(int x);": False,
+    "void f() { app.main(); }": False,
+    "x = ns::main(1);": False,
+}
+
+
+@pytest.mark.parametrize("text", MAINS)
+def test_a_main_is_found(text):
+    assert has_main(text) == MAINS[text]
