@@ -197,7 +197,7 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    from gpuprof.run.launch_requests import comment_requests
+    from gpuprof.device.launching.asked import comment_requests
     from gpuprof.run.program import check_sources, is_host_source, is_source, main_is_in
 
     sources = (file, *map(Path, others))
@@ -234,7 +234,7 @@ def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ..
 
 def _requests(file: Path, launches: tuple[str, ...]) -> list:
     """The launches of the command line, else those of the file's comments."""
-    from gpuprof.run.launch_requests import command_line_requests, comment_requests
+    from gpuprof.device.launching.asked import command_line_requests, comment_requests
 
     return command_line_requests(launches) or comment_requests(file)
 
@@ -285,9 +285,9 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
 
 def _run_launches(file: Path, requests: list, folder: Path, seed: int, wanted, settings) -> list:
     """Runs the launches, and gives and records what comparisons found."""
+    from gpuprof.device.launching.asked import embedded_requests
     from gpuprof.device.launching.text import kernel_names
     from gpuprof.device.requests import run_requests
-    from gpuprof.run.launch_requests import embedded_requests
     from gpuprof.run.session import open_device
 
     device = open_device(settings)

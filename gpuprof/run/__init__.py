@@ -10,8 +10,11 @@ it hands each what it needs and holds no rule of its own.
                      ahead of the timing
     disturbance      times launches a second time where sampling is in their way
     chunks           what a session did, as the chunks of its recording have it
-    launch_requests  the launches that a file asks for
     script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)
+    program          runs a whole CUDA program inside a recording, or without one
+    tracing          who watches which launch, and what they found (trace_records)
+    relating         tasks and the bytes that they touch, as rows of a recording
+    relaxed          runs a stream without one of its orders
     replay           gives a session the commands that a recording has saved
     multipass        one run recorded in several passes, which are merged
 

@@ -170,7 +170,7 @@ class Pieces:
         """Emulates to the launch's end; nobody wants the trace."""
         self._orders.put(Order(REST))
         self._orders.close()
-        for _ in self._live:
+        for _ in self._live or self._emulation:
             pass
 
     def close(self) -> None:

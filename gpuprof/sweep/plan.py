@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from gpuprof.base.inputs import ARRAY, read_input
 from gpuprof.chips import Chip, load_chip
 from gpuprof.chips.changes import Value, chip_with
+from gpuprof.device.launching.asked import command_line_requests, comment_requests, embedded_requests
 from gpuprof.device.launching.text import kernel_names
 from gpuprof.device.launching.values import (
     NOTHING_WANTED,
@@ -21,7 +22,6 @@ from gpuprof.device.launching.values import (
 )
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
-from gpuprof.run.launch_requests import command_line_requests, comment_requests, embedded_requests
 from gpuprof.sweep.parameters import Parameter, check_names, combinations
 from gpuprof.sweep.run import Kernels, Outcome, Script, Task, in_short, versions
 

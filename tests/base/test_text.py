@@ -8,8 +8,8 @@ from gpuprof.base.inputs import SOURCE, read_input_text
 from gpuprof.chips import load_chip
 from gpuprof.chips.model import FOLDER
 from gpuprof.compile.source import read_source
+from gpuprof.device.launching.asked import comment_requests
 from gpuprof.errors import UsageError
-from gpuprof.run.launch_requests import comment_requests
 
 LAUNCH = "// LAUNCH: k<<<1, 32>>>()\n"
 
