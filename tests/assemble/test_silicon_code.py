@@ -25,7 +25,7 @@ KNOWN = {
     "tree_conflicting": "ptxas multiplies an index by four in the access to shared memory, ours in front of it",
     **dict.fromkeys(
         ("increment_strided<double>", "increment_strided<float>", "permute", "increment<double>", "increment<float>",
-         "scale", "tree_and_atomic<2097152>", "by_threads<unsigned>", "by_tiles<unsigned>"),
+         "scale", "tree_and_atomic<2097152>"),
         "unknown",
     ),
     **dict.fromkeys(("naive", "coalesced"), "products of 64-bit indices"),
