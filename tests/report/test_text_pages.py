@@ -3,6 +3,7 @@
 import io
 import json
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from rich.cells import cell_len
@@ -12,6 +13,7 @@ from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.page import Request
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import json_page, text_page
+from gpuprof.report.tasks.read import read_task_report
 from gpuprof.report.terminal.bars import apportion, bar
 from gpuprof.report.terminal.look import REASON_LOOKS, Look
 from gpuprof.report.terminal.screen import console_for, look_for, write
@@ -24,7 +26,23 @@ def report_of(tmp_path, **bend):
     path = tmp_path / "t.gpudb"
     path.unlink(missing_ok=True)
     with sqlite3.connect(make_database(path, **bend)) as db:
-        return read_report(db)
+        add_tasks(db)
+        report = read_report(db)
+        return replace(report, related=read_task_report(db, None, None))
+
+
+def add_tasks(db):
+    """A task for each launch, and what the first makes for the second."""
+    db.execute("INSERT INTO task_rows SELECT 0, display FROM functions")
+    db.execute(
+        "INSERT INTO tasks SELECT launch, NULL, 'launch', 0, kernel, 0, launch, 2 * launch, 2 * launch + 1, "
+        "start_cycle, end_cycle, end_cycle - start_cycle, 0 FROM launches"
+    )
+    db.execute("INSERT INTO parameters SELECT 0, display, 'buffer', '', NULL, 4096, 64, 0 FROM functions")
+    db.execute(
+        "INSERT INTO stored_relations (kind, source, target, via, nbytes, origin) "
+        "SELECT 'produces for', 0, 1, 0, 64, 'observed' WHERE (SELECT COUNT(*) FROM tasks) > 1"
+    )
 
 
 def lines_of(report, look, page="source", **request):

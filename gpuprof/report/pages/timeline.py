@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.report.figures import grouped
@@ -10,10 +11,11 @@ from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import NO_TASKS, begin, end, label, remark, task_values
 from gpuprof.report.tasks.read import MOST_LINES, Node, TaskReport
-from gpuprof.report.terminal.look import BOLD, DIM, HOT, Look, fitted
+from gpuprof.report.terminal.look import BOLD, DIM, HOT, Look, fitted, shown
 
 PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names
+LEAST_NAME, LEAST_BARS = 12, 8  # cells of a terminal
 MARK, BAR, POINT = "*", "=", "."
 
 
@@ -27,19 +29,20 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     first = min(begin(related.tasks, node) for node in nodes)
     last = max(end(related.tasks, node) for node in nodes)
     width = look.width or PIPE_WIDTH
-    names = min(max(12, width // NAME_SHARE), max(2 * node.depth + len(label(related.tasks, node)) for node in nodes))
-    room = max(width - names - 1, 8)
+    longest = max(2 * node.depth + cell_len(label(related.tasks, node)) for node in nodes)
+    names = min(max(LEAST_NAME, width // NAME_SHARE), longest, width - LEAST_BARS - 1)
+    room = width - names - 1
     critical = set(related.path.tasks)
     ruler = f"{grouped(first)} to {grouped(last)} cycles"
-    yield Text(" " * (names + 1) + ruler[:room], DIM)
+    yield fitted(Text(" " * max(min(names + 1, width - len(ruler)), 0) + ruler, DIM), width, look)
     row = None
     for node in nodes[:MOST_LINES]:
         place = node.places[0]
         if not node.depth and related.tasks.row(place) != row:
             row = related.tasks.row(place)
-            yield Text(row, BOLD)
+            yield fitted(Text(shown(row), BOLD), width, look)
         name = fitted(Text("  " * node.depth + label(related.tasks, node)), names, look)
-        name.append(" " * (names - len(name.plain) + 1))
+        name.append(" " * (names - cell_len(name.plain) + 1))
         on_path = any(related.tasks.value("task", each) in critical for each in node.places)
         bar = bars(related, node, first, last, room, critical)
         yield name.append(bar, HOT if on_path else "")
