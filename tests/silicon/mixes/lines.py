@@ -1,9 +1,9 @@
 """Samples by line: lines.csv has those of the reports, at the lines of the kernels here that stand for theirs.
 
-The reports hold samples by address, and the machine code. Each instruction was given the line that nvcc 13.0's code of
-our kernel has for it, the two pieces of code being laid side by side by their opcodes: in some two thirds of the 33 both
-have almost the same. Of the two buffered products and `three_sines` the report has lines of its own, which were paired with
-ours by hand. A line counts from the kernel's first, so that the file may grow above it.
+The reports hold samples by address, and the machine code. Each instruction was given the line that nvcc 13.0's code
+of our kernel has for it, the two pieces of code being laid side by side by their opcodes: in some two thirds of the
+33 both have almost the same. Of the two buffered products and `three_sines` the report has lines of its own, which
+were paired with ours by hand. A line counts from the kernel's first, so that the file may grow above it.
 
 On cards a warp that waits at a barrier, or for its last stores, stands at the instruction behind.
 """
