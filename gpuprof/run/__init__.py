@@ -6,8 +6,7 @@ it hands each what it needs and holds no rule of its own.
     settling         times what is in flight, once somebody waits for it, and records it
     inflight, nested launches nobody has waited for yet, and what their kernels launched
     watching         launches as stages of work under way, for people who wait
-    ahead            the emulation behind a launch's first piece, on a thread of its own, a bounded number of pieces
-                     ahead of the timing
+    ahead            the emulation on a thread of its own, a bounded number of pieces ahead of the timing
     disturbance      times launches a second time where sampling is in their way
     chunks           what a session did, as the chunks of its recording have it
     script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)

@@ -111,17 +111,14 @@ class Queue:
 
 
 class Pieces:
-    """The trace of a launch of `n_blocks` blocks, a piece for each order, after the emulation of those before it.
-
-    Who asks for the first piece emulates it: before that there is nothing to time. What comes behind it is emulated on
-    a thread of its own; most small launches have nothing there, and a thread costs more than they do.
+    """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
+    own thread.
     """
 
-    def __init__(self, emulate: Emulate, queue: Queue, n_blocks: int):
+    def __init__(self, emulate: Emulate, queue: Queue):
         self._orders = Orders()
         self._emulation = emulate(self._orders)
         self._live: Iterator[TracePiece] | None = None  # the emulation, once it has begun
-        self._n_blocks = n_blocks
         self._open: deque[Order] = deque()  # orders without a piece yet
         self._shelf: Shelf | None = None
         self._queue, self._number = queue, len(queue.pieces)
@@ -140,19 +137,18 @@ class Pieces:
         self._queue.finish(self._number)
         if self._shelf is not None:
             return self._take()
-        piece = self._first() if self._live is None else next(self._live)
+        piece = next(self._started())
         # an order for a new chunk, when there was none, is passed over
         while not _answers(piece, self._open.popleft()):
             assert self._open, "a piece that nobody ordered"
         return piece
 
-    def _first(self) -> TracePiece:
-        assert self._open, "the emulation waits for an order"
-        piece = next(self._emulation)
-        is_whole = piece.n_blocks == self._n_blocks and piece.final.all()
-        # Without a bound of the queue's own: orders bound the pieces that are made.
-        self._live = self._emulation if is_whole else ahead(self._emulation, depth=0)
-        return piece
+    def _started(self) -> Iterator[TracePiece]:
+        """The emulation on its thread, where no signal meets it in the middle of an instruction."""
+        if self._live is None:
+            # Without a bound of the queue's own: orders bound the pieces that are made.
+            self._live = ahead(self._emulation, depth=0)
+        return self._live
 
     def put_rest_by(self) -> None:
         """Emulates to the launch's end; what is on order, and what nobody has ordered yet, is put by."""
@@ -162,15 +158,14 @@ class Pieces:
         )
         self._orders.put(Order(REST))
         self._orders.close()
-        # Nobody would work beside a thread that began now.
-        for piece in self._live or self._emulation:
+        for piece in self._started():
             self._shelf.put(piece)
 
     def run_through(self) -> None:
         """Emulates to the launch's end; nobody wants the trace."""
         self._orders.put(Order(REST))
         self._orders.close()
-        for _ in self._live or self._emulation:
+        for _ in self._started():
             pass
 
     def close(self) -> None:
@@ -279,7 +274,7 @@ class InFlight:
             Flight(
                 begun.launch,
                 begun.counters,
-                Pieces(begun.emulate, self._queue, begun.launch.n_blocks),
+                Pieces(begun.emulate, self._queue),
                 begun.filter,
                 begun.priority,
                 tuple(sorted(after)),

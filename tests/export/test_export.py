@@ -205,12 +205,11 @@ WHOLE = {path.name: unpacked(path) for path in (Path(__file__).parent / "whole")
 # What it has nothing for.
 NO_GRAPH = "gpuprof: nothing to draw: the recording has no control-flow graph; collect with --trace graph\n"
 NO_TASKS = "gpuprof: nothing to export: the file has no tasks; collect again\n"
-NO_RELATIONS = "gpuprof: nothing to export: no tasks of the file are related; collect without --no-accesses\n"
 NOTHING = {
     "cfg-dot": NO_GRAPH,
     "cfg-svg": NO_GRAPH,
     "dot": NO_TASKS,
-    "csv": NO_RELATIONS,
+    "csv": NO_TASKS,
 }
 
 

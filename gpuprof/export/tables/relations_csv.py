@@ -20,13 +20,11 @@ ORDER BY 2, 3, 1, 4
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
-    """Raises NotComparable where no tasks are related."""
-    rows = database.execute(ROWS)
-    first = rows.fetchone()
-    if first is None:
-        raise NotComparable("nothing to export: no tasks of the file are related; collect without --no-accesses")
+    """Raises NotComparable where there are no tasks. Tasks that are not related give the headings alone."""
+    if database.execute("SELECT 1 FROM tasks LIMIT 1").fetchone() is None:
+        raise NotComparable("nothing to export: the file has no tasks; collect again")
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(HEADINGS)
-        for row in (first, *rows):
+        for row in database.execute(ROWS):
             writer.writerow([printable(each) if isinstance(each, str) else each for each in row])
