@@ -11,24 +11,24 @@ from gpuprof.errors import UsageError
 PAGE_NBYTES = 4096  # of the host: each allocation has pages of its own, since these are opened and closed one by one
 # Addresses that are reserved; the host provides what is touched.
 MOST_NBYTES = 64 << 30
+LEAST_NBYTES = 1 << 30  # a limit on addresses (`ulimit -v`) makes the arena smaller, down to here
 
 
 class Arena:
     """`memory` is the address space that lies in it. A context manager: the file goes with it."""
 
     def __init__(self, limit_nbytes: int = MOST_NBYTES):
-        self.nbytes = min(limit_nbytes, MOST_NBYTES)
         self.handle = os.memfd_create("gpuprof")
         try:
-            os.ftruncate(self.handle, self.nbytes)
-            mapped = mmap.mmap(self.handle, self.nbytes)
+            mapped = _mapped(self.handle, min(limit_nbytes, MOST_NBYTES))
         except OSError as error:
             os.close(self.handle)
             raise UsageError(
-                f"{self.nbytes >> 30} GiB of addresses for device memory cannot be had: {error.strerror}; "
+                f"{LEAST_NBYTES >> 30} GiB of addresses for device memory cannot be had: {error.strerror}; "
                 "raise `ulimit -v`"
             ) from None
-        self.memory = AddressSpace(limit_nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES)
+        self.nbytes = len(mapped)
+        self.memory = AddressSpace(self.nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES)
 
     def __enter__(self) -> "Arena":
         return self
@@ -43,3 +43,24 @@ class Arena:
             "GPUPROF_ARENA_BASE": hex(GLOBAL_BASE),
             "GPUPROF_ARENA_NBYTES": str(self.nbytes),
         }
+
+
+def _mapped(handle: int, nbytes: int) -> mmap.mmap:
+    """`handle`'s file with `nbytes` or, where the host has not as many addresses, at most half of those it has: gpuprof
+    itself needs the others. OSError: not even LEAST_NBYTES.
+    """
+    os.ftruncate(handle, nbytes)
+    try:
+        return mmap.mmap(handle, nbytes)
+    except OSError:
+        if nbytes < 2 * LEAST_NBYTES:
+            raise
+    while nbytes > 2 * LEAST_NBYTES:
+        nbytes //= 2
+        try:
+            mmap.mmap(handle, nbytes).close()
+            break
+        except OSError:
+            continue
+    os.ftruncate(handle, nbytes // 2)
+    return mmap.mmap(handle, nbytes // 2)

@@ -2,6 +2,8 @@
 
 import mmap
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -67,3 +69,17 @@ def test_the_file_is_closed_with_it():
         os.fstat(arena.handle)
     with pytest.raises(OSError):
         os.fstat(arena.handle)
+
+
+@pytest.mark.parametrize(
+    ("limit_gib", "expected"),
+    [(70, "64"), (40, "16"), (6, "2"), (3, "1")],
+)
+def test_a_limit_on_addresses_makes_the_arena_smaller(limit_gib, expected):
+    script = (
+        "import resource; from gpuprof.program.arena import Arena\n"
+        f"resource.setrlimit(resource.RLIMIT_AS, ({limit_gib} << 30,) * 2)\n"
+        "with Arena() as arena: print(arena.nbytes >> 30, arena.memory.limit_nbytes >> 30)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.stdout.split(), done.stderr) == ([expected, expected], "")
