@@ -34,12 +34,12 @@ CXX_SYMBOLS = tuple(
 
 @dataclass(frozen=True)
 class HostOptions:
-    """The flags of a program's build. `standard`: "c++17" as nvcc has it, unless one is given."""
+    """The flags of a program's build. `standard`: such as "c++17"."""
 
-    include_dirs: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-    standard: str = "c++17"
-    optimize: int = 3
+    include_dirs: tuple[str, ...]
+    defines: tuple[str, ...]
+    standard: str
+    optimize: int
 
 
 class Executable(NamedTuple):

@@ -49,7 +49,7 @@ CALLS = (
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
     Call("make_stream", ("priority",), ("stream",)),
     Call("destroy_stream", ("stream",)),
-    Call("synchronize", (), ("cycle",)),
+    Call("synchronize"),
     Call("make_event", (), ("event",)),
     Call("record", ("event", "stream")),
     Call("wait", ("event", "stream")),
@@ -63,9 +63,6 @@ CALLS = (
          "major", "minor"),
         answer="the chip's name",
     ),
-    Call("profiler", ("on",)),
-    Call("range_push", payload="name"),
-    Call("range_pop"),
 )  # fmt: skip
 
 NUMBERS = {call.name: number for number, call in enumerate(CALLS)}

@@ -266,7 +266,8 @@ class Handlers:
         return (), b""
 
     def _synchronize(self, payload: bytes):
-        return (self._wait_for_all(),), b""
+        self._wait_for_all()
+        return (), b""
 
     def _make_event(self, payload: bytes):
         self._events.append(self.device.event())
@@ -292,12 +293,10 @@ class Handlers:
             raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no event {handle}")
         return self._events[handle - 1]
 
-    def _wait_for_all(self) -> int:
-        """The GPU's cycle when all that was asked is done; the host's made time has passed until then."""
+    def _wait_for_all(self) -> None:
+        """All that was asked is done; the host's made time has passed until then."""
         self._mark.record()
-        cycle = self._mark.cycle
-        self._gpu_ns = max(self._gpu_ns, self._nanoseconds(cycle))
-        return cycle
+        self._gpu_ns = max(self._gpu_ns, self._nanoseconds(self._mark.cycle))
 
     def _nanoseconds(self, cycle: int) -> int:
         return round(cycle * 1e3 / self.device.chip.clock_mhz)
@@ -316,13 +315,3 @@ class Handlers:
             int(digits[:-1]), int(digits[-1]),
         )  # fmt: skip
         return words, f"gpuprof {chip.name}".encode()
-
-    def _profiler(self, payload: bytes, on: int):
-        return (), b""
-
-    def _range_push(self, name: bytes):
-        self.device.submit(cmd.TaskBegin(name.decode("utf-8", "replace")))
-        return (), b""
-
-    def _range_pop(self, payload: bytes):
-        return (), b""

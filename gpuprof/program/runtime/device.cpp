@@ -183,6 +183,7 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
-cudaError_t cudaProfilerStart() { return result(ask(Call::profiler, 1).status); }
-cudaError_t cudaProfilerStop() { return result(ask(Call::profiler, 0).status); }
+// All launches are profiled, whatever these two say.
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
 }
