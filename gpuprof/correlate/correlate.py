@@ -58,6 +58,18 @@ SAMPLED_COUNTER_COLUMNS = (
         "dram_nbytes",
     ),
 )
+COLUMNS_OF = {
+    "block_counters": (
+        *("block", "sm", "warps", "start_cycle", "end_cycle", "issue_slots", "issue_cycles", "resident_cycles"),
+        *("l1_sectors", "l1_hits", "l2_requests", "l2_request_cycles", "l2_sectors", "l2_hits"),
+        *("dram_read_sectors", "dram_write_sectors"),
+    ),
+    "warp_counters": (
+        *("block", "warp", "sm", "start_cycle", "end_cycle", "issue_slots", "issue_cycles"),
+        *("fixed_cycles", "memory_cycles", "short_cycles", "barrier_cycles", "throttle_cycles", "fetch_cycles"),
+        *("turn_cycles", "other_cycles"),
+    ),
+}
 MAX_INTEGER = (1 << 63) - 1
 LAST_BIN = 62  # of stall lengths whose least is such an integer
 
@@ -136,6 +148,8 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
             "sampled_counters",
             integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS),
         )
+        for table, rows in (("block_counters", launch.block_counters), ("warp_counters", launch.warp_counters)):
+            insert(database, table, integer_rows(recording, number, rows, COLUMNS_OF[table]))
         insert(database, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
         insert(database, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
         insert(database, "stall_lengths", length_rows(recording, number, launch.stall_lengths))

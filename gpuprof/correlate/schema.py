@@ -3,10 +3,10 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations.
+relations; 6 counters of blocks, warps, accesses, units and reuse distances.
 """
 
-VERSION = 5
+VERSION = 6
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -188,6 +188,45 @@ CREATE TABLE sampled_counters (-- what an SM's counters say in the cycle of a sa
     l2_hits INTEGER NOT NULL,  -- of these, found
     dram_nbytes INTEGER NOT NULL -- read and written
 );
+CREATE TABLE block_counters (  -- exact, of launches collected with --counters blocks or waves: a row for each block that was timed; sums of the last ones are the launch's
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    block INTEGER NOT NULL,    -- linear index in the grid
+    sm INTEGER NOT NULL,       -- number of the SM
+    warps INTEGER NOT NULL,    -- of the block
+    start_cycle INTEGER NOT NULL, -- of its first warp's start; GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- from which its last warp is gone
+    issue_slots INTEGER NOT NULL, -- that its warps used
+    issue_cycles INTEGER NOT NULL, -- warp-cycles in which a warp issued: busy
+    resident_cycles INTEGER NOT NULL, -- warp-cycles of its warps; less issue_cycles: stalled
+    l1_sectors INTEGER NOT NULL, -- that its loads asked of the L1
+    l1_hits INTEGER NOT NULL,  -- of these, found
+    l2_requests INTEGER NOT NULL, -- to the L2, of a line each
+    l2_request_cycles INTEGER NOT NULL, -- sum of their times; over end_cycle - start_cycle: requests in flight
+    l2_sectors INTEGER NOT NULL, -- asked of the L2
+    l2_hits INTEGER NOT NULL,  -- of these, found
+    dram_read_sectors INTEGER NOT NULL, -- that the DRAM read for it
+    dram_write_sectors INTEGER NOT NULL, -- written to the DRAM to make room for its own
+    PRIMARY KEY (launch, block)
+) WITHOUT ROWID;
+CREATE TABLE warp_counters (   -- exact, of launches collected with --counters waves: a row for each warp that was timed; issue_cycles and the kinds of stalls sum to its time
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    block INTEGER NOT NULL,    -- linear index in the grid
+    warp INTEGER NOT NULL,     -- number in the block
+    sm INTEGER NOT NULL,       -- number of the SM
+    start_cycle INTEGER NOT NULL, -- GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- from which it is gone
+    issue_slots INTEGER NOT NULL, -- that it used
+    issue_cycles INTEGER NOT NULL, -- in which it issued
+    fixed_cycles INTEGER NOT NULL, -- stalled: wait, branch_resolving, dispatch_stall
+    memory_cycles INTEGER NOT NULL, -- long_scoreboard, membar, drain
+    short_cycles INTEGER NOT NULL, -- short_scoreboard
+    barrier_cycles INTEGER NOT NULL, -- barrier, warpgroup_arrive
+    throttle_cycles INTEGER NOT NULL, -- mio_throttle, lg_throttle, tex_throttle, math_pipe_throttle
+    fetch_cycles INTEGER NOT NULL, -- no_instructions, imc_miss
+    turn_cycles INTEGER NOT NULL, -- not_selected
+    other_cycles INTEGER NOT NULL, -- sleeping, misc
+    PRIMARY KEY (launch, block, warp)
+) WITHOUT ROWID;
 CREATE TABLE ledger (          -- exact: every cycle of every resident warp
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- may lie in no module: see samples_outside, ledger_cycles_outside in meta

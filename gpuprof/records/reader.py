@@ -16,6 +16,7 @@ from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
     ACCESS_DTYPE,
     BANK_PATTERNS_DTYPE,
+    BLOCK_COUNTERS_DTYPE,
     CAUSES_DTYPE,
     CONSTRAINT_DTYPE,
     COUNTERS_DTYPE,
@@ -26,6 +27,7 @@ from gpuprof.records.schema import (
     STALL_LENGTHS_DTYPE,
     STALLS_DTYPE,
     TASK_DTYPE,
+    WARP_COUNTERS_DTYPE,
     WIDE_DTYPE,
     Chunk,
 )
@@ -62,6 +64,8 @@ class Launch:
     ledger: np.ndarray = field(default_factory=partial(_no_rows, LEDGER_DTYPE))
     counters: np.ndarray = field(default_factory=partial(_no_rows, COUNTERS_DTYPE))
     bank_patterns: np.ndarray = field(default_factory=partial(_no_rows, BANK_PATTERNS_DTYPE))
+    block_counters: np.ndarray = field(default_factory=partial(_no_rows, BLOCK_COUNTERS_DTYPE))
+    warp_counters: np.ndarray = field(default_factory=partial(_no_rows, WARP_COUNTERS_DTYPE))
     sampled_counters: np.ndarray = field(default_factory=partial(_no_rows, SAMPLED_COUNTERS_DTYPE))
     stalls: np.ndarray = field(default_factory=partial(_no_rows, STALLS_DTYPE))
     stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
@@ -323,6 +327,8 @@ ATTRIBUTES = {
     b"LEDG": "ledger",
     b"CNTR": "counters",
     b"BANK": "bank_patterns",
+    b"BLKC": "block_counters",
+    b"WRPC": "warp_counters",
     b"SMCN": "sampled_counters",
     b"STLN": "stalls",
     b"STLH": "stall_lengths",
@@ -345,6 +351,8 @@ ADDERS = {
     b"LEDG": Builder._rows,
     b"CNTR": Builder._rows,
     b"BANK": Builder._rows,
+    b"BLKC": Builder._rows,
+    b"WRPC": Builder._rows,
     b"SMCN": Builder._rows,
     b"STLN": Builder._rows,
     b"STLH": Builder._rows,

@@ -28,7 +28,7 @@ the zlib library's choice: another library may make other bytes of the same stre
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
-parameters and relations.
+parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 5
+VERSION = 6
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -218,12 +218,59 @@ CONSTRAINT_COLUMNS = (
     Column("source", "<u4", "the task that is waited for"),
     Column("target", "<u4", "the task that waits"),
 )
+# Exact, where `--counters` asks for blocks: one for each block, in the order in which they ended. What a block asked
+# of the caches is counted when it is served. A sector that the L2 evicts to make room is counted as written by the
+# block that needs the room.
+BLOCK_COUNTERS_COLUMNS = (
+    Column("start_cycle", "<u8", "GPU cycle of its first warp's start, from power-on"),
+    Column("end_cycle", "<u8", "GPU cycle from which its last warp is gone"),
+    Column("launch", "<u4", "launch index"),
+    Column("block", "<u4", "linear block index in the grid, in the order in which blocks start"),
+    Column("sm", "<u4", "number of the SM"),
+    Column("warps", "<u4", "warps of the block"),
+    Column("issue_slots", "<u8", "issue slots that its warps used"),
+    Column("issue_cycles", "<u8", "warp-cycles in which a warp issued"),
+    Column("resident_cycles", "<u8", "warp-cycles of its warps; those in which none issued are stalled"),
+    Column("l1_sectors", "<u8", "sectors that its loads asked of the L1"),
+    Column("l1_hits", "<u8", "of these, found"),
+    Column("l2_requests", "<u8", "requests to the L2, of a line each"),
+    Column(
+        "l2_request_cycles",
+        "<u8",
+        "sum of their times, from the L1 to the answer: over the block's time, requests in flight",
+    ),
+    Column("l2_sectors", "<u8", "sectors asked of the L2"),
+    Column("l2_hits", "<u8", "of these, found"),
+    Column("dram_read_sectors", "<u8", "sectors that the DRAM read for it"),
+    Column("dram_write_sectors", "<u8", "sectors written to the DRAM to make room for its own"),
+)
+# Exact, where `--counters` asks for waves: one for each warp, in the order in which they ended. The waits are those of
+# timing/state/waits.py; with issue_cycles they sum to the warp's time.
+WARP_COUNTERS_COLUMNS = (
+    Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
+    Column("end_cycle", "<u8", "GPU cycle from which it is gone"),
+    Column("launch", "<u4", "launch index"),
+    Column("block", "<u4", "linear block index in the grid"),
+    Column("warp", "<u4", "number in the block"),
+    Column("sm", "<u4", "number of the SM"),
+    Column("issue_slots", "<u8", "issue slots that it used"),
+    Column("issue_cycles", "<u8", "cycles in which it issued"),
+    Column("fixed_cycles", "<u8", "stalled: a result of fixed latency, a branch, the dispatcher"),
+    Column("memory_cycles", "<u8", "stalled: global and local memory, its stores, fences"),
+    Column("short_cycles", "<u8", "stalled: shared memory, special functions, and what else the MIO answers"),
+    Column("barrier_cycles", "<u8", "stalled: a barrier"),
+    Column("throttle_cycles", "<u8", "stalled: a full queue or a busy pipe"),
+    Column("fetch_cycles", "<u8", "stalled: instructions and constants"),
+    Column("turn_cycles", "<u8", "ready, and another warp was picked"),
+    Column("other_cycles", "<u8", "stalled: sleeping, and anything else"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
 ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
+BLOCK_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE = _dtype(BLOCK_COUNTERS_COLUMNS), _dtype(WARP_COUNTERS_COLUMNS)
 
 
 def losses_of_none(samples: np.ndarray) -> np.ndarray:
@@ -443,6 +490,20 @@ CHUNKS = (
         SAMPLED_COUNTERS_DTYPE,
         "counter records: an SM's counters in the cycle of a sample",
         columns=SAMPLED_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"BLKC",
+        "array",
+        BLOCK_COUNTERS_DTYPE,
+        "counters of the launch's blocks; rows in the order in which blocks ended",
+        columns=BLOCK_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"WRPC",
+        "array",
+        WARP_COUNTERS_DTYPE,
+        "counters of the launch's warps; rows in the order in which warps ended",
+        columns=WARP_COUNTERS_COLUMNS,
     ),
     Chunk(
         b"STLN",
