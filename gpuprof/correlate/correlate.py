@@ -28,7 +28,14 @@ from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
-from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from gpuprof.records.schema import (
+    ACCESS_COUNTERS_DTYPE,
+    COUNTERS_DTYPE,
+    LOSSES_DTYPE,
+    REUSE_SCOPES,
+    STALL_LENGTHS_DTYPE,
+    STALLS_DTYPE,
+)
 
 # Fixed, so that the file's bytes do not depend on how SQLite was built.
 PRAGMAS = f"""
@@ -59,6 +66,7 @@ SAMPLED_COUNTER_COLUMNS = (
     ),
 )
 COLUMNS_OF = {
+    "access_counters": tuple(name for name in ACCESS_COUNTERS_DTYPE.names if name != "reserved"),
     "block_counters": (
         *("block", "sm", "warps", "start_cycle", "end_cycle", "issue_slots", "issue_cycles", "resident_cycles"),
         *("l1_sectors", "l1_hits", "l2_requests", "l2_request_cycles", "l2_sectors", "l2_hits"),
@@ -148,7 +156,12 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
             "sampled_counters",
             integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS),
         )
-        for table, rows in (("block_counters", launch.block_counters), ("warp_counters", launch.warp_counters)):
+        insert(database, "reuse_distances", reuse_rows(recording, number, launch.reuse_distances))
+        for table, rows in (
+            ("access_counters", launch.access_counters),
+            ("block_counters", launch.block_counters),
+            ("warp_counters", launch.warp_counters),
+        ):
             insert(database, table, integer_rows(recording, number, rows, COLUMNS_OF[table]))
         insert(database, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
         insert(database, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
@@ -243,6 +256,15 @@ def pattern_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterabl
     for launch, pc, *rest in integer_rows(recording, number, rows, PATTERN_COLUMNS):
         seen[pc] = seen.get(pc, -1) + 1
         yield launch, pc, seen[pc], *rest
+
+
+def reuse_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    """Rows of `reuse_distances`. Raises FileFormatError for a scope that there is not."""
+    if len(rows) and int(rows["scope"].max()) >= len(REUSE_SCOPES):
+        raise FileFormatError(f"{recording.path}: launch {number} has reuse distances of scope {rows['scope'].max()}")
+    columns = ("scope", "least_lines", "lines", "sectors", "store_sectors")
+    found = integer_rows(recording, number, rows, columns)
+    return ((launch, REUSE_SCOPES[scope], *rest) for launch, scope, *rest in found)
 
 
 FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)

@@ -188,6 +188,30 @@ CREATE TABLE sampled_counters (-- what an SM's counters say in the cycle of a sa
     l2_hits INTEGER NOT NULL,  -- of these, found
     dram_nbytes INTEGER NOT NULL -- read and written
 );
+CREATE TABLE access_counters ( -- exact, of launches collected with --counters blocks or waves: what accesses are for any chip, summed over executions by warps; of the blocks that were timed
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    pc INTEGER NOT NULL,       -- of the access; may lie in no module
+    accesses INTEGER NOT NULL, -- executions of which a lane takes part
+    lanes INTEGER NOT NULL,    -- that take part
+    sectors INTEGER NOT NULL,  -- distinct 32-byte sectors of each; of a constant its words
+    lines INTEGER NOT NULL,    -- distinct 128-byte lines of each, of global and local memory
+    wavefronts INTEGER NOT NULL, -- passes through 32 banks of 4 bytes
+    tag_passes INTEGER NOT NULL, -- passes through the L1's four tag banks
+    tag_lookups INTEGER NOT NULL, -- distinct lines of each eight lanes; in shared memory lanes that reach another block's
+    conflicts INTEGER NOT NULL,-- of atomics the most lanes on one address; of copies to shared memory passes through its banks
+    partial_sectors INTEGER NOT NULL, -- that a store writes in part
+    partial_requests INTEGER NOT NULL, -- lines in which it does
+    PRIMARY KEY (launch, pc)
+) WITHOUT ROWID;
+CREATE TABLE reuse_distances ( -- of launches collected with --counters blocks or waves: lines of global and local memory by how many others were accessed since; estimated where not all are looked at
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    scope TEXT NOT NULL,       -- device: loads and stores of all launches so far; block: loads of each block by itself; launch: the only row has the launch's distinct lines
+    least_lines INTEGER NOT NULL, -- least distance of the bin: 0 to 7, 8, 10, 12, 14, 16, 20 and so on; -1 = first access
+    lines INTEGER NOT NULL,    -- accesses to lines
+    sectors INTEGER NOT NULL,  -- of these lines that were accessed
+    store_sectors INTEGER NOT NULL, -- of these, written
+    PRIMARY KEY (launch, scope, least_lines)
+) WITHOUT ROWID;
 CREATE TABLE block_counters (  -- exact, of launches collected with --counters blocks or waves: a row for each block that was timed; sums of the last ones are the launch's
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     block INTEGER NOT NULL,    -- linear index in the grid

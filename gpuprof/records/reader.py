@@ -14,6 +14,7 @@ from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
+    ACCESS_COUNTERS_DTYPE,
     ACCESS_DTYPE,
     BANK_PATTERNS_DTYPE,
     BLOCK_COUNTERS_DTYPE,
@@ -23,6 +24,7 @@ from gpuprof.records.schema import (
     LEDGER_DTYPE,
     LOSSES_DTYPE,
     RELATION_DTYPE,
+    REUSE_DISTANCES_DTYPE,
     SAMPLED_COUNTERS_DTYPE,
     STALL_LENGTHS_DTYPE,
     STALLS_DTYPE,
@@ -64,6 +66,8 @@ class Launch:
     ledger: np.ndarray = field(default_factory=partial(_no_rows, LEDGER_DTYPE))
     counters: np.ndarray = field(default_factory=partial(_no_rows, COUNTERS_DTYPE))
     bank_patterns: np.ndarray = field(default_factory=partial(_no_rows, BANK_PATTERNS_DTYPE))
+    access_counters: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_COUNTERS_DTYPE))
+    reuse_distances: np.ndarray = field(default_factory=partial(_no_rows, REUSE_DISTANCES_DTYPE))
     block_counters: np.ndarray = field(default_factory=partial(_no_rows, BLOCK_COUNTERS_DTYPE))
     warp_counters: np.ndarray = field(default_factory=partial(_no_rows, WARP_COUNTERS_DTYPE))
     sampled_counters: np.ndarray = field(default_factory=partial(_no_rows, SAMPLED_COUNTERS_DTYPE))
@@ -327,6 +331,8 @@ ATTRIBUTES = {
     b"LEDG": "ledger",
     b"CNTR": "counters",
     b"BANK": "bank_patterns",
+    b"ACCC": "access_counters",
+    b"REUS": "reuse_distances",
     b"BLKC": "block_counters",
     b"WRPC": "warp_counters",
     b"SMCN": "sampled_counters",
@@ -351,6 +357,8 @@ ADDERS = {
     b"LEDG": Builder._rows,
     b"CNTR": Builder._rows,
     b"BANK": Builder._rows,
+    b"ACCC": Builder._rows,
+    b"REUS": Builder._rows,
     b"BLKC": Builder._rows,
     b"WRPC": Builder._rows,
     b"SMCN": Builder._rows,

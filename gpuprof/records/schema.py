@@ -264,12 +264,51 @@ WARP_COUNTERS_COLUMNS = (
     Column("turn_cycles", "<u8", "ready, and another warp was picked"),
     Column("other_cycles", "<u8", "stalled: sleeping, and anything else"),
 )
+# Exact, where `--counters` asks for blocks: what the accesses of an instruction are for any chip, summed over its
+# executions by warps.
+ACCESS_COUNTERS_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("reserved", "<u4", "zero"),
+    Column("accesses", "<u8", "executions by warps of which a lane takes part, never 0"),
+    Column("lanes", "<u8", "lanes that take part"),
+    Column("sectors", "<u8", "distinct 32-byte sectors of each access; of a constant its words"),
+    Column("lines", "<u8", "distinct 128-byte lines of each access to global or local memory"),
+    Column("wavefronts", "<u8", "passes through 32 banks of 4 bytes"),
+    Column("tag_passes", "<u8", "passes through the L1's four tag banks, a line in each"),
+    Column(
+        "tag_lookups", "<u8", "distinct lines of each eight lanes; in shared memory lanes that reach another block's"
+    ),
+    Column(
+        "conflicts",
+        "<u8",
+        "of atomics the most lanes on one address, of copies to shared memory passes through its banks",
+    ),
+    Column("partial_sectors", "<u8", "sectors that a store writes in part"),
+    Column("partial_requests", "<u8", "lines in which it does"),
+)
+# Where `--counters` asks for blocks: a histogram of reuse distances in lines. A bin goes from its least distance to the
+# next one's: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, and so on, four an octave. Counts are of all accesses,
+# estimated where not all are looked at.
+REUSE_SCOPES = ("device", "block", "launch")
+REUSE_DISTANCES_COLUMNS = (
+    Column("launch", "<u4", "launch index"),
+    Column(
+        "scope",
+        "<u4",
+        "0: of all loads and stores so far; 1: of a block's loads; 2: the row has the distinct lines of the launch",
+    ),
+    Column("least_lines", "<i8", "least distance of the bin; -1: the first access"),
+    Column("lines", "<u8", "accesses to lines"),
+    Column("sectors", "<u8", "sectors of these lines that were accessed"),
+    Column("store_sectors", "<u8", "of these, written"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
 ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
+ACCESS_COUNTERS_DTYPE, REUSE_DISTANCES_DTYPE = _dtype(ACCESS_COUNTERS_COLUMNS), _dtype(REUSE_DISTANCES_COLUMNS)
 BLOCK_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE = _dtype(BLOCK_COUNTERS_COLUMNS), _dtype(WARP_COUNTERS_COLUMNS)
 
 
@@ -504,6 +543,20 @@ CHUNKS = (
         WARP_COUNTERS_DTYPE,
         "counters of the launch's warps; rows in the order in which warps ended",
         columns=WARP_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"ACCC",
+        "array",
+        ACCESS_COUNTERS_DTYPE,
+        "counters of the launch's accesses; rows ascend by pc",
+        columns=ACCESS_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"REUS",
+        "array",
+        REUSE_DISTANCES_DTYPE,
+        "reuse distances; rows ascend by (scope, least_lines)",
+        columns=REUSE_DISTANCES_COLUMNS,
     ),
     Chunk(
         b"STLN",

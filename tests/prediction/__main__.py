@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--write", action="store_true", help="store the rows")
     asked = parser.parse_args()
-    truth, bottlenecks = (read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow)) if TRUTH.exists() else ([], [])
+    truth, bottlenecks = read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow)
     chips = asked.chip or CHIPS
     names = [name for name in CARRIED_OUT if asked.only in name]
     if asked.missing:
@@ -31,9 +31,8 @@ def main() -> None:
         truth = merged(truth, found.truth, list(CARRIED_OUT), CHIPS)
         bottlenecks = merged(bottlenecks, found.bottlenecks, list(CARRIED_OUT), CHIPS)
         if asked.write:
-            write(TRUTH, truth)
-            if bottlenecks:
-                write(BOTTLENECKS, bottlenecks)
+            write(TRUTH, TruthRow, truth)
+            write(BOTTLENECKS, BottleneckRow, bottlenecks)
 
 
 if __name__ == "__main__":

@@ -43,13 +43,21 @@ def simulate(name: str, chips: Sequence[str], with_units: bool) -> Simulated:
         try:
             batches = traced(CARRIED_OUT[name], same[0])
         except GpuprofError as error:
-            found.truth.extend(refused(name, chip.name, str(error).splitlines()[0]) for chip in same)
+            found.truth.extend(_refused(name, chip, error) for chip in same)
             continue
         for chip in same:
-            truth, bottleneck = _on(name, batches, chip, with_units)
+            try:
+                truth, bottleneck = _on(name, batches, chip, with_units)
+            except GpuprofError as error:
+                truth, bottleneck = [_refused(name, chip, error)], []
             found.truth.extend(truth)
             found.bottlenecks.extend(bottleneck)
     return found
+
+
+def _refused(name: str, chip: Chip, error: GpuprofError) -> TruthRow:
+    """What a chip cannot run: its blocks do not fit, or it has no such instruction."""
+    return refused(name, chip.name, str(error).splitlines()[0])
 
 
 def _on(name: str, batches: Sequence[Sequence[Traced]], chip: Chip, with_units: bool) -> Simulated:

@@ -80,10 +80,10 @@ def _kinds(row: type[Row]) -> list[type]:
     return [row.__annotations__[field] for field in row._fields]
 
 
-def write(path: Path, rows: Sequence[Row]) -> None:
+def write(path: Path, row: type[Row], rows: Sequence[Row]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(rows[0]._fields)
+        writer.writerow(row._fields)
         writer.writerows(rows)
 
 
