@@ -56,6 +56,7 @@ RANGES = {
     "ptx_line": (0, (1 << 32) - 1),
     "depth": (1, MAX_INLINE_DEPTH),
     "least_cycles": (1, MAX_COUNT),
+    "least_lines": (-1, MAX_COUNT),
     "access_nbytes": (0, MOST_ACCESS_NBYTES),
     "mask": (0, (1 << 32) - 1),
     **dict.fromkeys(("stride_0", "stride_1", "stride_2"), STRIDE),

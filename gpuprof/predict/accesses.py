@@ -3,20 +3,66 @@ lines and sectors where it did not.
 """
 
 import sqlite3
+from typing import NamedTuple
 
 import numpy as np
 
+
+class Reuse(NamedTuple):
+    """float64 (bins,): sectors of lines by how many other lines were accessed since. `least_lines` ascends; -1: never
+    before.
+    """
+
+    least_lines: np.ndarray
+    lines: np.ndarray
+    loaded: np.ndarray
+    stored: np.ndarray
+
+    @property
+    def is_known(self) -> bool:
+        return len(self.least_lines) > 0
+
+    def far(self, lines: np.ndarray, sectors: np.ndarray) -> np.ndarray:
+        """Of `sectors`, those whose line has left a cache of so many lines, of each of `lines`; first accesses, too.
+        Distances of a bin lie evenly in it.
+        """
+        if not self.is_known:
+            return np.zeros(len(lines))
+        least = self.least_lines
+        ends = np.append(least[1:], 2 * least[-1:])
+        inside = np.clip((ends - lines[:, None]) / np.maximum(ends - least, 1), 0, 1)
+        return np.where(least < 0, 1.0, inside) @ sectors
+
+
+def together(first: Reuse, second: Reuse) -> Reuse:
+    """The histogram of two launches, one after the other."""
+    least = np.union1d(first.least_lines, second.least_lines)
+    sums = np.zeros((3, len(least)))
+    for each in (first, second):
+        sums[:, np.searchsorted(least, each.least_lines)] += each[1:]
+    return Reuse(least, *sums)
+
+
+NO_REUSE = Reuse(*np.zeros((4, 0)))
 TAG_BANKS = 4
 SECTOR_WORDS = 8
 COLUMNS = ("wavefronts", "tag_passes", "tag_lookups", "conflicts", "partial_sectors", "partial_requests")
 
 
 def counted(database: sqlite3.Connection, launch: int) -> dict[int, tuple[float, ...]]:
-    """COLUMNS by pc; nothing where the recording has no such counters."""
-    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'access_counters'").fetchone():
-        return {}
+    """COLUMNS by pc; nothing of a launch that was collected without such counters."""
     text = f"SELECT pc, {', '.join(COLUMNS)} FROM access_counters WHERE launch = ?"
     return {pc: values for pc, *values in database.execute(text, (launch,))}
+
+
+def reused(database: sqlite3.Connection, launch: int, scope: str) -> Reuse:
+    """Of a scope of the table reuse_distances; empty for a launch that was collected without."""
+    rows = database.execute(
+        "SELECT least_lines, lines, sectors - store_sectors, store_sectors FROM reuse_distances "
+        "WHERE launch = ? AND scope = ? ORDER BY least_lines",
+        (launch, scope),
+    ).fetchall()
+    return Reuse(*np.array(rows, float).reshape(-1, 4).T)
 
 
 def assumed(warps, lanes, lines, sectors, ideal) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES, described
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.row import Opcode
-from gpuprof.predict.accesses import COLUMNS, assumed, counted
+from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted, reused, together
 
 MANY_LINES = 1 << 40
 
@@ -64,6 +64,9 @@ class LaunchCounters:
     warps: int
     atomic_lines: int  # lines that are written, at most
     metrics: dict[str, float]
+    reuse: Reuse  # loads and stores, the launches before and all SMs in one stream
+    reuse_before: Reuse  # of the launches before
+    reuse_of_blocks: Reuse  # loads of each block by itself
     ops: tuple[Opcode, ...]
     executed: Executed
     waits: Waits
@@ -79,10 +82,14 @@ def read_counters(database: sqlite3.Connection) -> list[LaunchCounters]:
         "SELECT launch, kernel, stream, grid, block, f.registers, f.shared_nbytes + dynamic_shared_nbytes, cycles, "
         "start_cycle, end_cycle FROM launches JOIN functions f USING (function) ORDER BY launch"
     ).fetchall()
-    return [_launch(database, *row) for row in rows]
+    found, before = [], NO_REUSE
+    for row in rows:
+        found.append(_launch(database, before, *row))
+        before = together(before, found[-1].reuse)
+    return found
 
 
-def _launch(db, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:
+def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:
     metrics = {
         name: value
         for name, value in db.execute("SELECT metric, value FROM launch_metrics WHERE launch = ?", (launch,))
@@ -106,6 +113,9 @@ def _launch(db, launch, kernel, stream, grid, block, registers, shared, cycles, 
         int(metrics["warps_launched"]),
         _written_lines(db, launch),
         metrics,
+        reused(db, launch, "device"),
+        before,
+        reused(db, launch, "block"),
         ops,
         executed,
         _waits(db, launch, places),

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.predict.traffic import traffic_of
+from gpuprof.predict.traffic import Traffic, traffic_of
 from gpuprof.predict.units.blocks import Residency, residency
-from gpuprof.predict.units.dram import dram, rows
+from gpuprof.predict.units.dram import dram
 from gpuprof.predict.units.issue import issue, slots
 from gpuprof.predict.units.latency import Latency, latency
 from gpuprof.predict.units.link import link
@@ -66,8 +66,7 @@ class Demands:
     chip: dict[str, np.ndarray]
 
 
-def demands(work: Work) -> Demands:
-    traffic = traffic_of(work)
+def demands(work: Work, traffic: Traffic) -> Demands:
     return Demands(
         {"issue": issue(work), **pipes(work), "address": address(work)},
         {"lsu": lsu(work), "link": link(work, traffic)},
@@ -75,13 +74,13 @@ def demands(work: Work) -> Demands:
             "slice": slices(work, traffic),
             "atomic": atomic(work),
             "dram": dram(work, traffic),
-            "rows": rows(work, traffic),
         },
     )
 
 
 def model(work: Work) -> Modelled:
-    chips, fits, needs, waits = work.chips, residency(work), demands(work), latency(work)
+    traffic = traffic_of(work)
+    chips, fits, needs, waits = work.chips, residency(work), demands(work, traffic), latency(work, traffic)
     at_a_time = fits.blocks_per_sm * chips["sms"]
     full = together(work, needs, waits, fits.blocks_per_sm, at_a_time)
     last = together(work, needs, waits, np.ceil(fits.left / chips["sms"]), fits.left)

@@ -15,10 +15,3 @@ def dram(work: Work, traffic: Traffic) -> np.ndarray:
     turning = turns * chips["dram_turn_ns"] * chips["clock_mhz"] / 1000 / chips["dram_channels"]
     buses = (traffic.read_sectors + traffic.write_sectors) * SECTOR_NBYTES / nbytes_per_cycle + turning
     return buses / work.counters.warps
-
-
-def rows(work: Work, traffic: Traffic) -> np.ndarray:
-    """A bank opens a row each `dram_row_cycle_ns`, at most."""
-    chips = work.chips
-    cycle = chips["dram_row_cycle_ns"] * chips["clock_mhz"] / 1000
-    return traffic.rows * cycle / (chips["dram_channels"] * chips["dram_banks"]) / work.counters.warps

@@ -14,6 +14,7 @@ from gpuprof.isa.causes import INDEX as KIND
 from gpuprof.isa.stalls import INDEX as REASON
 from gpuprof.predict.counters import Waits
 from gpuprof.predict.facts import PIPES
+from gpuprof.predict.traffic import Traffic
 from gpuprof.predict.work import Work
 
 # Cycles in which another warp, or the warp's own access before, holds a unit: the units' models have them.
@@ -23,11 +24,6 @@ BUSY = tuple(
         "not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall",
     )
 )  # fmt: skip
-# Latencies by chip number. A recorded stall that is longer has waited in a queue.
-BY_NUMBER = {
-    "l1": "latency.memory", "l2": "l2_near_cycles", "l2_far": "l2_far_cycles", "dram": "dram_cycles",
-    "pending": "dram_cycles",
-}  # fmt: skip
 BY_INSTRUCTION = ("unit", "shared", "constant", "queued")
 # First uses: once an SM, however many waves of blocks follow.
 COLD = {"constant_miss": "constant_cold_cycles", "l0_miss": "l0i_miss_cycles", "l1i_miss": "l1i_miss_cycles"}
@@ -44,9 +40,11 @@ class Latency:
     cold_cycles: np.ndarray
 
 
-def latency(work: Work) -> Latency:
+def latency(work: Work, traffic: Traffic) -> Latency:
     waits = work.counters.waits
     unloaded = np.zeros((len(waits.cycles), len(work.chips)))
+    for name, cycles in levels(work, traffic).items():
+        _fill(unloaded, work, waits, waits.kind == KIND[name], _load(cycles))
     for name, of_kind in MODELS.items():
         _fill(unloaded, work, waits, waits.kind == KIND[name], of_kind)
     unloaded[np.isin(waits.reason, BUSY)] = 0
@@ -79,8 +77,28 @@ def moved(waits: Waits, of: np.ndarray, cycles: np.ndarray, at_least: bool) -> n
     return np.maximum(0, alone + count * (cycles - cycles[:, :1]))
 
 
-def _by_number(name: str, at_least: bool = True) -> Callable:
-    return lambda work, waits, of: moved(waits, of, work.chips[name][None], at_least)
+def levels(work: Work, traffic: Traffic) -> dict[str, np.ndarray]:
+    """Cycles from load to use by the level that a load's last part came from on the reference chip. What another chip's
+    caches lose comes from the level behind, what they gain from the one before.
+    """
+    chips = work.chips
+    near, far, dram = chips["l2_near_cycles"], chips["l2_far_cycles"], chips["dram_cycles"]
+    return {
+        "l1": chips["latency.memory"] + traffic.l1_lost * (near - chips["latency.memory"]),
+        "l2": near + traffic.l2_lost * (dram - near),
+        "l2_far": far + traffic.l2_lost * (dram - far),
+        "dram": dram + traffic.l2_gained * (near - dram),
+        "pending": dram + traffic.l2_gained * (near - dram),
+    }
+
+
+def _load(cycles: np.ndarray) -> Callable:
+    """A recorded stall that is longer than its load takes has waited in a queue."""
+    return lambda work, waits, of: moved(waits, of, cycles[None], True)
+
+
+def _by_number(name: str) -> Callable:
+    return lambda work, waits, of: moved(waits, of, work.chips[name][None], False)
 
 
 def _by_instruction(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
@@ -131,10 +149,9 @@ def _nothing(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
 
 
 MODELS: dict[str, Callable] = {
-    **{name: _by_number(number) for name, number in BY_NUMBER.items()},
-    **{name: _by_number(number, at_least=False) for name, number in COLD.items()},
+    **{name: _by_number(number) for name, number in COLD.items()},
     **dict.fromkeys(BY_INSTRUCTION, _by_instruction),
-    "branch": _by_number("branch_cycles", at_least=False),
+    "branch": _by_number("branch_cycles"),
     "result": _result,
     "slot": _slot,
     "atomic": _atomic,
@@ -145,7 +162,8 @@ MODELS: dict[str, Callable] = {
     **dict.fromkeys(("queue", "scheduler", "grid"), _nothing),
     **dict.fromkeys(("arrival", "copy", "product"), _as_recorded),
 }
-assert MODELS.keys() == KIND.keys(), MODELS.keys() ^ KIND.keys()
+LEVELS = ("l1", "l2", "l2_far", "dram", "pending")
+assert MODELS.keys() | set(LEVELS) == KIND.keys(), MODELS.keys() ^ KIND.keys()
 
 
 def _share_barriers(unloaded: np.ndarray, work: Work, waits: Waits) -> None:
