@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+BIN_BITS = 2  # a bin is a quarter of an octave wide
+
 
 class Reuse(NamedTuple):
     """float64 (bins,): sectors of lines by how many other lines were accessed since. `least_lines` ascends; -1: never
@@ -29,8 +31,8 @@ class Reuse(NamedTuple):
         if not self.is_known:
             return np.zeros(len(lines))
         least = self.least_lines
-        ends = np.append(least[1:], 2 * least[-1:])
-        inside = np.clip((ends - lines[:, None]) / np.maximum(ends - least, 1), 0, 1)
+        wide = np.maximum(1, 2.0 ** (np.floor(np.log2(np.maximum(least, 1))) - BIN_BITS))
+        inside = np.clip((least + wide - lines[:, None]) / wide, 0, 1)
         return np.where(least < 0, 1.0, inside) @ sectors
 
 

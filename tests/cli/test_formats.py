@@ -15,6 +15,7 @@ FORMATS = {
     "fidelity": ("text", "csv", "json"),
     "records": ("text", "csv", "json"),
     "check": ("text", "json"),
+    "predict": ("text", "csv", "json"),
     "list": ("text", "json"),
 }
 
