@@ -50,6 +50,7 @@ ALLOWED = {
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
     ("gpuprof.fidelity.kernels", "PATH.open"): "a table of the package",
     ("gpuprof.fidelity.stored", "PATH.open"): "a table of the package",
+    ("gpuprof.predict.validated", "FILE.open"): "a table of the package",
     ("gpuprof.compiled.sources", "file.read_bytes"): "files of the package",
     ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",
     ("gpuprof.compile.cuda", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
