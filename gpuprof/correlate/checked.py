@@ -17,7 +17,11 @@ from gpuprof.records.reader import Launch, Recording
 from gpuprof.records.schema import BANK_PATTERNS_DTYPE
 
 TEXT_METRICS = {"occupancy_limiter"}  # the others are numbers
-ROW_FIELDS = (*("ledger", "counters", "stalls", "stall_lengths", "causes", "losses"), "bank_patterns")  # exact counts
+# exact counts
+ROW_FIELDS = (
+    *("ledger", "counters", "stalls", "stall_lengths", "causes", "losses", "bank_patterns"),
+    *("activity", "activity_stalls"),
+)
 OF_PATTERNS = set(BANK_PATTERNS_DTYPE.names) - {"warps"}
 # which no one adds up
 NAMES_IN_ROWS = {"pc", "cause_pc", "reason", "bin", "kind", "flags", "sm", "reserved"} | OF_PATTERNS

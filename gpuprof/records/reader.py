@@ -15,6 +15,8 @@ from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
     ACCESS_DTYPE,
+    ACTIVITY_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     CAUSES_DTYPE,
     CONSTRAINT_DTYPE,
@@ -67,6 +69,8 @@ class Launch:
     stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
     causes: np.ndarray = field(default_factory=partial(_no_rows, CAUSES_DTYPE))
     losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
+    activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
+    activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
 
 
 class TraceKey(NamedTuple):
@@ -328,6 +332,8 @@ ATTRIBUTES = {
     b"STLH": "stall_lengths",
     b"CAUS": "causes",
     b"SMDR": "losses",
+    b"ACTV": "activity",
+    b"ACTR": "activity_stalls",
 }
 TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints"}
 ADDERS = {
@@ -350,6 +356,8 @@ ADDERS = {
     b"STLH": Builder._rows,
     b"CAUS": Builder._rows,
     b"SMDR": Builder._rows,
+    b"ACTV": Builder._rows,
+    b"ACTR": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

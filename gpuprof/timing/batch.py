@@ -16,6 +16,7 @@ from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
+from gpuprof.timing.state.activity import bins_of, first_shift
 from gpuprof.timing.state.layout import N_GROUPS
 from gpuprof.timing.state.machine import Machine, carve_out
 from gpuprof.timing.state.occupancy import Occupancy, occupancy, registers_of_warp
@@ -147,6 +148,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "has_mbarriers": grid.program.has_mbarriers,
             "total_blocks": grid.n_blocks,
             "launched": grid.grid.launched_by is None,
+            "bin_shift": first_shift(bins_of(len(grids))),
         }
         numbers |= zip(("cluster_x", "cluster_y", "cluster_z"), launch.cluster, strict=True)
         numbers |= {

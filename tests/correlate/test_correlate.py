@@ -6,11 +6,14 @@ import pytest
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database, open_database
 from gpuprof.correlate.program_tables import access
+from gpuprof.errors import FileFormatError
 from gpuprof.isa.causes import KINDS
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import (
+    ACTIVITY_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     CAUSES_DTYPE,
     LOSSES_DTYPE,
@@ -94,6 +97,8 @@ TABLES = {
     "sampled_counters": [],
     "stalls": [],
     "stall_lengths": [],
+    "activity": [],
+    "activity_stalls": [],
     "causes": [],
     "bank_patterns": [],
     "counters": [(0, 0x1000, 4, *[0] * 9), (0, 0x1010, 4, 0, 0, 0, 0, 16, 0, 0, 0, 0)],
@@ -138,6 +143,8 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         b"STLH": np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS_DTYPE),
         b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES_DTYPE),
         b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
+        b"ACTV": np.array([(100, 128, 90), (228, 128, 72)], ACTIVITY_DTYPE),
+        b"ACTR": np.array([(0, SELECTED, 4), (1, LONG, 600)], ACTIVITY_STALLS_DTYPE),
         b"BANK": np.array(
             [
                 (0x1000, 0xFFFF, 12, 128, -4, 0, 8, 2, 1, 64, 1064),
@@ -150,10 +157,11 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
     path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
     launch = read_recording(path).launches[0]
     read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes)
-    read += (launch.losses, launch.bank_patterns)
+    read += (launch.losses, launch.activity, launch.activity_stalls, launch.bank_patterns)
     assert [found.tolist() for found in read] == [written.tolist() for written in rows.values()]
     db = ensure_database(path)
     tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses", "bank_patterns")
+    tables += ("activity", "activity_stalls")
     assert {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables} == {
         "samplers": [(0, "kernels", "saxpy"), (0, "period_cycles", 64)],
         "sampled_counters": [(0, 132, 1, 2, 3, 9, 5, 64, 16, 48, 40, 256)],
@@ -161,12 +169,31 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         "stall_lengths": [(0, 0x1010, LONG, 128, 1), (0, 0x1010, LONG, 256, 1)],
         "causes": [(0, 0x1010, LONG, 0x1000, 3, 1, 0, 1, 600, 2)],
         "sample_losses": [(0, 1, 9, 5, 1)],
+        # The last bin ends with the launch.
+        "activity": [(0, 0, 100, 228, 90), (0, 1, 228, 300, 72)],
+        "activity_stalls": [(0, 0, SELECTED, 4), (0, 1, LONG, 600)],
         "bank_patterns": [
             (0, 0x1000, 0, 12, 0xFFFF, 128, 8, -4, 2, 0, 1, 64, 1064),
             (0, 0x1000, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0),
             (0, 0x1010, 0, 2, 1, 0, 1, 0, 1, 0, 1, 0, 4),
         ],
     }
+
+
+@pytest.mark.parametrize(
+    "bins, stalls",
+    [
+        ([(100, 64, 0), (228, 64, 0)], []),  # a hole between
+        ([(50, 128, 0)], []),  # before the launch
+        ([(100, 256, 0), (356, 256, 0)], []),  # behind its end
+        ([(100, 128, 0)], [(1, 0, 4)]),  # no such bin
+    ],
+)
+def test_bins_of_time_that_do_not_follow_each_other(tmp_path, bins, stalls):
+    rows = {b"ACTV": np.array(bins, ACTIVITY_DTYPE), b"ACTR": np.array(stalls, ACTIVITY_STALLS_DTYPE)}
+    path = write_saxpy(tmp_path / "a.gprec", further=rows)
+    with pytest.raises(FileFormatError, match="launch 0 has bins of time that do not follow each other"):
+        ensure_database(path)
 
 
 def test_no_table_is_left_out(saxpy):
