@@ -1,0 +1,6 @@
+// The views, in the order of their tabs. Each is { name, title, question, isThere(page), open(page, place) }; `open` gives
+// { element, update(place), close() }.
+
+import { view as summary } from "./summary.js";
+
+export const VIEWS = [summary];
