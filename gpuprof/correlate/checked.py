@@ -20,7 +20,7 @@ TEXT_METRICS = {"occupancy_limiter"}  # the others are numbers
 # exact counts
 ROW_FIELDS = (
     *("ledger", "counters", "stalls", "stall_lengths", "causes", "losses", "bank_patterns"),
-    *("activity", "activity_stalls"),
+    *("activity", "activity_stalls", "activity_of_sms"),
 )
 OF_PATTERNS = set(BANK_PATTERNS_DTYPE.names) - {"warps"}
 # which no one adds up

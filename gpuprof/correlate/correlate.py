@@ -151,6 +151,11 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
             "activity_stalls",
             reason_rows(recording, number, launch.activity_stalls, "activity", ACTIVITY_STALLS_DTYPE.names),
         )
+        insert(
+            database,
+            "activity_of_sms",
+            integer_rows(recording, number, launch.activity_of_sms, ("sm", "active_cycles")),
+        )
         insert(database, "causes", cause_rows(recording, number, launch.causes))
         insert(database, "bank_patterns", pattern_rows(recording, number, launch.bank_patterns))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))

@@ -210,6 +210,12 @@ CREATE TABLE activity_stalls ( -- exact: what a launch's warps did in each bin; 
     cycles INTEGER NOT NULL,   -- warp-cycles, never 0
     PRIMARY KEY (launch, bin, reason)
 ) WITHOUT ROWID;
+CREATE TABLE activity_of_sms ( -- exact: sums over SMs are sm_active_cycles
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    sm INTEGER NOT NULL,       -- number of the SM
+    active_cycles INTEGER NOT NULL, -- in which a warp of the launch was there, never 0
+    PRIMARY KEY (launch, sm)
+) WITHOUT ROWID;
 CREATE TABLE stalls (          -- exact: a stall is all that a warp waits for one reason before one issue of an instruction, or after its last one
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- of the instruction that waits

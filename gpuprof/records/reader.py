@@ -16,6 +16,7 @@ from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
     ACCESS_DTYPE,
     ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
     ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     CAUSES_DTYPE,
@@ -71,6 +72,7 @@ class Launch:
     losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
     activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
     activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
+    activity_of_sms: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_OF_SMS_DTYPE))
 
 
 class TraceKey(NamedTuple):
@@ -334,6 +336,7 @@ ATTRIBUTES = {
     b"SMDR": "losses",
     b"ACTV": "activity",
     b"ACTR": "activity_stalls",
+    b"ACSM": "activity_of_sms",
 }
 TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints"}
 ADDERS = {
@@ -358,6 +361,7 @@ ADDERS = {
     b"SMDR": Builder._rows,
     b"ACTV": Builder._rows,
     b"ACTR": Builder._rows,
+    b"ACSM": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

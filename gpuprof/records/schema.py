@@ -186,6 +186,11 @@ ACTIVITY_COLUMNS = (
     Column("bin_cycles", "<u8", "how long it is; the last one of a launch ends with the launch"),
     Column("sm_active_cycles", "<u8", "sum over SMs of the cycles in which a warp of the launch was there"),
 )
+ACTIVITY_OF_SMS_COLUMNS = (
+    Column("sm", "<u4", "number of the SM"),
+    Column("reserved", "<u4", "zero"),
+    Column("active_cycles", "<u8", "in which a warp of the launch was there, never 0"),
+)
 ACTIVITY_STALLS_COLUMNS = (
     Column("bin", "<u4", "number of the bin, from 0"),
     Column("reason", "<u4", "number of the stall reason"),
@@ -237,6 +242,7 @@ LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
 ACTIVITY_DTYPE, ACTIVITY_STALLS_DTYPE = _dtype(ACTIVITY_COLUMNS), _dtype(ACTIVITY_STALLS_COLUMNS)
+ACTIVITY_OF_SMS_DTYPE = _dtype(ACTIVITY_OF_SMS_COLUMNS)
 
 
 def losses_of_none(samples: np.ndarray) -> np.ndarray:
@@ -498,6 +504,13 @@ CHUNKS = (
         ACTIVITY_STALLS_DTYPE,
         "what its warps did in each bin; rows ascend by (bin, reason)",
         columns=ACTIVITY_STALLS_COLUMNS,
+    ),
+    Chunk(
+        b"ACSM",
+        "array",
+        ACTIVITY_OF_SMS_DTYPE,
+        "the launch's cycles on each SM; rows ascend by SM",
+        columns=ACTIVITY_OF_SMS_COLUMNS,
     ),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
     Chunk(

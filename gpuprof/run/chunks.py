@@ -14,6 +14,7 @@ from gpuprof.fidelity.sentence import sentence
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.schema import (
     ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
     ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     COUNTERS_DTYPE,
@@ -121,6 +122,7 @@ def record_end(
     bins, stalls = activity_rows(coarser(timing.activity, most_bins), timing.start_cycle)
     recorder.exact_rows(b"ACTV", launch.index, bins)
     recorder.exact_rows(b"ACTR", launch.index, stalls)
+    recorder.exact_rows(b"ACSM", launch.index, sm_rows(timing))
     recorder.launch_end(launch.index, timing)
 
 
@@ -134,6 +136,14 @@ def activity_rows(activity: Activity, start_cycle: int) -> tuple[np.ndarray, np.
     stalls = np.zeros(len(bin_), ACTIVITY_STALLS_DTYPE)
     stalls["bin"], stalls["reason"], stalls["cycles"] = bin_, reason, cycles[bin_, reason]
     return bins, stalls
+
+
+def sm_rows(timing: LaunchTiming) -> np.ndarray:
+    """Cycles on each SM as rows of records.schema.ACTIVITY_OF_SMS_DTYPE."""
+    sm = np.flatnonzero(timing.active_cycles_of_sm)
+    rows = np.zeros(len(sm), ACTIVITY_OF_SMS_DTYPE)
+    rows["sm"], rows["active_cycles"] = sm, timing.active_cycles_of_sm[sm]
+    return rows
 
 
 def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:

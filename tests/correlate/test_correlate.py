@@ -13,6 +13,7 @@ from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import (
     ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
     ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     CAUSES_DTYPE,
@@ -98,6 +99,7 @@ TABLES = {
     "stalls": [],
     "stall_lengths": [],
     "activity": [],
+    "activity_of_sms": [],
     "activity_stalls": [],
     "causes": [],
     "bank_patterns": [],
@@ -144,6 +146,7 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES_DTYPE),
         b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
         b"ACTV": np.array([(100, 128, 90), (228, 128, 72)], ACTIVITY_DTYPE),
+        b"ACSM": np.array([(3, 0, 162)], ACTIVITY_OF_SMS_DTYPE),
         b"ACTR": np.array([(0, SELECTED, 4), (1, LONG, 600)], ACTIVITY_STALLS_DTYPE),
         b"BANK": np.array(
             [
@@ -157,11 +160,11 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
     path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
     launch = read_recording(path).launches[0]
     read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes)
-    read += (launch.losses, launch.activity, launch.activity_stalls, launch.bank_patterns)
+    read += (launch.losses, launch.activity, launch.activity_of_sms, launch.activity_stalls, launch.bank_patterns)
     assert [found.tolist() for found in read] == [written.tolist() for written in rows.values()]
     db = ensure_database(path)
     tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses", "bank_patterns")
-    tables += ("activity", "activity_stalls")
+    tables += ("activity", "activity_stalls", "activity_of_sms")
     assert {table: db.execute(f"SELECT * FROM {table}").fetchall() for table in tables} == {
         "samplers": [(0, "kernels", "saxpy"), (0, "period_cycles", 64)],
         "sampled_counters": [(0, 132, 1, 2, 3, 9, 5, 64, 16, 48, 40, 256)],
@@ -171,6 +174,7 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
         "sample_losses": [(0, 1, 9, 5, 1)],
         # The last bin ends with the launch.
         "activity": [(0, 0, 100, 228, 90), (0, 1, 228, 300, 72)],
+        "activity_of_sms": [(0, 3, 162)],
         "activity_stalls": [(0, 0, SELECTED, 4), (0, 1, LONG, 600)],
         "bank_patterns": [
             (0, 0x1000, 0, 12, 0xFFFF, 128, 8, -4, 2, 0, 1, 64, 1064),

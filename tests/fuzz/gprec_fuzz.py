@@ -140,7 +140,19 @@ def write_everything(path: Path) -> Path:
             samples = SAMPLES.copy()
             samples["launch"] = launch
             writer.samples(launch, samples)
-            for type_ in (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK", b"ACTV", b"ACTR"):
+            for type_ in (
+                b"LEDG",
+                b"CNTR",
+                b"SMCN",
+                b"STLN",
+                b"STLH",
+                b"CAUS",
+                b"SMDR",
+                b"BANK",
+                b"ACTV",
+                b"ACTR",
+                b"ACSM",
+            ):
                 rows = np.ones(1, BY_TYPE[type_].dtype)
                 for name in {"launch", "sm", "reserved", "bin"} & set(rows.dtype.names):
                     rows[name] = launch if name == "launch" else 0
