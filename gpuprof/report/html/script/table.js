@@ -10,7 +10,8 @@ let nTables = 0;
 
 // options:
 //   caption   what the table holds, for those who do not see it
-//   columns   { name, title, hint, width (in characters; 0: what is left), align, cell(row), value(row) to sort by }
+//   columns   { name, title, hint, width (in characters; 0: what is left), least (then), align, class, style(row),
+//             cell(row): text or a node, value(row) to sort by }
 //   rows      anything, one each
 //   rowHeight in pixels
 //   onSelect(row, index), onOpen(row, index)  a click or the arrow keys; Enter
@@ -138,7 +139,11 @@ class DataTable {
   drawRow(index) {
     const row = this.rows[index];
     const cells = this.columns.map((column) =>
-      el("td", { class: [column.align === "left" ? "" : "number", column.class ?? ""].join(" ").trim() || null }, column.cell(row)),
+      el(
+        "td",
+        { class: [column.align === "left" ? "" : "number", column.class ?? ""].join(" ").trim() || null, style: column.style?.(row) },
+        column.cell(row),
+      ),
     );
     const isSelected = index === this.selected;
     return el(

@@ -2,5 +2,6 @@
 // { element, update(place), close() }.
 
 import { view as summary } from "./summary.js";
+import { view as source } from "./source.js";
 
-export const VIEWS = [summary];
+export const VIEWS = [summary, source];
