@@ -10,7 +10,7 @@ import { metricsOf, textOf } from "./metrics.js";
 import { dataTable } from "./table.js";
 
 const ROW_HEIGHT = 20;
-const NARROW = 760; // pixels: less has room for one pane
+const NARROW = 760; // pixels: less has room for one pane, and for its main columns
 const KEYS = [
   ["n, p", "next and previous in the order of the measure"],
   ["/", "search; Enter finds the next"],
@@ -118,7 +118,7 @@ class Source {
 
   // The columns that somebody has chosen, or the usual ones.
   get columns() {
-    return this.chosenColumns ?? new Set(USUAL[this.panes.length]);
+    return this.chosenColumns ?? new Set(this.isNarrow ? [] : USUAL[this.panes.length]);
   }
 
   showColumn(name, isShown) {
@@ -126,6 +126,10 @@ class Source {
     if (isShown) this.chosenColumns.add(name);
     else this.chosenColumns.delete(name);
     this.panes.forEach((pane) => pane.drawColumns());
+  }
+
+  get isNarrow() {
+    return window.innerWidth < NARROW;
   }
 
   get metric() {
@@ -157,7 +161,7 @@ class Source {
       this.whole = new Measured(this.profile, this.profile.instructionsOf(kernel));
     }
     const there = [...this.listings.keys()];
-    const usual = window.innerWidth < NARROW ? there.slice(0, 1) : [there[0], there[there.length - 1]];
+    const usual = this.isNarrow ? there.slice(0, 1) : [there[0], there[there.length - 1]];
     const asked = (panes ?? this.paneNames)?.split(",").filter((name) => this.listings.has(name)) ?? [];
     this.showPanes(asked.length ? asked : [...new Set(usual)]);
   }
@@ -306,14 +310,15 @@ class Pane {
     const { source, listing } = this;
     const { metric, profile } = source;
     const ofRow = (cell) => (item) => (item.isHeading ? "" : cell(this.measuredOf(item)));
-    return [
-      { name: "arrows", title: "", width: 5, align: "left", class: "gutter", cell: () => "" },
-      { name: "line", title: listing.name === "isa" ? "address" : "line", width: listing.name === "isa" ? 10 : 6, class: "dim", cell: (item) => (item.isHeading || !item.number ? "" : listing.name === "isa" ? `0x${item.number.toString(16)}` : String(item.number)) },
-      { name: "metric", title: metric.title, hint: metric.hint, width: 8, class: "heat", style: (item) => ({ "--part": String(this.partOf(item)) }), cell: (item) => textOf(metric, this.valueOf(item), this.wholeValue) },
-      { name: "stalls", title: "stalls", hint: "As long as the row is costly, with a part for each stall reason.", width: 12, align: "left", cell: ofRow((row) => stackedBar(row.mix, this.barMost ? sum(row.mix) / this.barMost : 0, profile.terms, profile.unit)) },
+    const all = [
+      { name: "arrows", title: "", width: 4, align: "left", class: "gutter", cell: () => "" },
+      { name: "line", title: listing.name === "isa" ? "address" : "line", width: listing.name === "isa" ? 8 : 4, class: "dim", cell: (item) => (item.isHeading || !item.number ? "" : listing.name === "isa" ? `0x${item.number.toString(16)}` : String(item.number)) },
+      { name: "metric", title: metric.title, hint: metric.hint, width: Math.max(6, metric.title.length), class: "heat", style: (item) => ({ "--part": String(this.partOf(item)) }), cell: (item) => textOf(metric, this.valueOf(item), this.wholeValue) },
+      { name: "stalls", title: "stalls", hint: "As long as the row is costly, with a part for each stall reason.", width: 10, align: "left", cell: ofRow((row) => stackedBar(row.mix, this.barMost ? sum(row.mix) / this.barMost : 0, profile.terms, profile.unit)) },
       ...EXTRA.filter(({ name }) => source.columns.has(name)).map((column) => ({ ...column, cell: ofRow((row) => column.cell(row, this)) })),
       { name: "code", title: listing.name === "source" ? "source" : "instruction", width: 0, least: this.codeWidth, align: "left", class: "code", cell: (item) => this.code(item) },
     ];
+    return source.isNarrow ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
   }
 
   drawColumns() {
@@ -404,6 +409,7 @@ class Pane {
 
   drawArrows() {
     this.picture?.remove();
+    if (this.source.isNarrow) return;
     this.picture = arrowsOf(this.listing, this.selectedRow, (row) => this.lineOf(row), this.items.length, ROW_HEIGHT);
     this.table.element.append(this.picture);
     this.picture.style.setProperty("top", `${this.table.head.offsetHeight}px`);

@@ -16,14 +16,16 @@ let nTables = 0;
 //   rowHeight in pixels
 //   onSelect(row, index), onOpen(row, index)  a click or the arrow keys; Enter
 //   onSort(column)  where the owner sorts; else the table does, by `value`
-//   rowClass(row)
+//   rowClass(row), rowAttributes(row)
+//   onKey(event, row, index)  keys that the table has no use for
+//   role      of what is more than a table
 export function dataTable(options) {
   return new DataTable(options);
 }
 
 class DataTable {
-  constructor({ caption, columns, rows, rowHeight = 26, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes }) {
-    Object.assign(this, { columns, rows, rowHeight, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes });
+  constructor({ caption, columns, rows, rowHeight = 26, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes, role }) {
+    Object.assign(this, { columns, rows, rowHeight, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes, role });
     this.id = `table-${(nTables += 1)}`;
     this.selected = -1;
     this.sorted = { name: "", down: true };
@@ -32,7 +34,7 @@ class DataTable {
     this.caption = caption;
     this.table = el(
       "table",
-      { role: onSelect ? "grid" : null, tabindex: onSelect ? "0" : null, id: this.id },
+      { role: role ?? (onSelect ? "grid" : null), tabindex: onSelect ? "0" : null, id: this.id },
       el("caption", { class: "unseen" }, caption),
       this.head,
       this.body,
@@ -71,7 +73,7 @@ class DataTable {
           scope: "col",
           class: column.align === "left" ? null : "number",
           "aria-sort": isSorted ? (this.sorted.down ? "descending" : "ascending") : null,
-          style: column.width ? { width: `${column.width}ch` } : {},
+          style: column.width ? { width: `${column.width + 2}ch` } : {},
         },
         sort,
       );
