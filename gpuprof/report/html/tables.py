@@ -1,6 +1,6 @@
 """The tables of a page's data, in their order."""
 
-from gpuprof.report.html.data import header, kernels, listings
+from gpuprof.report.html.data import grid, header, kernels, listings, stalls
 from gpuprof.report.html.schema import Table
 
-TABLES: tuple[Table, ...] = (*header.TABLES, *kernels.TABLES, *listings.TABLES)
+TABLES: tuple[Table, ...] = (*header.TABLES, *kernels.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES)

@@ -1,5 +1,7 @@
 // One profile's tables, with what several views work out from them.
 
+import { baseName } from "./figures.js";
+
 export class Profile {
   constructor(tables) {
     this.tables = tables;
@@ -58,5 +60,28 @@ export class Profile {
   instructionsOf(kernel) {
     this.byKernel ??= this.tables.instructions.rowsBy("kernel");
     return this.byKernel.get(kernel) ?? [];
+  }
+
+  // The line of an instruction, "saxpy.cu:4", or its address.
+  placeOf(instruction) {
+    this.lines ??= this.linesByInstruction();
+    return this.lines.get(instruction) ?? `0x${this.tables.instructions.column("address")[instruction].toString(16)}`;
+  }
+
+  linesByInstruction() {
+    const { sections, rows, row_instructions: all } = this.tables;
+    const found = new Map();
+    const starts = sections.starts("rows");
+    let at = 0;
+    for (let section = 0; section < sections.n; section += 1) {
+      const name = sections.get("listing", section) === "source" ? baseName(sections.get("path", section)) : "";
+      for (let row = starts[section]; row < starts[section + 1]; row += 1) {
+        const number = rows.column("number")[row];
+        const own = all.column("instruction").subarray(at, at + rows.column("own")[row]);
+        if (name && number) for (const instruction of own) found.set(instruction, `${name}:${number}`);
+        at += rows.column("own")[row] + rows.column("inlined")[row];
+      }
+    }
+    return found;
   }
 }

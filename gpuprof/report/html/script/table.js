@@ -10,19 +10,22 @@ let nTables = 0;
 
 // options:
 //   caption   what the table holds, for those who do not see it
-//   columns   { name, title, hint, width (in characters; 0: what is left), align, cell(row), value(row) to sort by }
+//   columns   { name, title, hint, width (in characters; 0: what is left), least (then), align, class, style(row),
+//             cell(row): text or a node, value(row) to sort by }
 //   rows      anything, one each
 //   rowHeight in pixels
 //   onSelect(row, index), onOpen(row, index)  a click or the arrow keys; Enter
 //   onSort(column)  where the owner sorts; else the table does, by `value`
-//   rowClass(row)
+//   rowClass(row), rowAttributes(row)
+//   onKey(event, row, index)  keys that the table has no use for
+//   role      of what is more than a table
 export function dataTable(options) {
   return new DataTable(options);
 }
 
 class DataTable {
-  constructor({ caption, columns, rows, rowHeight = 26, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes }) {
-    Object.assign(this, { columns, rows, rowHeight, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes });
+  constructor({ caption, columns, rows, rowHeight = 26, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes, role }) {
+    Object.assign(this, { columns, rows, rowHeight, onSelect, onOpen, onSort, rowClass, onKey, rowAttributes, role });
     this.id = `table-${(nTables += 1)}`;
     this.selected = -1;
     this.sorted = { name: "", down: true };
@@ -31,7 +34,7 @@ class DataTable {
     this.caption = caption;
     this.table = el(
       "table",
-      { role: onSelect ? "grid" : null, tabindex: onSelect ? "0" : null, id: this.id },
+      { role: role ?? (onSelect ? "grid" : null), tabindex: onSelect ? "0" : null, id: this.id },
       el("caption", { class: "unseen" }, caption),
       this.head,
       this.body,
@@ -70,7 +73,7 @@ class DataTable {
           scope: "col",
           class: column.align === "left" ? null : "number",
           "aria-sort": isSorted ? (this.sorted.down ? "descending" : "ascending") : null,
-          style: column.width ? { width: `${column.width}ch` } : {},
+          style: column.width ? { width: `${column.width + 2}ch` } : {},
         },
         sort,
       );
@@ -138,7 +141,11 @@ class DataTable {
   drawRow(index) {
     const row = this.rows[index];
     const cells = this.columns.map((column) =>
-      el("td", { class: [column.align === "left" ? "" : "number", column.class ?? ""].join(" ").trim() || null }, column.cell(row)),
+      el(
+        "td",
+        { class: [column.align === "left" ? "" : "number", column.class ?? ""].join(" ").trim() || null, style: column.style?.(row) },
+        column.cell(row),
+      ),
     );
     const isSelected = index === this.selected;
     return el(

@@ -2,5 +2,7 @@
 // { element, update(place), close() }.
 
 import { view as summary } from "./summary.js";
+import { view as grid } from "./grid.js";
+import { view as source } from "./source.js";
 
-export const VIEWS = [summary];
+export const VIEWS = [summary, grid, source];
