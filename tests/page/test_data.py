@@ -50,7 +50,10 @@ def test_each_row_has_the_numbers_of_the_json(made, listing):
     assert len(found) == len(wanted)
     for (section, row, own, inlined), (in_section, want) in zip(found, wanted, strict=True):
         assert (section["function"], section["path"]) == (in_section["function"], in_section["path"])
-        assert (row["number"], row["text"].strip()) == (want["address" if listing == "isa" else "line"], want["text"].strip())
+        assert (row["number"], row["text"].strip()) == (
+            want["address" if listing == "isa" else "line"],
+            want["text"].strip(),
+        )
         if listing != "isa":
             assert [tables["instructions"][each]["address"] for each in own] == want["addresses"]
         assert cost_by_reason(tables, own, "cycles") == want["cycles"]
