@@ -117,7 +117,9 @@ def takes(page: str | None, flag: str) -> bool:
 def refuse_beside_html(options: dict[str, object]) -> None:
     given = [name for name, value in options.items() if value is not None]
     if given:
-        raise UsageError(f"{given[0]} goes with text, csv and json; leave it out: the page for a browser has every view")
+        raise UsageError(
+            f"{given[0]} goes with text, csv and json; leave it out: the page for a browser has every view"
+        )
 
 
 def html_text(database, report) -> str:

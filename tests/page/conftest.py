@@ -16,6 +16,13 @@ WHERE = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE_MS = 20_000  # of a page to open; machines that run tests can be slow
 
 
+def pytest_collection_modifyitems(items: list) -> None:
+    """A browser takes seconds."""
+    for item in items:
+        if "show" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make page-test")

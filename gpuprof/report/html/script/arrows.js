@@ -45,15 +45,11 @@ export function arrowsOf(listing, row, placeOf, nLines, rowHeight) {
       return svg(
         "g",
         { class: row && to === row ? "arrow cause" : "arrow" },
-        svg("title", {}, `${where(from)} waits for ${where(to)}: ${grouped(cycles)} warp-cycles (${how.slice(0, 2).join("; ")})`),
+        svg("title", {}, `${from.place} waits for ${to.place}: ${grouped(cycles)} warp-cycles (${how.slice(0, 2).join("; ")})`),
         svg("path", { d: `M ${x} ${y} C ${x - bend} ${y}, ${x - bend} ${end}, ${x - 5} ${end}`, "stroke-width": 1 + (3 * cycles) / most }),
         svg("path", { class: "tip", d: `M ${x} ${end} l -8 -4 l 0 8 z` }),
       );
     });
   const height = nLines * rowHeight;
   return svg("svg", { class: "arrows", width: WIDTH, height, viewBox: `0 0 ${WIDTH} ${height}`, "aria-hidden": "true" }, ...paths);
-}
-
-export function where(row) {
-  return row.number > 0xfffff ? `0x${row.number.toString(16)}` : String(row.number);
 }

@@ -57,6 +57,7 @@ class Listing {
     const inlined = Array.from(instructions.subarray(middle, middle + rows.column("inlined")[row]));
     return Object.assign(new Measured(this.profile, own), {
       number: rows.column("number")[row],
+      place: this.name === "isa" ? `0x${rows.column("number")[row].toString(16)}` : String(rows.column("number")[row]),
       text: rows.get("text", row),
       interval: [rows.get("share", row), rows.get("low", row), rows.get("high", row)],
       path,
@@ -106,6 +107,7 @@ class Listing {
     const rows = this.items.slice(item.loop.from, item.loop.to + 1).filter((each) => !each.isHeading);
     item.whole ??= Object.assign(new Measured(this.profile, rows.flatMap((row) => row.own)), {
       number: item.number,
+      place: item.place,
       text: item.text,
       interval: [null, null, null],
     });

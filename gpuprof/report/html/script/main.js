@@ -6,6 +6,7 @@ import { hashOf, placeOf } from "./place.js";
 import { Profile } from "./profile.js";
 import { VIEWS } from "./views.js";
 
+const OF_SOURCE = ["kernel", "line", "ptx", "at"]; // what a short link to a line has
 const THEMES = ["auto", "light", "dark"];
 
 class Page {
@@ -77,7 +78,8 @@ class Page {
 
   show() {
     const place = placeOf(location.hash);
-    const name = place.view ?? (place.kernel || place.line ? "source" : "summary");
+    const isLine = OF_SOURCE.some((key) => place[key]);
+    const name = place.view ?? (isLine ? "source" : "summary");
     const view = this.views.find((each) => each.name === name) ?? this.views[0];
     this.place = place;
     if (this.current === view) {

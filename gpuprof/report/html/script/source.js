@@ -1,6 +1,6 @@
 // The source view: source, PTX and instructions side by side; what is selected in one is found in the others.
 
-import { arrowsOf, where } from "./arrows.js";
+import { arrowsOf } from "./arrows.js";
 import { legend, stackedBar, sum } from "./bars.js";
 import { detail } from "./detail.js";
 import { button, el } from "./dom.js";
@@ -213,7 +213,7 @@ class Source {
     this.drawSelection(isFollowed ? null : pane);
     const { view: _, line, ptx, at, ...rest } = this.page.place;
     const names = { source: "line", ptx: "ptx", isa: "at" };
-    const value = name === "source" ? `${baseName(row.path)}:${row.number}` : name === "isa" ? where(row) : row.number;
+    const value = name === "source" ? `${baseName(row.path)}:${row.place}` : row.place;
     this.page.note({ view: "source", ...rest, kernel: this.profile.kernelKey(this.kernel), [names[name]]: value });
   }
 
@@ -312,7 +312,7 @@ class Pane {
     const ofRow = (cell) => (item) => (item.isHeading ? "" : cell(this.measuredOf(item)));
     const all = [
       { name: "arrows", title: "", width: 4, align: "left", class: "gutter", cell: () => "" },
-      { name: "line", title: listing.name === "isa" ? "address" : "line", width: listing.name === "isa" ? 8 : 4, class: "dim", cell: (item) => (item.isHeading || !item.number ? "" : listing.name === "isa" ? `0x${item.number.toString(16)}` : String(item.number)) },
+      { name: "line", title: listing.name === "isa" ? "address" : "line", width: listing.name === "isa" ? 8 : 4, class: "dim", cell: (item) => (item.isHeading || !item.number ? "" : item.place) },
       { name: "metric", title: metric.title, hint: metric.hint, width: Math.max(6, metric.title.length), class: "heat", style: (item) => ({ "--part": String(this.partOf(item)) }), cell: (item) => textOf(metric, this.valueOf(item), this.wholeValue) },
       { name: "stalls", title: "stalls", hint: "As long as the row is costly, with a part for each stall reason.", width: 10, align: "left", cell: ofRow((row) => stackedBar(row.mix, this.barMost ? sum(row.mix) / this.barMost : 0, profile.terms, profile.unit)) },
       ...EXTRA.filter(({ name }) => source.columns.has(name)).map((column) => ({ ...column, cell: ofRow((row) => column.cell(row, this)) })),
