@@ -8,8 +8,10 @@ import pytest
 
 from gpuprof.report.html.block import block_of
 from gpuprof.report.html.bundle import bundle
+from gpuprof.report.html.describe import describe
 from gpuprof.report.html.parts import modules
 from gpuprof.report.html.schema import Column, Table
+from tests.paths import DOCS
 from tests.support.report_database import make_database
 
 
@@ -88,3 +90,7 @@ def test_imports_in_a_circle_are_refused():
 def test_every_module_is_in_the_script():
     script = bundle(modules(), "main")
     assert [name for name in modules() if f"const module_{name} = " not in script] == []
+
+
+def test_docs_are_in_step():
+    assert (DOCS / "page.md").read_text() == describe(), "python -m gpuprof.report.html.describe > docs/page.md"
