@@ -66,7 +66,8 @@ Numbers are little-endian. The directory has `version` ({version}), `texts`, and
 `name`, `rows` and `columns` (`name`, `type`, `coding`, `at`). `coding` is the type of a column's
 values (`u1`, `i1`, `u2`, `i2`, `i4`, `f8`), with `+` behind it where each value is the difference
 to the one before. `at` counts bytes from the end of the directory. A `text` is a number into
-`texts`, a `real` that is not known is NaN.
+`texts`. A `share` is in millionths, and -1 where it is not known; a `real` that is not known is
+NaN.
 """
 
 

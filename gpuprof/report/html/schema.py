@@ -9,12 +9,11 @@ from typing import NamedTuple
 from gpuprof.report.html.profile import Profile
 
 VERSION = 1
-TYPES = ("int", "real", "text")
 Columns = Mapping[str, Sequence]
 
 
 class Column(NamedTuple):
-    """`type`: int, real (None where it is not known) or text. `unit`: "" for none."""
+    """`type`: int; real, or share (0 to 1, to a millionth), both None where it is not known; text. `unit`: "" for none."""
 
     name: str
     type: str
