@@ -13,7 +13,9 @@ Columns = Mapping[str, Sequence]
 
 
 class Column(NamedTuple):
-    """`type`: int; real, or share (0 to 1, to a millionth), both None where it is not known; text. `unit`: "" for none."""
+    """`type`: int, text, real, or share (0 to 1, to a millionth). The last two are None where they are not known. `unit`:
+    "" for none.
+    """
 
     name: str
     type: str
