@@ -19,7 +19,7 @@ PATIENCE_MS = 20_000  # of a page to open; machines that run tests can be slow
 def pytest_collection_modifyitems(items: list) -> None:
     """A browser takes seconds."""
     for item in items:
-        if "show" in getattr(item, "fixturenames", ()):
+        if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.long)
 
 

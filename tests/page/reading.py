@@ -27,6 +27,8 @@ def tables_of(page: str) -> dict[str, list[dict]]:
                 values = [sum(values[: row + 1]) for row in range(len(values))]
             if column["type"] == "text":
                 values = [directory["texts"][value] for value in values]
+            if column["type"] == "share":
+                values = [None if value < 0 else value / 1e6 for value in values]
             columns[column["name"]] = [None if value != value else value for value in values]
         found[table["name"]] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return found

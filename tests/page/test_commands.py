@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from html import unescape
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -100,3 +101,28 @@ def test_a_port_that_is_taken_is_refused(folder):
         2,
         f"gpuprof: --port {server.server_port}: cannot be served at: Address already in use\n",
     )
+
+
+def test_a_recording_in_a_notebook_is_a_frame_of_its_own(folder):
+    import gpuprof as package
+
+    shown = package.Recording(folder / "t.gpudb")._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts" ') and shown.endswith('"></iframe>')
+    inside = shown.partition('srcdoc="')[2].removesuffix('"></iframe>')
+    assert '"' not in inside and "<" not in inside
+    assert tables_of(unescape(inside))["kernels"][0]["name"] == "transpose_naive"
+
+
+def test_a_notebook_shows_it(browser, folder):
+    import gpuprof as package
+
+    page = browser.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.set_content(package.Recording(folder / "t.gpudb")._repr_html_())
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("link", name="Source", exact=True).click()
+    frame.locator('.pane[aria-label="Source"] tr', has_text="float value").click()
+    assert frame.locator('.pane[aria-label="Source"] tr[aria-selected="true"] td >> nth=1').inner_text() == "13"
+    assert errors == []
+    page.close()

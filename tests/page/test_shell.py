@@ -8,8 +8,10 @@ import pytest
 
 from gpuprof.report.html.block import block_of
 from gpuprof.report.html.bundle import bundle
+from gpuprof.report.html.describe import describe
 from gpuprof.report.html.parts import modules
 from gpuprof.report.html.schema import Column, Table
+from tests.paths import DOCS
 from tests.support.report_database import make_database
 
 
@@ -29,14 +31,16 @@ def test_the_summary_opens_from_a_file_and_asks_for_nothing_else(show, database)
 
 def test_columns_are_as_narrow_as_their_values():
     columns = (
-        Column("small", "int", "", ""), Column("far", "int", "", ""), Column("share", "real", "", ""),
+        Column("small", "int", "", ""), Column("far", "int", "", ""), Column("rate", "real", "", ""),
         Column("name", "text", "", ""),
+        Column("part", "share", "", ""),
     )  # fmt: skip
     values = {
         "small": [0, 255],
         "far": [1 << 40, (1 << 40) + 3],
-        "share": [0.5, None],
+        "rate": [0.5, None],
         "name": ["a</script>", "a</script>"],
+        "part": [0.25, None],
     }
     packed = zlib.decompress(block_of(None, [Table("t", "", columns, lambda profile: values)]))
     length = int.from_bytes(packed[:4], "little")
@@ -51,8 +55,9 @@ def test_columns_are_as_narrow_as_their_values():
                 "columns": [
                     {"name": "small", "type": "int", "coding": "u1", "at": 0},
                     {"name": "far", "type": "int", "coding": "f8", "at": 8},
-                    {"name": "share", "type": "real", "coding": "f8", "at": 24},
+                    {"name": "rate", "type": "real", "coding": "f8", "at": 24},
                     {"name": "name", "type": "text", "coding": "u1", "at": 40},
+                    {"name": "part", "type": "share", "coding": "i4", "at": 48},
                 ],
             }
         ],
@@ -88,3 +93,7 @@ def test_imports_in_a_circle_are_refused():
 def test_every_module_is_in_the_script():
     script = bundle(modules(), "main")
     assert [name for name in modules() if f"const module_{name} = " not in script] == []
+
+
+def test_docs_are_in_step():
+    assert (DOCS / "page.md").read_text() == describe(), "python -m gpuprof.report.html.describe > docs/page.md"

@@ -77,7 +77,7 @@ def test_the_summary_says_what_the_terminal_says(show, database):
 def test_tasks_have_their_share_of_the_cost(show, database):
     shown = show(database)
     tasks = shown.page.locator('[aria-label="Tasks"] tbody tr').all_inner_texts()
-    assert [line.split("\t")[:2] + [line.split("\t")[-1]] for line in tasks] == [
+    assert [[*line.split("\t")[:2], line.split("\t")[-1]] for line in tasks] == [
         ["50.0%", "92.4K", "step/a"],
         ["50.0%", "92.4K", "step/b"],
     ]

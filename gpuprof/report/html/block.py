@@ -4,8 +4,8 @@
 
 Everything is little-endian. The directory is {"version", "texts", "tables": [{"name", "rows", "columns": [{"name",
 "type", "coding", "at"}]}]}. `coding` is the type of a column's values ("u1", "i2", "f8"), with "+" behind it where each
-value is the difference to the one before. A text is a number into `texts`, and an unknown real is NaN. Whole numbers
-beyond 2^53 become the nearest real that there is.
+value is the difference to the one before. A text is a number into `texts`. A share is in millionths, and -1 where it is
+not known; an unknown real is NaN. Whole numbers beyond 2^53 become the nearest real that there is.
 """
 
 import json
@@ -18,6 +18,7 @@ from gpuprof.report.html.profile import Profile
 from gpuprof.report.html.schema import VERSION, Column, Table
 
 ALIGNED = 8
+MILLION = 1_000_000
 WIDTHS = ("u1", "i1", "u2", "i2", "i4")  # the narrowest that fits is taken
 
 
@@ -49,12 +50,18 @@ class Texts:
 
 
 def encoded(column: Column, values: Sequence, texts: Texts) -> tuple[str, bytes]:
-    """A column's coding and bytes."""
-    if column.type == "real":
-        return "f8", np.array(values, "<f8").tobytes()  # None becomes NaN
-    if column.type == "text":
-        return whole_numbers(np.array([texts.number(text) for text in values], np.int64))
-    return whole_numbers(np.array(values, np.int64))
+    """A column's coding and bytes. A type that there is not is a KeyError."""
+    return CODINGS[column.type](values, texts)
+
+
+CODINGS = {
+    "int": lambda values, texts: whole_numbers(np.array(values, np.int64)),
+    "real": lambda values, texts: ("f8", np.array(values, "<f8").tobytes()),  # None becomes NaN
+    "share": lambda values, texts: whole_numbers(
+        np.array([-1 if value is None else round(value * MILLION) for value in values], np.int64)
+    ),
+    "text": lambda values, texts: whole_numbers(np.array([texts.number(text) for text in values], np.int64)),
+}
 
 
 def whole_numbers(values: np.ndarray) -> tuple[str, bytes]:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 from gpuprof.report.html.profile import Profile
 
 VERSION = 1
-TYPES = ("int", "real", "text")
 Columns = Mapping[str, Sequence]
 
 
 class Column(NamedTuple):
-    """`type`: int, real (None where it is not known) or text. `unit`: "" for none."""
+    """`type`: int, text, real, or share (0 to 1, to a millionth). The last two are None where they are not known. `unit`:
+    "" for none.
+    """
 
     name: str
     type: str

@@ -103,7 +103,7 @@ def grid_of(profile: Profile) -> Grid:
 
 
 def path_of(positions: Sequence[Position]) -> tuple[str, str]:
-    """The function of the innermost line, and the path to it: "stencil > at (index.cuh:4)", with the line of each call."""
+    """The function of the innermost line, and the path to it with the line of each call: "sum > at (sum.cu:14)"."""
     calls = [f"{inner.function} ({base_name(site.path)}:{site.line})" for inner, site in pairwise(positions)]
     return positions[0].function, " > ".join([positions[-1].function, *reversed(calls)])
 

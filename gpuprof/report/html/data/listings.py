@@ -19,9 +19,9 @@ SECTIONS = (
 ROWS = (
     Column("number", "int", "", "Line, or address; 0 for code without a line."),
     Column("text", "text", "", "The line."),
-    Column("low", "real", "", "Lower end of the 95 % interval of its sampled share, 0 to 1; unknown without a sample."),
-    Column("high", "real", "", "The upper end."),
-    Column("share", "real", "", "Its share of the kernel's samples, 0 to 1, each weighed by what it stands for."),
+    Column("low", "share", "", "Lower end of the 95 % interval of its sampled share; unknown without a sample."),
+    Column("high", "share", "", "The upper end."),
+    Column("share", "share", "", "Its share of the kernel's samples, each weighed by what it stands for."),
     Column("own", "int", "", "How many rows of `row_instructions` are its own code; they follow the row before."),
     Column("inlined", "int", "", "How many more, behind these, were inlined there."),
 )

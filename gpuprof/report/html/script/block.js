@@ -10,6 +10,13 @@ const ARRAYS = {
   f8: Float64Array,
 };
 
+const VALUES = {
+  int: (value) => value,
+  real: (value) => (Number.isNaN(value) ? null : value),
+  share: (value) => (value < 0 ? null : value / 1e6),
+  text: (value, texts) => texts[value],
+};
+
 // A table by columns. `get` gives numbers, texts, and null for what is not known.
 export class Table {
   constructor({ name, rows, columns }, buffer, start, texts) {
@@ -35,9 +42,7 @@ export class Table {
   }
 
   get(name, row) {
-    const value = this.column(name)[row];
-    if (this.declared.get(name).type === "text") return this.texts[value];
-    return Number.isNaN(value) ? null : value;
+    return VALUES[this.declared.get(name).type](this.column(name)[row], this.texts);
   }
 
   rows() {

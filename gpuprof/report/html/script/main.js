@@ -7,6 +7,7 @@ import { Profile } from "./profile.js";
 import { VIEWS } from "./views.js";
 
 const OF_SOURCE = ["kernel", "line", "ptx", "at"]; // what a short link to a line has
+const HAS_ADDRESS = location.protocol !== "about:"; // the frame of a notebook has none
 const THEMES = ["auto", "light", "dark"];
 
 class Page {
@@ -62,22 +63,29 @@ class Page {
   // Shows a place, and keeps the one before for the browser's way back.
   go(place) {
     const hash = hashOf(place);
-    if (hash === location.hash) this.show();
+    if (!HAS_ADDRESS || hash === location.hash) this.show(place);
     else location.hash = hash;
+  }
+
+  // A link to a place. Where the page has no address, the browser would leave it.
+  follow(event) {
+    const link = event.target.closest?.("a[href^='#']");
+    if (!link || HAS_ADDRESS) return;
+    event.preventDefault();
+    this.go(placeOf(link.getAttribute("href")));
   }
 
   // The same place in other words, such as another selection: no step for the way back.
   note(place) {
-    history.replaceState(null, "", hashOf(place));
     this.place = place;
+    if (HAS_ADDRESS) history.replaceState(null, "", hashOf(place));
   }
 
   say(text) {
     this.status.textContent = text;
   }
 
-  show() {
-    const place = placeOf(location.hash);
+  show(place = placeOf(location.hash)) {
     const isLine = OF_SOURCE.some((key) => place[key]);
     const name = place.view ?? (isLine ? "source" : "summary");
     const view = this.views.find((each) => each.name === name) ?? this.views[0];
@@ -110,6 +118,7 @@ async function start() {
     root.replaceChildren(...page.frame());
     page.show();
     window.addEventListener("hashchange", () => page.show());
+    document.addEventListener("click", (event) => page.follow(event));
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
     root.replaceChildren(el("p", { role: "alert" }, `This page cannot be shown: ${error.message}`));
