@@ -30,6 +30,7 @@ from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
 from gpuprof.records.schema import (
     ACCESS_COUNTERS_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
     COUNTERS_DTYPE,
     LOSSES_DTYPE,
     REUSE_SCOPES,
@@ -166,6 +167,17 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         insert(database, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
         insert(database, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
         insert(database, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
+        insert(database, "activity", activity_rows(recording, number, launch))
+        insert(
+            database,
+            "activity_stalls",
+            reason_rows(recording, number, launch.activity_stalls, "activity", ACTIVITY_STALLS_DTYPE.names),
+        )
+        insert(
+            database,
+            "activity_of_sms",
+            integer_rows(recording, number, launch.activity_of_sms, ("sm", "active_cycles")),
+        )
         insert(database, "causes", cause_rows(recording, number, launch.causes))
         insert(database, "bank_patterns", pattern_rows(recording, number, launch.bank_patterns))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
@@ -240,6 +252,26 @@ def length_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable
         raise FileFormatError(f"{recording.path}: launch {number} has stalls of 2^{rows['bin'].max()} cycles and more")
     found = reason_rows(recording, number, rows, "stall lengths", STALL_LENGTHS_DTYPE.names)
     return ((launch, pc, reason, 1 << bin_, stalls) for launch, pc, reason, bin_, stalls in found)
+
+
+def activity_rows(recording: Recording, number: int, launch: Launch) -> Iterable[tuple]:
+    """Rows of `activity`. Raises FileFormatError where bins do not follow each other within the launch."""
+    rows = launch.activity
+    if launch.end is None:
+        return
+    if not len(rows):
+        if len(launch.activity_stalls):
+            raise FileFormatError(f"{recording.path}: launch {number} lacks the bins of its activity")
+        return
+    begins = [*rows["cycle"].tolist(), launch.end["end_cycle"]]
+    lengths = rows["bin_cycles"].tolist()
+    each = zip(begins[:-2], lengths[:-1], begins[1:-1], strict=True)
+    follow = all(begin + length == after for begin, length, after in each)
+    inside = launch.end["start_cycle"] <= begins[0] and begins[-2] <= begins[-1]
+    if not follow or not inside or int(launch.activity_stalls["bin"].max(initial=0)) >= len(rows):
+        raise FileFormatError(f"{recording.path}: launch {number} has bins of time that do not follow each other")
+    for bin_, sm_cycles in enumerate(rows["sm_active_cycles"].tolist()):
+        yield number, bin_, begins[bin_], begins[bin_ + 1], sm_cycles
 
 
 PATTERN_COLUMNS = (

@@ -3,7 +3,7 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations; 6 counters of blocks, warps, accesses, units and reuse distances.
+relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time.
 """
 
 VERSION = 6
@@ -257,6 +257,27 @@ CREATE TABLE ledger (          -- exact: every cycle of every resident warp
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
     cycles INTEGER NOT NULL,   -- warp-cycles, never 0
     PRIMARY KEY (launch, pc, reason)
+) WITHOUT ROWID;
+CREATE TABLE activity (        -- exact: a launch's time in bins, each as long as the others of its launch
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    bin INTEGER NOT NULL,      -- 0, 1, ... from the launch's start on
+    begin_cycle INTEGER NOT NULL, -- GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- the next one's begin; of the last bin the launch's end
+    sm_active_cycles INTEGER NOT NULL, -- sum over SMs of the cycles in which a warp of the launch was there
+    PRIMARY KEY (launch, bin)
+) WITHOUT ROWID;
+CREATE TABLE activity_stalls ( -- exact: what a launch's warps did in each bin; over the bins the ledger's sums
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    bin INTEGER NOT NULL,      -- of activity
+    reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
+    cycles INTEGER NOT NULL,   -- warp-cycles, never 0
+    PRIMARY KEY (launch, bin, reason)
+) WITHOUT ROWID;
+CREATE TABLE activity_of_sms ( -- exact: sums over SMs are sm_active_cycles
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    sm INTEGER NOT NULL,       -- number of the SM
+    active_cycles INTEGER NOT NULL, -- in which a warp of the launch was there, never 0
+    PRIMARY KEY (launch, sm)
 ) WITHOUT ROWID;
 CREATE TABLE stalls (          -- exact: a stall is all that a warp waits for one reason before one issue of an instruction, or after its last one
     launch INTEGER NOT NULL REFERENCES launches, -- measured in

@@ -16,6 +16,9 @@ from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
     ACCESS_COUNTERS_DTYPE,
     ACCESS_DTYPE,
+    ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     BLOCK_COUNTERS_DTYPE,
     CAUSES_DTYPE,
@@ -75,6 +78,9 @@ class Launch:
     stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
     causes: np.ndarray = field(default_factory=partial(_no_rows, CAUSES_DTYPE))
     losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
+    activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
+    activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
+    activity_of_sms: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_OF_SMS_DTYPE))
 
 
 class TraceKey(NamedTuple):
@@ -340,6 +346,9 @@ ATTRIBUTES = {
     b"STLH": "stall_lengths",
     b"CAUS": "causes",
     b"SMDR": "losses",
+    b"ACTV": "activity",
+    b"ACTR": "activity_stalls",
+    b"ACSM": "activity_of_sms",
 }
 TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints"}
 ADDERS = {
@@ -366,6 +375,9 @@ ADDERS = {
     b"STLH": Builder._rows,
     b"CAUS": Builder._rows,
     b"SMDR": Builder._rows,
+    b"ACTV": Builder._rows,
+    b"ACTR": Builder._rows,
+    b"ACSM": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

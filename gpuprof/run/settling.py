@@ -34,9 +34,13 @@ from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.activity import MOST_BINS
 from gpuprof.timing.state.machine import Machine, power_on
 from gpuprof.timing.state.result import LaunchTiming
 
+# Bins of a launch's activity in a recording: its share of MOST_BINS by the cycles of all launches so far. So a long run
+# has bins for its logarithm alone, and one launch has all.
+LEAST_BINS = 16
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
 
 
@@ -49,6 +53,7 @@ class Settler:
         self.machine = power_on(chip)
         self.device_stream = DeviceStream()
         self.counts: dict[int, TraceCounts] = {}  # by launch, of those in flight that are counted
+        self.cycles = 0  # of all launches that were recorded
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         show_compiling()
         self._compilation = None if is_compiled() else Compilation()
@@ -178,7 +183,9 @@ class Settler:
             if counts := self.counts.get(flight.launch.index):
                 self.recorder.exact_rows(b"ACCC", flight.launch.index, counts.access_rows())
                 self.recorder.exact_rows(b"REUS", flight.launch.index, counts.reuse_rows())
-            record_end(self.recorder, flight.launch, timing, flight.counters)
+            self.cycles += timing.cycles
+            most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self.cycles))
+            record_end(self.recorder, flight.launch, timing, flight.counters, most_bins)
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
         self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
