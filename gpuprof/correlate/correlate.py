@@ -20,9 +20,9 @@ from gpuprof.correlate.program_tables import (
     read_codes,
     source_texts,
 )
-from gpuprof.correlate.relations import fill_relations
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.tasks.fill import fill_relations
 from gpuprof.correlate.traces import fill_traces, finding_rows
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP

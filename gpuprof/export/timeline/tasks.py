@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from gpuprof.correlate.task_queries import Tasks
+from gpuprof.correlate.tasks.queries import Tasks
 from gpuprof.export.timeline.timeline import Flow, Slice, Track, lanes
 from gpuprof.isa.printing.printable import printable
 
