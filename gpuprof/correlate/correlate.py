@@ -65,8 +65,8 @@ LAST_BIN = 62  # of stall lengths whose least is such an integer
 def correlate(recording: Path, database: Path) -> Recording:
     """Write the database of a recording; the same recording gives the same bytes. Nothing is left behind on an error.
 
-    A damaged recording is correlated up to its damage. Returns what was read of the recording, samples left out.
-    Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
+    A damaged recording is correlated up to its damage. Returns what was read of the recording, without samples and
+    tasks. Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
     """
     try:
         with replacing(Path(database)) as partial:

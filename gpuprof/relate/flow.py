@@ -122,7 +122,7 @@ def each(readers: Readers) -> Iterator[int]:
 
 
 class Observed(NamedTuple):
-    """All flows, by target, source, kind and buffer; all bytes that nobody read, and all that were written again
+    """All flows, by source, target, kind and buffer; all bytes that nobody read, and all that were written again
     unchanged, by task and buffer. FLOW, UNREAD, AGAIN (n,).
     """
 
@@ -185,7 +185,7 @@ class Flows:
         for number in sorted(self._buffers):
             self.remove(number)
         return Observed(
-            summed(self._flows.all(), ("target", "source", "kind", "buffer")),
+            summed(self._flows.all(), ("source", "target", "kind", "buffer")),
             summed(self._unread.all(), ("task", "buffer", "replaced_by")),
             summed(self._again.all(), ("task", "buffer", "writer", "copied_out_by")),
         )
@@ -207,9 +207,10 @@ class Rows:
             self._pack()
 
     def all(self) -> np.ndarray:
+        """Nothing follows."""
         self._pack()
-        self._packed = [np.concatenate(self._packed)]
-        return self._packed[0]
+        packed, self._packed = self._packed, []
+        return np.concatenate(packed)
 
     def _pack(self) -> None:
         self._packed.append(np.array(self._new, self._dtype))

@@ -75,7 +75,7 @@ def test_rows_that_were_packed_are_summed(monkeypatch):
         flows.access(1, 0, [], [(0, 8)])
         flows.access(2, 0, [(0, 1)], [])
         flows.access(1, 0, [], [])
-    assert found(flows)[0] == [("reads before", 2, 1, 0, n - 1), ("produces for", 1, 2, 0, n)]
+    assert found(flows)[0] == [("produces for", 1, 2, 0, n), ("reads before", 2, 1, 0, n - 1)]
 
 
 def replay(accesses) -> tuple[Counter, Counter]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.errors import UsageError
-from gpuprof.relate.critical import Path, longest, reaches
+from gpuprof.relate.critical import Needs, Path, longest
 from gpuprof.relate.flow import AGAIN, FLOW, NOBODY, UNREAD, Observed
 from gpuprof.relate.independent import Order, Pair, independent
 from gpuprof.relate.journal import AccessRow, Journal, RelationRow, TaskRow
@@ -133,34 +133,32 @@ def test_virtual_tasks_over_hundreds_of_thousands_of_others():
 # Chains.
 
 
+def needs_of(*pairs):
+    return Needs(*columns(pairs))
+
+
+def longest_of(durations, *pairs):
+    return longest(np.array(sorted(durations)), np.array([durations[k] for k in sorted(durations)]), needs_of(*pairs))
+
+
 def test_the_longest_chain():
     """A diamond whose lower side is longer, and a task beside it."""
-    durations = {0: 5, 1: 10, 2: 20, 3: 1, 4: 25}
-    assert longest(durations, [(0, 1), (0, 2), (1, 3), (2, 3)]) == Path(26, (0, 2, 3))
-    assert longest({}, []) == Path(0, ())
+    durations = {10: 5, 11: 10, 12: 20, 13: 1, 14: 25}
+    assert longest_of(durations, (11, 13), (10, 11), (12, 13), (10, 12)) == Path(26, (10, 12, 13))
+    assert longest_of(durations, (13, 99), (9, 14)) == Path(25, (14,))
+    assert longest(np.empty(0, np.int64), np.empty(0, np.int64), needs_of()) == Path(0, ())
 
 
 @pytest.mark.parametrize("start, end, found", [(0, 3, True), (1, 2, False), (0, 4, False), (2, 3, True)])
 def test_chains_of_needs(start, end, found):
-    assert (
-        reaches(
-            start,
-            end,
-            {
-                0: [1, 2],
-                1: [3],
-                2: [3],
-            },
-        )
-        is found
-    )
+    assert needs_of((1, 3), (0, 1), (0, 2), (2, 3), (0, 1)).reaches(start, end) is found
 
 
 def test_orders_without_need():
     """Three launches in a row, of which the third reads what the first wrote; the second is alone."""
     of = {1: (0, 100), 2: (110, 150), 3: (160, 260)}
     orders = [Order(1, 2, "stream"), Order(2, 3, "stream")]
-    assert list(independent(of, orders, [(1, 3)])) == [
+    assert list(independent(of, orders, needs_of((1, 3)))) == [
         # without the first order task 2 begins with task 1, so 110 earlier, but 1 still has to end: 150 - 100
         Pair(1, 2, "stream", 50),
         # task 3 could begin with task 2, 50 earlier
@@ -168,9 +166,20 @@ def test_orders_without_need():
     ]
 
 
+def test_a_launch_that_waits_for_several():
+    """Without the order of the last to end, the third begins when the other has ended."""
+    of = {1: (0, 100), 2: (0, 130), 3: (140, 240)}
+    orders = [Order(1, 3, "event"), Order(2, 3, "stream"), Order(2, 3, "event")]
+    assert list(independent(of, orders, needs_of())) == [
+        Pair(2, 3, "stream", 40),
+        Pair(2, 3, "event", 40),
+        Pair(1, 3, "event", 10),
+    ]
+
+
 def test_a_need_over_a_third_task_counts():
     of = {1: (0, 100), 2: (110, 150), 3: (160, 260)}
-    assert list(independent(of, [Order(1, 3, "event")], [(1, 2), (2, 3)])) == []
+    assert list(independent(of, [Order(1, 3, "event")], needs_of((1, 2), (2, 3)))) == []
 
 
 # Rules.

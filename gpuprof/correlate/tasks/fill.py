@@ -1,7 +1,8 @@
 """The tables of tasks: from the rows of a recording, and what follows from them (`gpuprof.relate`)."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -14,31 +15,40 @@ from gpuprof.relate.journal import VIRTUAL
 from gpuprof.relate.spans import NEVER, Leaves, Spans, happened, spans
 from gpuprof.relate.waste import FINDINGS, findings
 
-AT_A_TIME = 1 << 16  # rows that are Python's at one time
+AT_A_TIME = 1 << 14  # rows that are Python's at one time
 
 
 def fill_relations(database: sqlite3.Connection, recording: Recording) -> None:
-    """All tables of tasks. Raises FileFormatError for rows that contradict each other."""
+    """All tables of tasks, whose rows are taken out of the recording. Raises FileFormatError for those that contradict
+    each other.
+    """
     check = Checked(recording)
     tasks = check.tasks()
     parameters = check.parameters(tasks)
-    accesses = check.accesses(tasks, parameters)
-    constraints = check.constraints(tasks)
     stated = check.relations(tasks, parameters)
-    _fill_tasks(database, recording, tasks, _spans(check, tasks, stated, constraints))
+    with indexed_afterwards(database, "tasks"):
+        _fill_tasks(database, recording, tasks, _timed(database, check, tasks, stated))
     database.executemany("INSERT INTO parameters VALUES (?, ?, ?, ?, ?, ?, ?, ?)", map(parameter_row, parameters))
     database.executemany(
         "INSERT INTO relation_kinds VALUES (?, ?, ?, ?)",
         ((kind.name, kind.inverse, kind.follows, kind.text) for kind in kinds.RELATIONS),
     )
-    observed, works = observe(tasks, parameters, accesses)
-    _fill_relations(database, stated, observed.flows)
-    waits = (constraints.source, constraints.target, Words(kinds.CONSTRAINTS, constraints.kind))
-    insert_columns(database, "task_constraints", waits)
+    accesses = check.accesses(tasks, parameters)
     _fill_accesses(database, accesses)
+    observed, works = observe(tasks, parameters, accesses)
+    with indexed_afterwards(database, "stored_relations"):
+        _fill_relations(database, stated, observed.flows)
     found = findings(tasks.task[tasks.kind == kinds.COPY_IN], observed, works)
     what = (Words(FINDINGS, found["kind"]), *(found[name] for name in ("task", "other", "buffer", "nbytes")))
     insert_columns(database, "task_findings", (np.arange(len(found)), *what))
+
+
+def _timed(database: sqlite3.Connection, check: Checked, tasks: Tasks, stated: Relations) -> Spans:
+    """When tasks began and ended; fills the table of what waits for what."""
+    constraints = check.constraints(tasks)
+    waits = (constraints.source, constraints.target, Words(kinds.CONSTRAINTS, constraints.kind))
+    insert_columns(database, "task_constraints", waits)
+    return _spans(check, tasks, stated, constraints)
 
 
 def _fill_tasks(database: sqlite3.Connection, recording: Recording, tasks: Tasks, times: Spans) -> None:
@@ -71,21 +81,20 @@ def parameter_row(fields: dict) -> tuple:
 
 def _fill_relations(database: sqlite3.Connection, stated: Relations, flows: np.ndarray) -> None:
     """By source and target."""
-    n_stated, nothing = len(stated.kind), np.zeros(len(stated.kind), np.int64)
-    columns = [
+    n_stated, n_flows = len(stated.kind), len(flows)
+    source, target, kind, via, nbytes = (
         np.concatenate(pair)
         for pair in (
             (stated.source, flows["source"]),
             (stated.target, flows["target"]),
             (stated.kind, flows["kind"]),
             (stated.via, flows["buffer"]),
-            (nothing, flows["nbytes"]),
+            (np.zeros(n_stated, np.int64), flows["nbytes"]),
         )
-    ]
-    order = np.lexsort(tuple(reversed(columns)))
-    source, target, kind, via, nbytes = (column[order] for column in columns)
-    origins = Words(kinds.ORIGINS, (order >= n_stated).astype(np.int64))
-    insert_columns(database, "stored_relations", (Words(kinds.NAMES, kind), source, target, via, nbytes, origins))
+    )
+    origins = np.repeat([kinds.ORIGINS.index(origin) for origin in ("stated", "observed")], [n_stated, n_flows])
+    columns = (Words(kinds.NAMES, kind), source, target, via, nbytes, Words(kinds.ORIGINS, origins))
+    insert_columns(database, "stored_relations", columns, np.lexsort((via, kind, target, source)))
 
 
 def _fill_accesses(database: sqlite3.Connection, accesses: Accesses) -> None:
@@ -97,27 +106,41 @@ def _fill_accesses(database: sqlite3.Connection, accesses: Accesses) -> None:
     insert_columns(database, "accesses_by_task", ordered([task, parameter, flags & kinds.WRITES, first, end, is_exact]))
 
 
-class Words:
-    """A column of texts that are the same again and again, as numbers of them."""
+@contextmanager
+def indexed_afterwards(database: sqlite3.Connection, table: str) -> Iterator[None]:
+    """A table's indexes are made when its rows are there: to sort all at once is several times as fast."""
+    query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL"
+    indexes = database.execute(query, (table,)).fetchall()
+    for name, _ in indexes:
+        database.execute(f"DROP INDEX {name}")
+    yield
+    for _, statement in indexes:
+        database.execute(statement)
 
-    def __init__(self, texts: Sequence[str], numbers: np.ndarray):
-        self._texts, self._numbers = np.array([*texts, ""], object)[:-1], numbers
+
+class Words:
+    """A column of texts that are the same again and again, as places among them."""
+
+    def __init__(self, texts: Sequence[str], places: np.ndarray):
+        self._texts, self._places = np.array([*texts, ""], object)[:-1], places
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return len(self._places)
 
-    def __getitem__(self, rows: slice) -> np.ndarray:
-        return self._texts[self._numbers[rows]]
+    def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
+        return self._texts[self._places[rows]]
 
 
-def insert_columns(database: sqlite3.Connection, table: str, columns: Sequence[np.ndarray | Words]) -> None:
-    """Rows of columns. NOTHING of a column that may be NULL is NULL."""
+def insert_columns(
+    database: sqlite3.Connection, table: str, columns: Sequence[np.ndarray | Words], order: np.ndarray | None = None
+) -> None:
+    """Rows of columns, in the order of the places in `order`. NOTHING of a column that may be NULL is NULL."""
     known = database.execute(f"PRAGMA table_info({table})").fetchall()
     marks = ", ".join("?" if not_null or key else f"NULLIF(?, {NOTHING})" for _, _, _, not_null, _, key in known)
     statement = f"INSERT INTO {table} VALUES ({marks})"
     for at in range(0, len(columns[0]), AT_A_TIME):
-        some = [column[at : at + AT_A_TIME].tolist() for column in columns]
-        database.executemany(statement, zip(*some, strict=True))
+        some = slice(at, at + AT_A_TIME) if order is None else order[at : at + AT_A_TIME]
+        database.executemany(statement, zip(*(column[some].tolist() for column in columns), strict=True))
 
 
 def _spans(check: Checked, tasks: Tasks, stated: Relations, constraints: Constraints) -> Spans:

@@ -11,7 +11,7 @@ from gpuprof.relate import kinds
 from gpuprof.relate.flow import Flows, Inputs, Observed, Pairs, Rows
 from gpuprof.relate.waste import WORK
 
-AT_A_TIME = 1 << 16  # visits whose ranges are Python's at one time
+AT_A_TIME = 1 << 14  # visits whose ranges are Python's at one time
 
 
 class Visit(NamedTuple):

@@ -73,17 +73,18 @@ class Constraints(NamedTuple):
 
 
 class Checked:
-    """Raises FileFormatError for rows that contradict each other."""
+    """Takes the rows out of the recording: there may be millions. Raises FileFormatError for those that contradict each
+    other.
+    """
 
     def __init__(self, recording: Recording):
         self.recording = recording
 
     def tasks(self) -> Tasks:
-        table = self.recording.tasks
+        table = self._taken("tasks")
         self._bounded(table, ("begin", "end", "cycle", "work"))
-        columns = {name: table[name].astype(np.int64) for name in Tasks._fields}
-        order = np.argsort(columns["task"], kind="stable")
-        tasks = Tasks(**{name: column[order] for name, column in columns.items()})
+        order = np.argsort(table["task"], kind="stable")
+        tasks = Tasks(*(table[name][order].astype(np.int64) for name in Tasks._fields))
         n_names = len(self.recording.names)
         is_wrong = (tasks.name >= n_names) | (tasks.row >= n_names) | (tasks.kind >= len(kinds.TASKS))
         is_wrong |= (tasks.begin > tasks.end) | (tasks.task == NONE)
@@ -114,7 +115,7 @@ class Checked:
         return self.recording.parameters
 
     def accesses(self, tasks: Tasks, parameters: list[dict]) -> Accesses:
-        table = self.recording.accesses
+        table = self._taken("accesses")
         self._bounded(table, ("first", "end"))
         found = Accesses(*(table[name].astype(np.int64) for name in Accesses._fields))
         # of no parameter and of what is no buffer no byte can be accessed
@@ -128,7 +129,7 @@ class Checked:
         return Accesses(*(column[is_there] for column in found))
 
     def constraints(self, tasks: Tasks) -> Constraints:
-        table = self.recording.constraints
+        table = self._taken("constraints")
         found = Constraints(*(table[name].astype(np.int64) for name in Constraints._fields))
         is_wrong = (found.kind >= len(kinds.CONSTRAINTS)) | (found.source >= found.target)
         for source, target in zip(found.source[is_wrong][:1].tolist(), found.target[is_wrong].tolist(), strict=False):
@@ -139,7 +140,7 @@ class Checked:
 
     def relations(self, tasks: Tasks, parameters: list[dict]) -> Relations:
         """Those that were stated, none twice."""
-        table = self.recording.relations
+        table = self._taken("relations")
         kind, source, target, via = (table[name].astype(np.int64) for name in ("kind", "source", "target", "parameter"))
         of_buffer = np.isin(kind, [kinds.NUMBERS[name] for name in kinds.OF_BUFFERS])
         is_wrong = (kind >= len(kinds.NAMES)) | (of_buffer != (target == NONE)) | (source == target)
@@ -168,6 +169,11 @@ class Checked:
             columns.append(np.where(has_time, cycles[places], NEVER))
         return Leaves(*columns)
 
+    def _taken(self, name: str) -> np.ndarray:
+        table = getattr(self.recording, name)
+        setattr(self.recording, name, table[:0].copy())
+        return table
+
     def _bounded(self, table: np.ndarray, columns: Sequence[str]) -> None:
         for name in columns:
             if len(table) and int(table[name].max()) > MAX_COUNT:
@@ -184,11 +190,13 @@ class Checked:
 def ordered(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
     """The rows of columns, by the first, then by the second and so on, none twice."""
     order = np.lexsort(tuple(reversed(columns)))
-    columns = [column[order] for column in columns]
-    is_new = np.ones(len(order), bool)
-    if len(order):
-        is_new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    return [column[is_new] for column in columns]
+    is_new = np.zeros(len(order), bool)
+    is_new[:1] = True
+    for column in columns:
+        in_order = column[order]
+        is_new[1:] |= in_order[1:] != in_order[:-1]
+    order = order[is_new]
+    return [column[order] for column in columns]
 
 
 def _or_nothing(column: np.ndarray) -> np.ndarray:
