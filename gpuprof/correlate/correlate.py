@@ -20,9 +20,9 @@ from gpuprof.correlate.program_tables import (
     read_codes,
     source_texts,
 )
-from gpuprof.correlate.relations import fill_relations
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.tasks.fill import fill_relations
 from gpuprof.correlate.traces import fill_traces, finding_rows
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP
@@ -86,8 +86,8 @@ LAST_BIN = 62  # of stall lengths whose least is such an integer
 def correlate(recording: Path, database: Path) -> Recording:
     """Write the database of a recording; the same recording gives the same bytes. Nothing is left behind on an error.
 
-    A damaged recording is correlated up to its damage. Returns what was read of the recording, samples left out.
-    Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
+    A damaged recording is correlated up to its damage. Returns what was read of the recording, without samples and
+    tasks. Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
     """
     try:
         with replacing(Path(database)) as partial:

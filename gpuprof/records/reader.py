@@ -210,8 +210,8 @@ class Builder:
     def finish(self) -> None:
         for (launch, name), parts in self.gathered.items():
             setattr(self.recording.launches[launch], name, np.concatenate(parts) if len(parts) > 1 else parts[0])
-        for name, parts in self.tables.items():
-            setattr(self.recording, name, np.concatenate(parts))
+        for name in list(self.tables):
+            setattr(self.recording, name, np.concatenate(self.tables.pop(name)))
         for number, pieces in self.images.items():
             self.recording.modules[number].image = b"".join(pieces)
         self.recording.sources = {path: "".join(pieces) for path, pieces in self.texts.items()}

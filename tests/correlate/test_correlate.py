@@ -225,7 +225,8 @@ def test_no_table_is_left_out(saxpy):
 
 def test_the_file_holds_what_memory_holds(saxpy, tmp_path):
     correlate(saxpy, tmp_path / "saxpy.gpudb")
-    assert list(open_database(tmp_path / "saxpy.gpudb").iterdump()) == list(ensure_database(saxpy).iterdump())
+    # Packing a file puts its indexes behind their tables.
+    assert sorted(open_database(tmp_path / "saxpy.gpudb").iterdump()) == sorted(ensure_database(saxpy).iterdump())
 
 
 def test_every_instruction_with_an_address_does_something_to_memory():
