@@ -4,7 +4,7 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.compile import toolchain
+from gpuprof.compile import cccl, toolchain
 from gpuprof.errors import CompileError
 
 MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
@@ -26,19 +26,27 @@ class HostToolchain(NamedTuple):
         return any(Path(path).is_relative_to(folder) for folder in self.folders)
 
 
-def host_toolchain() -> HostToolchain:
-    """Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel."""
+def host_toolchain(wanted_cccl: str | None = None) -> HostToolchain:
+    """`wanted_cccl`: see `cccl.find`.
+
+    Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel.
+    """
     machine = MACHINES.get(platform.machine())
     if platform.system() != "Linux" or machine is None:
         raise CompileError(
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools = toolchain.find()
+    tools, found = toolchain.find(wanted_cccl=wanted_cccl), cccl.find(wanted_cccl)
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-    headers = ("-isystem", str(toolchain.INCLUDE), *toolchain.library_flags(library, machine))
-    common = (f"--target={target}", "-g1", "-fno-pie", *headers)
+    headers = (
+        "-isystem",
+        str(toolchain.INCLUDE),
+        *toolchain.cccl_flags(found),
+        *toolchain.library_flags(library, machine),
+    )
+    common = (f"--target={target}", "-g1", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
         host=common,
@@ -49,6 +57,6 @@ def host_toolchain() -> HostToolchain:
         library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
-        folders=tuple(toolchain.library_names(library).values()),
+        folders=tuple(toolchain.library_names(library, found).values()),
         identity=f"{tools.identity} {target}",
     )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gpuprof.base.folders import kept_in
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
-from gpuprof.compile import cache
+from gpuprof.compile import cache, cccl
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
@@ -34,12 +34,13 @@ CXX_SYMBOLS = tuple(
 
 @dataclass(frozen=True)
 class HostOptions:
-    """The flags of a program's build. `standard`: such as "c++17"."""
+    """The flags of a program's build. `standard`: such as "c++17". `cccl`: "12" or "13", None: the newest installed."""
 
     include_dirs: tuple[str, ...]
     defines: tuple[str, ...]
     standard: str
     optimize: int
+    cccl: str | None
 
 
 class Executable(NamedTuple):
@@ -55,7 +56,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain()
+    tools = host_toolchain(options.cccl)
     folder = _folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
@@ -181,7 +182,8 @@ def _linkers_environment(folder: Path) -> dict[str, str]:
 def _run(command: Sequence[str], what: str) -> None:
     ended = run_child(command, what, env=cache.environment())
     if ended.code:
-        raise CompileError(f"{what} does not compile for the host", diagnostics_of(ended))
+        said = diagnostics_of(ended)
+        raise CompileError(f"{what} does not compile for the host{cccl.hint_for(said)}", said)
 
 
 def _put(new: Path, made: Path) -> None:

@@ -73,7 +73,9 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     options = replace(settings.options, standard=settings.options.standard or STANDARD)
     settings = replace(settings, options=options)
     chip = settings.chosen_chip()
-    host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
+    host = HostOptions(
+        tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize, options.cccl
+    )
     executable = build_program(sources, host, chip.arch)
     with Arena() as arena:
         device = open_device(settings, memory=arena.memory)
