@@ -11,12 +11,15 @@ MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64"
 
 
 class HostToolchain(NamedTuple):
-    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library."""
+    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library;
+    `shared`: for all of it as a shared library for glibc.
+    """
 
     clang: tuple[str, ...]
     host: tuple[str, ...]
     cuda: tuple[str, ...]
     library: tuple[str, ...]
+    shared: tuple[str, ...]
     link: tuple[str, ...]
     link_cxx: tuple[str, ...]
     folders: tuple[str, ...]  # of headers that come with a package
@@ -55,6 +58,11 @@ def host_toolchain(wanted_cccl: str | None = None) -> HostToolchain:
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
         ),
         library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"),
+        shared=(
+            zig, "c++", "-target", f"{machine}-linux-gnu.2.17", "-shared", "-fPIC", "-nostdlib++", "-lpthread",
+            "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-s",
+            "-isystem", str(toolchain.INCLUDE),
+        ),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         folders=tuple(toolchain.library_names(library, found).values()),

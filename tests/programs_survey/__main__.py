@@ -1,5 +1,5 @@
-"""`python -m tests.programs_survey FOLDER [--draw N] [--seed N] [--only build]`: how many public programs build, run and
-pass their own checks.
+"""`python -m tests.programs_survey FOLDER [--draw N] [--seed N] [--only build]`: how many public programs build, run
+and pass their own checks.
 
 FOLDER holds the programs of HeCBench (https://github.com/zjin-lcf/HeCBench, its folder `src`), which are no part of
 this repository. Those that need a foreign library are left out before the draw. What is found is kept in

@@ -14,8 +14,10 @@ FOREIGN = {
     "npp": "NPP", "mpi.h": "MPI", "boost/": "Boost", "gsl/": "GSL", "fftw3": "FFTW", "torch/": "PyTorch",
     "ATen/": "PyTorch", "zlib.h": "zlib", "bzlib.h": "bzip2", "mex.h": "MATLAB", "GL/": "OpenGL", "sycl/": "SYCL",
     "gdal": "GDAL", "hdf5": "HDF5", "tbb/": "TBB", "png.h": "libpng", "jpeglib.h": "libjpeg",
-    "opencv": "OpenCV", "hip/": "HIP",
+    "opencv": "OpenCV",
 }  # fmt: skip
+# These stand in branches of the preprocessor as well, so whether a program needs one is known when it is built.
+CONDITIONAL = {"hip/": "HIP"}
 
 
 def folders(suite: Path) -> list[Path]:
@@ -29,16 +31,20 @@ def foreign_library(folder: Path) -> str:
         if path.suffix not in SOURCES or not path.is_file():
             continue
         for name in INCLUDED.findall(path.read_text(encoding="utf-8", errors="replace")):
-            if library := library_of(name):
+            if library := _library_of(name, FOREIGN):
                 return library
     return ""
 
 
 def library_of(header: str) -> str:
-    """The foreign library that a header belongs to, "" for none."""
-    return next((library for start, library in FOREIGN.items() if header.startswith(start)), "")
+    """The foreign library that a header which was not found belongs to, "" for none."""
+    return _library_of(header, FOREIGN | CONDITIONAL)
 
 
 def drawn(names: list[str], n_drawn: int, seed: int) -> list[str]:
     """A random sample, the same for the same names and seed, in the order of the names."""
     return sorted(random.Random(seed).sample(sorted(names), min(n_drawn, len(names))))
+
+
+def _library_of(header: str, starts: dict[str, str]) -> str:
+    return next((library for start, library in starts.items() if header.startswith(start)), "")
