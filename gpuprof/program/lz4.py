@@ -2,6 +2,8 @@
 
 from gpuprof.errors import UsageError
 
+LEAST_MATCH = 4  # bytes; a token holds what is beyond
+
 
 def decompress(data: bytes, nbytes: int) -> bytes:
     """The `nbytes` of a block. Raises UsageError for a damaged one."""
@@ -19,7 +21,8 @@ def decompress(data: bytes, nbytes: int) -> bytes:
             start = len(out) - offset
             if not offset or start < 0:
                 raise IndexError
-            out += (out[start:] * (n_match // offset + 2))[: n_match + 4]
+            n_match += LEAST_MATCH
+            out += (out[start:] * (n_match // offset + 1))[:n_match]
     except IndexError:
         raise UsageError("LZ4 data are damaged") from None
     if len(out) != nbytes:
