@@ -46,7 +46,9 @@ def host_toolchain() -> HostToolchain:
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
         ),
-        library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"),
+        library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+                 # frames of the library are chained, so that it finds who called it (channel.cpp)
+                 "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(toolchain.INCLUDE / "gpuprof")),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         folders=tuple(toolchain.library_names(library).values()),

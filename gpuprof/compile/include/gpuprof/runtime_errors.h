@@ -13,6 +13,7 @@
     DO(cudaErrorInvalidHostPointer, 16, "invalid host pointer")                                                                            \
     DO(cudaErrorInvalidDevicePointer, 17, "invalid device pointer")                                                                        \
     DO(cudaErrorInvalidTexture, 18, "invalid texture reference")                                                                           \
+    DO(cudaErrorInvalidChannelDescriptor, 20, "invalid channel descriptor")                                                                \
     DO(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                                           \
     DO(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")                                    \
     DO(cudaErrorMissingConfiguration, 52, "__global__ function call is not configured")                                                    \
@@ -43,6 +44,9 @@
     DO(cudaErrorNotPermitted, 800, "operation not permitted")                                                                              \
     DO(cudaErrorNotSupported, 801, "operation not supported")                                                                              \
     DO(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                                         \
+    DO(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                                                          \
+    DO(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")                                    \
+    DO(cudaErrorGraphExecUpdateFailure, 910, "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update")\
     DO(cudaErrorUnknown, 999, "unknown error")
 
 #define GPUPROF_ERROR(NAME, VALUE, TEXT) NAME = VALUE,
