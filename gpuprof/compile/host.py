@@ -9,6 +9,12 @@ from gpuprof.errors import CompileError
 
 MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
+_RUNTIME = (
+    "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+    # frames of the library are chained, so that it finds who called it (channel.cpp)
+    "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(toolchain.INCLUDE / "gpuprof"),
+)  # fmt: skip
+
 
 class HostToolchain(NamedTuple):
     """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library;
@@ -57,11 +63,10 @@ def host_toolchain(wanted_cccl: str | None = None) -> HostToolchain:
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
         ),
-        library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"),
+        library=(*common, "-x", "c++", *_RUNTIME),
         shared=(
-            zig, "c++", "-target", f"{machine}-linux-gnu.2.17", "-shared", "-fPIC", "-nostdlib++", "-lpthread",
-            "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-s",
-            "-isystem", str(toolchain.INCLUDE),
+            zig, "c++", "-target", f"{machine}-linux-gnu.2.17", "-shared", "-fPIC", "-nostdlib++", "-lpthread", "-s",
+            "-isystem", str(toolchain.INCLUDE), *_RUNTIME,
         ),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),

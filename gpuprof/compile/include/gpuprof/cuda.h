@@ -16,6 +16,9 @@
 #include "library.h"
 #include "memory.h"
 #include "runtime.h"
+#include "runtime_graphs.h"
+#include "runtime_launches.h"
+#include "runtime_pools.h"
 #include "services.h"
 #include "simd.h"
 #include "surface.h"
@@ -29,4 +32,8 @@
 #endif
 #include "language.h"
 #include "runtime.h"
+#include "runtime_graphs.h"
+#include "runtime_launches.h"
+#include "runtime_pools.h"
+#include "texture_runtime.h"
 #endif
