@@ -101,6 +101,7 @@ class Launch:
     cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
     # it may start when the launch before it on the stream lets it (programmatic dependent launch)
     dependent: bool = False
+    is_timed: bool = True  # False: it is emulated alone, between what comes before and after, and takes no time
 
     @property
     def n_blocks(self) -> int:

@@ -92,6 +92,13 @@ class Relating:
             self._after_copy[task] = self._of_stream.pop(launch.stream)
         return task
 
+    def untimed(self, launch: cmd.Launch, cycle: int) -> int:
+        """A launch that takes no time, once all before it is done. Gives its task."""
+        task = self.journal.leaf(kinds.TASK, launch.function.display, row_of(launch.stream), cycle=cycle)
+        self._constrain(kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
+        self._front, self._of_stream = (task,), {}
+        return task
+
     def happens(self, command: cmd.Command, cycle: int, tail: Iterable[Flight] = ()) -> None:
         """A copy, fill, wait or free happens, not before a cycle, behind launches in flight: those on its stream, or of
         the event that the stream waits for.

@@ -260,7 +260,9 @@ class Session:
             )
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
-        """Gives the timing of a launch on the default stream, None for one in flight."""
+        """Gives the timing of a launch on the default stream, None for one in flight or without timing."""
+        if not launch.is_timed:
+            return self._emulate_alone(launch)
         if launch.stream == 0:
             self._settle()
         self.in_flight.add(self._begin(launch))
@@ -269,13 +271,37 @@ class Session:
             with self.settling.marking():
                 Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
         if not self.settings.is_timed:
-            self.in_flight.run_through()
+            self._run_through()
             return None
         if launch.stream == 0:
             return self._settle()[0]
         if len(flights) == MOST_FLIGHTS or self.in_flight.n_instructions > MOST_INSTRUCTIONS:
             self._settle()
         return None
+
+    def _emulate_alone(self, launch: cmd.Launch) -> None:
+        """It is no launch of the recording, but a task, as others may need what it writes."""
+        self._settle()
+        self.in_flight.add(self._begin_alone(launch))
+        if launches_grids(launch.module):
+            with self.settling.marking():
+                Descent(self.in_flight, self._begin_alone, self.chip).run(0)
+        self._run_through()
+
+    def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        task = self.relating.untimed(launch, self.settling.machine.cycle)
+        emulation = partial(self._emulation, launch, counters, None, task)
+        return Begun(launch, counters, emulation, self.sampling.filter, 0, None, task)
+
+    def _run_through(self) -> None:
+        """Emulates what is in flight to its end, without timing; what kernels print is shown."""
+        counters = [flight.counters for flight in self.in_flight.flights]
+        try:
+            self.in_flight.run_through()
+        finally:
+            for each in counters:
+                self.settings.observer.output("".join(each.output))
 
     def _begin(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         """Counts and records a launch, of the host or of launch `parent`."""
