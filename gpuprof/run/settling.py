@@ -92,6 +92,19 @@ class Settler:
                 self.observer.output("".join(flight.counters.output))
             raise
 
+    def run_through(self) -> None:
+        """Emulates what is in flight to its end. Nothing is timed."""
+        flights = list(self.in_flight.flights)
+        with self.marking():
+            self.in_flight.run_through()
+        for flight in flights:
+            self.observer.output("".join(flight.counters.output))
+            self._tell_errors(flight)
+
+    def _tell_errors(self, flight: Flight) -> None:
+        for sentence in flight.trace.errors() if flight.trace else ():
+            self.observer.notice(sentence)
+
     def _cut_short(self, flight: Flight, why: str) -> None:
         """Keeps what trace generators found until now, and says why there is no more."""
         while flight.trace and flight.trace.feed.is_open:
@@ -103,6 +116,7 @@ class Settler:
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
             self.recorder.mark(why, flight.launch.index)
+        self._tell_errors(flight)
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
@@ -166,6 +180,7 @@ class Settler:
             record_end(self.recorder, flight.launch, timing, flight.counters)
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
+        self._tell_errors(flight)
         self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
 
 

@@ -52,6 +52,7 @@ class TraceGenerator:
 
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
     * `values`: operands are there in `post_event`, too.
+    * `refuses`: it may keep lanes from an access (TraceEvent.refuse).
 
     A generator may be used for many launches, one after the other.
     """
@@ -62,6 +63,11 @@ class TraceGenerator:
     spaces: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[bool] = False
     values: ClassVar[bool] = False
+    refuses: ClassVar[bool] = False
+    is_checker: ClassVar[bool] = False  # what it finds are errors of the program
+    checks_host: ClassVar[bool] = False  # errors that the host makes with memory are told, too
+    finds_leaks: bool = False  # and what is still allocated at the end
+    guard_nbytes: int = 0  # bytes that it wants between allocations, when it is attached before the first of them
     tables: ClassVar[tuple[Table, ...]] = ()
 
     def __init__(self, **options: Any):
