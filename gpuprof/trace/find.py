@@ -46,6 +46,7 @@ GENERATORS = {
 # for one of the generators of memory traffic.
 CHECKERS = {
     "memcheck": ("memcheck", "Memcheck"),
+    "racecheck": ("racecheck", "Racecheck"),
 }
 BUILT_IN = {name: (f"generators.{file}", found) for name, (file, found) in GENERATORS.items()} | {
     name: (f"checkers.{file}", found) for name, (file, found) in CHECKERS.items()
