@@ -75,8 +75,9 @@ def present(order, block, slot, warp, lane):
     for other in range(32):
         number = order.moment[slot, 32 * warp + other]
         if number != 0:
-            row = order.moments[number]
-            if row[EPOCH] == epoch and row[CLOCK] == clock and row[TICK] == tick:
+            moments = order.moments
+            same = moments[number, EPOCH] == epoch and moments[number, CLOCK] == clock
+            if same and moments[number, TICK] == tick:
                 order.moment[slot, thread] = number
                 return number
     number = _new_moment(order, block, warp, epoch, clock, tick, 0)
@@ -105,31 +106,33 @@ def open_group(order, block, slot, warp):
 @part
 def is_before(order, moment, lane, block, slot, warp, my_lane):
     """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
-    row = order.moments[moment]
-    if row[IS_ASYNC] != 0:
-        if row[DONE] == 0:
+    moments = order.moments
+    if moments[moment, IS_ASYNC] != 0:
+        moment = moments[moment, DONE]
+        if moment == 0:
             return False
-        row = order.moments[row[DONE]]
-    thread = 32 * warp + my_lane
-    if row[BLOCK] == block:
-        if (row[WARP] == warp and lane == my_lane) or row[EPOCH] < order.epoch[slot, thread]:
+    thread, its_block, its_warp = 32 * warp + my_lane, moments[moment, BLOCK], moments[moment, WARP]
+    if its_block == block:
+        if moments[moment, EPOCH] < order.epoch[slot, thread] or (its_warp == warp and lane == my_lane):
             return True
-        if row[WARP] == warp and warp < order.known.shape[1] and order.known[slot, warp, my_lane, lane] > row[CLOCK]:
+        knows = its_warp == warp and warp < order.known.shape[1]
+        if knows and order.known[slot, warp, my_lane, lane] > moments[moment, CLOCK]:
             return True
-    place = row[BLOCK] * order.tick.shape[1] + row[WARP]
+    place = its_block * order.tick.shape[1] + its_warp
     if place >= len(order.published):  # nobody publishes anything in this kernel
         return False
-    published = order.published[place, min(row[TICK], TICKS - 1)]
-    if row[BLOCK] == block:
-        return 0 < published[CTA] <= order.acquired[slot, warp, CTA]
+    tick = min(moments[moment, TICK], TICKS - 1)
+    by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
+    if its_block == block:
+        return 0 < by_block <= order.acquired[slot, warp, CTA]
     acquired = order.acquired[slot, warp, GPU]
-    if 0 < published[GPU] <= acquired:
+    if 0 < by_gpu <= acquired:
         return True
-    by_epoch = order.epoch_published[row[BLOCK], min(row[EPOCH], EPOCHS - 1)]
+    by_epoch = order.epoch_published[its_block, min(moments[moment, EPOCH], EPOCHS - 1)]
     if 0 < by_epoch <= acquired:
         return True
     # Another warp of its block has taken it over and published it in turn.
-    return 0 < published[CTA] <= order.last_published[row[BLOCK]] and published[CTA] <= acquired
+    return 0 < by_block <= order.last_published[its_block] and by_block <= acquired
 
 
 @kept

@@ -11,6 +11,7 @@ from gpuprof.compiled.parts import part
 from gpuprof.trace.checkers.races.order import (
     BLOCK,
     DONE,
+    EPOCH,
     IS_ASYNC,
     N_FOUND,
     WARP,
@@ -22,10 +23,10 @@ from gpuprof.trace.checkers.races.order import (
 
 # Columns of a unit's stamps, int32: of its writer, then three of each of two readers.
 MOMENT, PLACE, VALUE = 0, 1, 2
-READERS = (3, 6)  # each: moment, lanes as bits, place
+FIRST, SECOND = READERS = (3, 6)  # each: moment, lanes as bits, place
 N_STAMPS = 9
 # A place: the instruction's number, the writer's lane, and how the access is made.
-LANE_SHIFT, AT_SHIFT = 4, 9
+LANE_SHIFT, AT_SHIFT, HOW = 4, 9, 15
 STRONG, VOLATILE, OF_BLOCK, ASYNC = 1, 2, 4, 8  # atomic or ordered; volatile; at the scope of the block; copies
 READ, WRITE = 1, 2
 # Kinds of races.
@@ -65,8 +66,10 @@ def _found(order, found, kind, at, other_at, block, thread, other_block, other_t
 @part
 def _unordered_reader(order, moment, lanes, block, slot, warp, lane):
     """A lane of a reader that is not ordered before me; -1 for none."""
-    row = order.moments[moment]
-    if row[BLOCK] == block and row[WARP] == warp:
+    moments = order.moments
+    if moments[moment, BLOCK] == block and moments[moment, EPOCH] < order.epoch[slot, 32 * warp + lane]:
+        return -1
+    if moments[moment, BLOCK] == block and moments[moment, WARP] == warp:
         for other in range(32):
             if np.uint32(lanes) >> np.uint32(other) & np.uint32(1) and not is_before(
                 order, moment, other, block, slot, warp, lane
@@ -82,26 +85,29 @@ def _unordered_reader(order, moment, lanes, block, slot, warp, lane):
 
 
 @part
-def _note_reader(order, stamp, moment, place, block, slot, warp, lane):
+def _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane):
     """I have read the unit."""
     bit = np.int32(np.uint32(1) << np.uint32(lane))
     room = -1
     for at in READERS:
-        if stamp[at] == moment:
-            stamp[at + 1] |= bit
-            stamp[at + 2] = place
+        if stamps[unit, at] == moment:
+            stamps[unit, at + 1] |= bit
+            stamps[unit, at + 2] = place
             return
     for at in READERS:
-        if stamp[at] == 0 or _unordered_reader(order, stamp[at], stamp[at + 1], block, slot, warp, lane) < 0:
+        reader = stamps[unit, at]
+        if reader == 0 or _unordered_reader(order, reader, stamps[unit, at + 1], block, slot, warp, lane) < 0:
             room = at
             break
     if room < 0:
-        first, second = order.moments[stamp[READERS[0]]], order.moments[stamp[READERS[1]]]
-        same = first[BLOCK] == second[BLOCK] and first[WARP] == second[WARP]
-        if not same or (first[BLOCK] == block and first[WARP] == warp):
+        moments, first, second = order.moments, stamps[unit, READERS[0]], stamps[unit, READERS[1]]
+        its_block, its_warp = moments[first, BLOCK], moments[first, WARP]
+        if its_block != moments[second, BLOCK] or its_warp != moments[second, WARP]:
+            return
+        if its_block == block and its_warp == warp:
             return
         room = READERS[1]
-    stamp[room], stamp[room + 1], stamp[room + 2] = moment, bit, place
+    stamps[unit, room], stamps[unit, room + 1], stamps[unit, room + 2] = moment, bit, place
 
 
 @kept
@@ -111,74 +117,85 @@ def touch(
     """Lanes access memory: `index` int64 (n, 32): the first unit of each, -1 for one that is not looked at; `does`:
     READ, WRITE or both; values uint32 (n, 32): what they write, as far as it is known (`has_values`).
     """
+    moments, epochs, present_moment = order.moments, order.epoch, order.moment
+    is_alone = len(order.published) == order.tick.shape[1]  # no block publishes anything
     for k in range(len(masks)):
         block, slot, warp = blocks[k], slots[k], warps[k]
         if masks[k] == 0:
             continue
-        catch_up(order, slot, warp)
+        if order.due[slot, warp] != 0:
+            catch_up(order, slot, warp)
         if how & STRONG and does & READ:
             order.pending[slot, warp] = 1
         for lane in range(32):
             if not masks[k] >> np.uint32(lane) & np.uint32(1) or index[k, lane] < 0:
                 continue
-            moment = present(order, block, slot, warp, lane)
+            thread = 32 * warp + lane
+            moment, epoch, value = present_moment[slot, thread], epochs[slot, thread], values[k, lane]
+            if moment == 0:
+                moment = present(order, block, slot, warp, lane)
             mine = open_group(order, block, slot, warp) if how & ASYNC else moment
             place = np.int32(at << AT_SHIFT | lane << LANE_SHIFT | how)
             for unit in range(index[k, lane], index[k, lane] + n_units):
-                stamp = stamps[unit]
-                _look_at_writer(
-                    order,
-                    stamp,
-                    found,
-                    block,
-                    slot,
-                    warp,
-                    lane,
-                    place,
-                    does,
-                    values[k, lane],
-                    has_values,
-                    addresses[k, lane],
-                )
+                # What is ordered by a barrier, or my own, is most of all: no call is made for it.
+                writer = stamps[unit, MOMENT]
+                is_mine = writer == moment and stamps[unit, PLACE] >> LANE_SHIFT & 31 == lane
+                if writer != 0 and not is_mine and not _is_long_ago(moments, writer, block, epoch):
+                    _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, value, has_values,
+                                    addresses[k, lane])  # fmt: skip
+                first, second = stamps[unit, FIRST], stamps[unit, SECOND]
                 if does & WRITE:
-                    _look_at_readers(order, stamp, found, block, slot, warp, lane, place, addresses[k, lane])
-                    stamp[MOMENT], stamp[PLACE], stamp[VALUE] = mine, place, np.int32(values[k, lane])
-                    stamp[READERS[0]] = stamp[READERS[1]] = 0
-                else:
-                    _note_reader(order, stamp, moment, place, block, slot, warp, lane)
+                    if (first != 0 and not _is_long_ago(moments, first, block, epoch)) or (
+                        second != 0 and not _is_long_ago(moments, second, block, epoch)
+                    ):
+                        _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, addresses[k, lane])
+                    stamps[unit, MOMENT], stamps[unit, PLACE], stamps[unit, VALUE] = mine, place, np.int32(value)
+                    stamps[unit, FIRST] = stamps[unit, SECOND] = 0
+                elif first == moment or first == 0 or _is_long_ago(moments, first, block, epoch):
+                    bit = np.int32(np.uint32(1) << np.uint32(lane))
+                    stamps[unit, FIRST + 1] = stamps[unit, FIRST + 1] | bit if first == moment else bit
+                    stamps[unit, FIRST], stamps[unit, FIRST + 2] = moment, place
+                elif not (is_alone and second != 0 and moments[first, BLOCK] != moments[second, BLOCK]):
+                    # (Whoever writes would meet one of two blocks' readers that nothing orders.)
+                    _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane)
 
 
 @part
-def _look_at_writer(order, stamp, found, block, slot, warp, lane, place, does, value, has_values, address):
-    writer = stamp[MOMENT]
-    if writer == 0:
-        return
-    other_lane = stamp[PLACE] >> LANE_SHIFT & 31
+def _is_long_ago(moments, moment, block, epoch):
+    """Whether a barrier of the block has ended the moment."""
+    return moments[moment, BLOCK] == block and moments[moment, EPOCH] < epoch and moments[moment, IS_ASYNC] == 0
+
+
+@part
+def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, value, has_values, address):
+    writer, its_place, moments = stamps[unit, MOMENT], stamps[unit, PLACE], order.moments
+    other_lane = its_place >> LANE_SHIFT & 31
     if is_before(order, writer, other_lane, block, slot, warp, lane):
         return
-    row = order.moments[writer]
-    same_block, same_warp = row[BLOCK] == block, row[BLOCK] == block and row[WARP] == warp
-    if _excused(place & 15, stamp[PLACE] & 15, same_block, same_warp):
+    its_block, its_warp = moments[writer, BLOCK], moments[writer, WARP]
+    if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
         return
-    not_waited = row[IS_ASYNC] != 0 and row[DONE] == 0
-    if does & WRITE and has_values and np.int32(value) == stamp[VALUE] and not not_waited and not place & STRONG:
+    not_waited = moments[writer, IS_ASYNC] != 0 and moments[writer, DONE] == 0
+    is_same = does & WRITE and has_values and np.int32(value) == stamps[unit, VALUE]
+    if is_same and not not_waited and not place & STRONG:
         return  # whoever comes last, the value is the same
     kind = NOT_WAITED if not_waited else WRITE_WRITE if does & WRITE else WRITE_READ
-    _found(order, found, kind, place >> AT_SHIFT, stamp[PLACE] >> AT_SHIFT, block, 32 * warp + lane, row[BLOCK],
-           32 * row[WARP] + other_lane, address)  # fmt: skip
+    _found(order, found, kind, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane, its_block,
+           32 * its_warp + other_lane, address)  # fmt: skip
 
 
 @part
-def _look_at_readers(order, stamp, found, block, slot, warp, lane, place, address):
+def _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, address):
+    moments = order.moments
     for at in READERS:
-        if stamp[at] == 0:
+        reader = stamps[unit, at]
+        if reader == 0:
             continue
-        other_lane = _unordered_reader(order, stamp[at], stamp[at + 1], block, slot, warp, lane)
+        other_lane = _unordered_reader(order, reader, stamps[unit, at + 1], block, slot, warp, lane)
         if other_lane < 0:
             continue
-        row = order.moments[stamp[at]]
-        same_warp = row[BLOCK] == block and row[WARP] == warp
-        if _excused(place & 15, stamp[at + 2] & 15, row[BLOCK] == block, same_warp):
+        its_block, its_warp, its_place = moments[reader, BLOCK], moments[reader, WARP], stamps[unit, at + 2]
+        if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
             continue
-        _found(order, found, READ_WRITE, place >> AT_SHIFT, stamp[at + 2] >> AT_SHIFT, block, 32 * warp + lane,
-               row[BLOCK], 32 * row[WARP] + other_lane, address)  # fmt: skip
+        _found(order, found, READ_WRITE, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
+               its_block, 32 * its_warp + other_lane, address)  # fmt: skip
