@@ -87,7 +87,7 @@ class Settler:
             if isinstance(error, KernelFault | KeyboardInterrupt):
                 self.relating.flush()
                 for flight in flights:
-                    self._cut_short(flight, str(error) or "interrupted")
+                    self._cut_short(flight, error)
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
             raise
@@ -105,10 +105,13 @@ class Settler:
         for sentence in flight.trace.errors() if flight.trace else ():
             self.observer.notice(sentence)
 
-    def _cut_short(self, flight: Flight, why: str) -> None:
+    def _cut_short(self, flight: Flight, error: KernelFault | KeyboardInterrupt) -> None:
         """Keeps what trace generators found until now, and says why there is no more."""
+        why = str(error) or "interrupted"
         while flight.trace and flight.trace.feed.is_open:
             try:
+                if isinstance(error, KernelFault):
+                    flight.trace.feed.fault(why)
                 flight.trace.finish()
             except GeneratorError as error:  # what ended the launch is the one to be told of
                 self.observer.notice(str(error))

@@ -72,6 +72,11 @@ class Feed:
             _call(generator, generator.initialize, self.kernel)
             self._open.append(generator)
 
+    def fault(self, text: str) -> None:
+        """A fault of the kernel has ended the launch."""
+        for generator in self._open:
+            _call(generator, generator.fault, text)
+
     @property
     def is_open(self) -> bool:
         """Whether `finish` is due to a generator."""

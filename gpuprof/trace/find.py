@@ -47,6 +47,7 @@ GENERATORS = {
 CHECKERS = {
     "memcheck": ("memcheck", "Memcheck"),
     "racecheck": ("racecheck", "Racecheck"),
+    "synccheck": ("synccheck", "Synccheck"),
 }
 BUILT_IN = {name: (f"generators.{file}", found) for name, (file, found) in GENERATORS.items()} | {
     name: (f"checkers.{file}", found) for name, (file, found) in CHECKERS.items()

@@ -87,7 +87,7 @@ class TraceGenerator:
         """Whether __init__ has run: a class with one of its own may forget to call it."""
         return "_gathering" in vars(self)
 
-    # The four calls, in the order of a launch. A generator overrides those that it needs.
+    # The calls, in the order of a launch. A generator overrides those that it needs.
 
     def initialize(self, kernel: Kernel) -> None:
         """A launch begins. What can be said of the program without running it can be said here."""
@@ -97,6 +97,9 @@ class TraceGenerator:
 
     def post_event(self, event: TraceEvent) -> None:
         """They have executed it."""
+
+    def fault(self, text: str) -> None:
+        """A fault has ended the launch; `finish` follows."""
 
     def finish(self) -> None:
         """The launch has ended, or a fault has ended it."""

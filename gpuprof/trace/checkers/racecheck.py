@@ -10,7 +10,8 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.trace.checkers.checker import Checker, Instance, Who
 from gpuprof.trace.checkers.races import order, stamps
 from gpuprof.trace.checkers.races.blocks import Blocks
-from gpuprof.trace.checkers.races.memory import NOWHERE, GlobalUnits, with_room
+from gpuprof.trace.checkers.races.memory import NOWHERE, GlobalUnits
+from gpuprof.trace.checkers.slots import with_room
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import Instruction, Kernel

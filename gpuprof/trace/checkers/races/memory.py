@@ -3,6 +3,7 @@
 import numpy as np
 
 from gpuprof.trace.checkers.races.stamps import N_STAMPS
+from gpuprof.trace.checkers.slots import with_room
 
 PAGE_SHIFT = 12
 LAST_PAGE = 1 << 24  # 64 GiB of addresses
@@ -40,12 +41,3 @@ class GlobalUnits:
         self._pages[pages] = self._n_pages + np.arange(len(pages))
         self._n_pages += len(pages)
         self.stamps = with_room(self.stamps, self._n_pages * self._page_units)
-
-
-def with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """The array, with zeros behind it where it has fewer than `length` rows."""
-    if length <= len(array):
-        return array
-    grown = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), array.dtype)
-    grown[: len(array)] = array
-    return grown
