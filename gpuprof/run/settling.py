@@ -98,15 +98,34 @@ class Settler:
             if isinstance(error, KernelFault | KeyboardInterrupt):
                 self.relating.flush()
                 for flight in flights:
-                    self._cut_short(flight, str(error) or "interrupted")
+                    self._cut_short(flight, error)
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
             raise
 
-    def _cut_short(self, flight: Flight, why: str) -> None:
+    def run_through(self) -> None:
+        """Emulates what is in flight to its end. Nothing is timed. What kernels print is shown after a fault, too."""
+        flights = list(self.in_flight.flights)
+        try:
+            with self.marking():
+                self.in_flight.run_through()
+        finally:
+            for flight in flights:
+                self.observer.output("".join(flight.counters.output))
+        for flight in flights:
+            self._tell_errors(flight)
+
+    def _tell_errors(self, flight: Flight) -> None:
+        for sentence in flight.trace.errors() if flight.trace else ():
+            self.observer.notice(sentence)
+
+    def _cut_short(self, flight: Flight, error: KernelFault | KeyboardInterrupt) -> None:
         """Keeps what trace generators found until now, and says why there is no more."""
+        why = str(error) or "interrupted"
         while flight.trace and flight.trace.feed.is_open:
             try:
+                if isinstance(error, KernelFault):
+                    flight.trace.feed.fault(why)
                 flight.trace.finish()
             except GeneratorError as error:  # what ended the launch is the one to be told of
                 self.observer.notice(str(error))
@@ -114,6 +133,7 @@ class Settler:
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
             self.recorder.mark(why, flight.launch.index)
+        self._tell_errors(flight)
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
@@ -188,6 +208,7 @@ class Settler:
             record_end(self.recorder, flight.launch, timing, flight.counters, most_bins)
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
+        self._tell_errors(flight)
         self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
 
 
