@@ -262,11 +262,16 @@ def reuse_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[
     """Rows of `reuse_distances`. Raises FileFormatError for a scope that there is not."""
     if len(rows) and int(rows["scope"].max()) >= len(REUSE_SCOPES):
         raise FileFormatError(f"{recording.path}: launch {number} has reuse distances of scope {rows['scope'].max()}")
+    if len(rows) and int(rows["least_lines"].min()) < FIRST_ACCESS:
+        raise FileFormatError(
+            f"{recording.path}: launch {number} has reuse distances of {rows['least_lines'].min()} lines"
+        )
     columns = ("scope", "least_lines", "lines", "sectors", "store_sectors")
     found = integer_rows(recording, number, rows, columns)
     return ((launch, REUSE_SCOPES[scope], *rest) for launch, scope, *rest in found)
 
 
+FIRST_ACCESS = -1
 FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)
 
 

@@ -140,7 +140,8 @@ def write_everything(path: Path) -> Path:
             samples = SAMPLES.copy()
             samples["launch"] = launch
             writer.samples(launch, samples)
-            for type_ in (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK"):
+            exact = (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK")
+            for type_ in (*exact, b"ACCC", b"REUS", b"BLKC", b"WRPC"):
                 rows = np.ones(1, BY_TYPE[type_].dtype)
                 for name in {"launch", "sm", "reserved"} & set(rows.dtype.names):
                     rows[name] = launch if name == "launch" else 0

@@ -53,10 +53,8 @@ def refused(name: str, chip: str, why: str) -> TruthRow:
 
 
 def whole_cycles(timed: Sequence[Timed] | Sequence[TruthRow], is_test: bool) -> int:
-    """What is judged: a kernel's last launch, or a test from the start of its first launch to the end of its last."""
-    if not is_test:
-        return timed[-1].cycles
-    return max(launch.end_cycle for launch in timed) - min(launch.start_cycle for launch in timed)
+    """What is judged: a kernel's last launch, or a test from power-on to the end of its last launch."""
+    return max(launch.end_cycle for launch in timed) if is_test else timed[-1].cycles
 
 
 def bottleneck_row(name: str, chip: str, cycles: int, doubled: dict[str, int]) -> BottleneckRow:

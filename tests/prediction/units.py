@@ -1,34 +1,22 @@
-"""The units that can be a launch's bottleneck, and what twice the rate of one changes in a chip.
+"""What twice the rate of a unit changes in a chip that is simulated.
 
-The bottleneck of a simulation is the unit whose doubled rate shortens it most. `latency` is everything that a single
-warp waits for, whatever else runs; `launch` is what a launch and its blocks take beside their instructions.
+The bottleneck of a simulation is the unit whose doubled rate shortens it most. The units are those that predictions
+name (gpuprof/predict/doubled.py).
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from gpuprof.chips import Chip, altered
-from gpuprof.chips.fields import CHAINS, LATENCIES, TENSOR
 from gpuprof.chips.model import field_of
 from gpuprof.isa.stalls import INDEX
+from gpuprof.predict.doubled import UNITS
 from gpuprof.timing.state.layout import PORTS
 from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import ATOMIC, REDUCTION
 
 SELECTED = INDEX["selected"]
-
-Changes: TypeAlias = dict[str, Any]
-
-
-def _twice(*names: str) -> Callable[[Chip], Changes]:
-    return lambda chip: {name: _within(name, 2 * _value(chip, name)) for name in names}
-
-
-def _half(*names: str) -> Callable[[Chip], Changes]:
-    return lambda chip: {name: _within(name, _value(chip, name) / 2) for name in names}
 
 
 def _value(chip: Chip, name: str) -> float:
@@ -43,51 +31,20 @@ def _within(name: str, value: float) -> float:
     return int(value) if field.kind == "int" else value
 
 
-_FIXED = (
-    *(f"latency.{name}" for name in LATENCIES),
-    *(f"chain.{name}" for name in CHAINS),
-    *("guard_cycles", "branch_cycles", "control_cycles", "meet_cycles", "exit_cycles", "barrier_cycles"),
-    *("membar_cycles", "mio_gap_cycles", "l1_wavefront_cycles", "shared_wavefront_cycles", "shared_wide_cycles"),
-    *("l0i_miss_cycles", "l1i_miss_cycles", "constant_miss_cycles", "constant_cold_cycles", "copy_cycles"),
-    *("l2_near_cycles", "l2_far_cycles", "l2_store_cycles", "store_drain_cycles", "dram_cycles", "dram_row_open_ns"),
-)
-
-
-def _latency(chip: Chip) -> Changes:
-    changes = _half(*_FIXED)(chip)
-    # The nearest SM keeps the shortest way that a chip file may say.
-    room = changes["l2_near_cycles"] - field_of("l2_near_cycles").low
-    return changes | {"l2_spread_cycles": int(min(chip.l2_spread_cycles / 2, room))}
-
-
-UNITS: dict[str, Callable[[Chip], Changes]] = {
-    "issue": _twice("dispatch_units"),
-    "alu": _twice("lanes.alu"),
-    "fma": _twice("lanes.fma", "lanes.imad"),
-    "fp64": _twice("lanes.fp64"),
-    "half": _twice("lanes.half"),
-    "xu": _twice("lanes.xu"),
-    "tensor": _twice(*(f"tensor.{name}" for name in TENSOR)),
-    "lsu": _half(
-        "lsu_cycles", "shared_cycles", "tag_pass_cycles", "tag_lookup_cycles", "address_cycles", "barrier_lsu_cycles"
-    ),
-    "link": _twice("noc_nbytes_per_cycle"),
-    "slice": lambda chip: (
-        _twice("l2_slice_nbytes_per_cycle")(chip)
-        | _half("l2_partial_request_cycles", "l2_partial_sector_cycles", "l2_fill_cycles")(chip)
-    ),
-    "atomic": _half("atomic_cycles", "atomic_float_cycles", "atomic_sector_cycles"),
-    "dram": lambda chip: _twice("dram_gbytes_per_s")(chip) | _half("dram_row_cycle_ns", "dram_turn_ns")(chip),
-    "tlb": _half("tlb_miss_cycles", "l2_tlb_miss_cycles"),
-    "latency": _latency,
-    "launch": _half("grid_overhead_cycles", "block_launch_cycles", "distributor_cycles"),
-}
+def changes(chip: Chip, unit: str) -> dict[str, float]:
+    found = {name: _within(name, 2 * _value(chip, name)) for name in UNITS[unit].rates}
+    found |= {name: _within(name, _value(chip, name) / 2) for name in UNITS[unit].times}
+    if "l2_spread_cycles" in found:
+        # The nearest SM keeps the shortest way that a chip file may say.
+        room = found["l2_near_cycles"] - field_of("l2_near_cycles").low
+        found["l2_spread_cycles"] = int(min(found["l2_spread_cycles"], room))
+    return found
 
 
 def doubled(chip: Chip, unit: str) -> Chip:
     """The chip with a unit of twice the rate."""
     name = f"{chip.name} with twice the {unit}"
-    return replace(altered(chip, UNITS[unit](chip), name), name=name)
+    return replace(altered(chip, changes(chip, unit), name), name=name)
 
 
 # The pipe whose instructions take a unit.

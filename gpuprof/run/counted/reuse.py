@@ -131,10 +131,7 @@ class LaunchReuse:
         # Of one block after the other, and of each in turns.
         chosen = chosen[np.argsort(block[chosen], kind="stable")]
         numbers, starts = np.unique(block[chosen], return_index=True)
-        for number, start, end in zip(
-            numbers.tolist(), starts.tolist(), [*starts.tolist()[1:], len(chosen)], strict=False
-        ):
-            own = chosen[start:end]
+        for number, own in zip(numbers.tolist(), np.split(chosen, starts)[1:], strict=True):
             stream = self.streams.setdefault(number, StackDistances())
             sectors = lines.sectors[own]
             self.of_blocks.add(stream.take(lines.line[own]), sectors, np.zeros_like(sectors), self.stride)
