@@ -104,15 +104,12 @@ class Settler:
             raise
 
     def run_through(self) -> None:
-        """Emulates what is in flight to its end. Nothing is timed. What kernels print is shown after a fault, too."""
+        """Emulates what is in flight to its end. Nothing is timed."""
         flights = list(self.in_flight.flights)
-        try:
-            with self.marking():
-                self.in_flight.run_through()
-        finally:
-            for flight in flights:
-                self.observer.output("".join(flight.counters.output))
+        with self.marking():
+            self.in_flight.run_through()
         for flight in flights:
+            self.observer.output("".join(flight.counters.output))
             self._tell_errors(flight)
 
     def _tell_errors(self, flight: Flight) -> None:

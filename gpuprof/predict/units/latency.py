@@ -69,12 +69,14 @@ def _cause_op(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
 
 
 def moved(waits: Waits, of: np.ndarray, cycles: np.ndarray, at_least: bool) -> np.ndarray:
-    """Stalls whose events take `cycles`, (stalls or 1, chips), the reference chip first. `at_least`: the recorded ones
-    may have waited for other warps as well.
+    """Stalls whose events take `cycles`, (stalls or 1, chips), the reference chip first. Of a fixed latency a stall is
+    what the instructions between leave of it. `at_least`: of a load the recorded stalls may have waited for other warps
+    as well; those of loads that are in flight together share one latency, and so grow with it in proportion.
     """
     recorded, count = waits.cycles[of, None], waits.count[of, None]
-    alone = np.minimum(recorded, count * cycles[:, :1]) if at_least else recorded
-    return np.maximum(0, alone + count * (cycles - cycles[:, :1]))
+    if at_least:
+        return np.minimum(recorded, count * cycles[:, :1]) * cycles / np.maximum(cycles[:, :1], 1e-9)
+    return np.maximum(0, recorded + count * (cycles - cycles[:, :1]))
 
 
 def levels(work: Work, traffic: Traffic) -> dict[str, np.ndarray]:
