@@ -38,10 +38,10 @@ def host_toolchain() -> HostToolchain:
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
     headers = ("-isystem", str(toolchain.INCLUDE), *toolchain.library_flags(library, machine))
-    common = (f"--target={target}", "-g1", "-fno-pie", *headers)
+    common = (f"--target={target}", "-fno-pie", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
-        host=common,
+        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/places.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
