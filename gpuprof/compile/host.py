@@ -55,10 +55,10 @@ def host_toolchain(wanted_cccl: str | None = None) -> HostToolchain:
         *toolchain.cccl_flags(found),
         *toolchain.library_flags(library, machine),
     )
-    common = (f"--target={target}", "-g1", "-fno-pie", "-Wno-register", *headers)
+    common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
-        host=common,
+        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/places.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
