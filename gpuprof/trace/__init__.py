@@ -13,7 +13,8 @@
 
     kernel, events ─> generator ─> rows of tables, findings
 
-A generator, a checker apart, changes neither the kernel nor the application: what it gets is read-only and valid until its call returns.
+A generator changes neither the kernel nor the application (memcheck keeps lanes from what they must not access): what
+it gets is read-only and valid until its call returns.
 docs/traces.md has the interface.
 """
 

@@ -55,6 +55,9 @@ def _shared():
             body = SHARED.format(of=of) + f"s[t] = y[t]; {sync} x[t] = s[{IN_WARP}];"
             yield Case(f"in_warp_{name}_{of.split()[0]}", body, 2, 64, () if enough else (WR,))
     own = SHARED.format(of="int")
+    yield Case("tiles", own + "s[t] = y[t]; __syncwarp(t % 32 < 16 ? 0xffff : 0xffff0000); x[t] = s[t ^ 5];", 2, 64)
+    yield Case("across_tiles", own + "s[t] = y[t]; __syncwarp(t % 32 < 16 ? 0xffff : 0xffff0000); x[t] = s[t ^ 16];", 2,
+               64, (WR,))  # fmt: skip
     yield Case("own_element", own + "s[t] = y[t]; x[t] = s[t]; s[t] = 3; x[t] += s[t];", 2, 64)
     yield Case("halves", own + "if (t < 32) { s[t] = y[t]; __syncwarp(); x[t] = s[t ^ 1]; }", 2, 64)
     yield Case("next_turn", own + "for (int k = 0; k < 3; k++) { s[t] = y[t] + k; __syncthreads(); x[t] += s[" + NEXT

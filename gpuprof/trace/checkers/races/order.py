@@ -205,15 +205,15 @@ def sync_warps(order, masks, slots, warps, members, live):
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         order.arrived[slot, warp] |= np.int32(masks[k])
-        arrived = np.uint32(order.arrived[slot, warp])
-        first = 0
-        while not masks[k] >> np.uint32(first) & np.uint32(1):
-            first += 1
-        together = members[k, first] & live[k]
-        if arrived & together != together:
-            continue
-        order.arrived[slot, warp] = np.int32(arrived & ~together)
-        _join(order, slot, warp, together)
+        left = masks[k]
+        for lane in range(32):  # lanes may name different groups
+            if not left >> np.uint32(lane) & np.uint32(1):
+                continue
+            together, arrived = members[k, lane] & live[k], np.uint32(order.arrived[slot, warp])
+            left &= ~together
+            if arrived & together == together:
+                order.arrived[slot, warp] = np.int32(arrived & ~together)
+                _join(order, slot, warp, together)
 
 
 @part
