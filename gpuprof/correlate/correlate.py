@@ -185,8 +185,8 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
     insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
     fill_traces(database, recording)
     insert(database, "findings", finding_rows(recording))
+    fill_api_calls(database, recording)  # looks at the tasks, which the next one takes out of the recording
     fill_relations(database, recording)
-    fill_api_calls(database, recording)
     insert(database, "meta", sorted(meta_items(recording, database).items()))
     add_advice(database, len(recording.findings))
 
