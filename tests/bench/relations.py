@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -58,7 +59,7 @@ def timed(folder: Path) -> Million:
         assert len(read_tasks(database)) > 0
         times.append(time.perf_counter())
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Million(*(after - before for before, after in zip(times[:-1], times[1:], strict=True)), most)
+    return Million(*(after - before for before, after in pairwise(times)), most)
 
 
 if __name__ == "__main__":
