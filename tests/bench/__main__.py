@@ -103,12 +103,16 @@ def trace_figures(_: Path):
 
 
 def relation_figures(folder: Path):
-    from tests.bench.relations import load, slowdown
+    from tests.bench.relations import million, slowdown
 
-    for kind in ("converged", "memory"):
+    for kind in ("converged", "memory", "gather"):
         what = f"tests/bench/emulate.py {kind} with a footprint: as long as without"
         yield f"relate.{kind}", round(slowdown(kind), 2), "times", what
-    yield "relate.load", round(load(folder, 1_000_000), 2), "s", "reading a million tasks of an open database"
+    many = million(folder, 1_000_000)
+    yield "relate.correlate", many.correlate, "s", "a recording of a million tasks to a database"
+    yield "relate.open", many.open, "s", "opening that with all checks"
+    yield "relate.load", many.read, "s", "reading the tasks of it once it is open"
+    yield "relate.peak", many.memory, "MiB", "most memory of the three together"
 
 
 def time_figures(_: Path):
