@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuprof.predict.validated import FILE, text_of
 from tests.prediction.chips import REFERENCE
 from tests.prediction.judge import errors_of, judge, validated_chips
-from tests.prediction.simulate import CARRIED_OUT, CHIPS, simulate_all
+from tests.prediction.simulate import CARRIED_OUT, CHIPS, WITH_UNITS, simulate_all
 from tests.prediction.stored import BOTTLENECKS, TRUTH, BottleneckRow, TruthRow, merged, read, write
 from tests.prediction.tables import PAGE, tables, with_tables
 
@@ -52,6 +52,7 @@ def simulate_and_store(names: list[str], chips: list[str], with_units: bool, mis
         there = {(row.name, row.chip) for row in (bottlenecks if with_units else truth)}
         there |= {(row.name, row.chip) for row in truth if row.why}
         names = [name for name in names if any((name, chip) not in there for chip in chips)]
+        names = [name for name in names if name in WITH_UNITS or not with_units]
     for found in simulate_all(names, chips, with_units, jobs):
         for row in found.bottlenecks if with_units else found.truth:
             print(*row, flush=True)
