@@ -15,7 +15,7 @@ from gpuprof.predict.units.dram import dram
 from gpuprof.predict.units.issue import issue, slots
 from gpuprof.predict.units.latency import Latency, latency
 from gpuprof.predict.units.link import link
-from gpuprof.predict.units.lsu import BARRIERS, address, lsu
+from gpuprof.predict.units.lsu import address, lsu
 from gpuprof.predict.units.pipes import pipes
 from gpuprof.predict.units.slices import atomic, slices
 from gpuprof.predict.work import Work
@@ -121,13 +121,9 @@ def of_sm(work: Work, needs: Demands, warps: np.ndarray) -> dict[str, np.ndarray
 
 
 def alone(work: Work, waits: Latency, own: np.ndarray) -> np.ndarray:
-    """A block without others, whose warps keep their busiest unit for `own`. They start together behind each barrier."""
-    latencies = waits.cycles + slots(work)
-    rounds = np.maximum(1, waits.rounds / (1 + barriers(work)))
-    together = np.maximum(latencies, own) + np.minimum(latencies, own) / rounds
-    return work.chips["block_launch_cycles"] + together
-
-
-def barriers(work: Work) -> float:
-    """That a warp comes to."""
-    return float(work.executions[[op.kind in BARRIERS for op in work.counters.ops]].sum())
+    """A block without others, whose warps keep their busiest unit for `own`. While all of them wait for memory, to meet
+    at a barrier, the unit has nothing to do.
+    """
+    latencies = waits.cycles + slots(work) - waits.at_once
+    together = np.maximum(latencies, own) + np.minimum(latencies, own) / waits.rounds
+    return work.chips["block_launch_cycles"] + waits.at_once + together
