@@ -31,8 +31,8 @@ COLD = {"constant_miss": "constant_cold_cycles", "l0_miss": "l0i_miss_cycles", "
 
 @dataclass(frozen=True)
 class Latency:
-    """float64 (chips,). `cycles` of a warp, `rounds`: how many waits of equal length they are. All warps of a block wait
-    for memory `at_once` for so many of them, and meet at a barrier. `cold_cycles`: of the first warps alone.
+    """float64 (chips,). `cycles` of a warp, `rounds`: how many waits of equal length they are. For `at_once` of them
+    all warps of a block wait for memory, and then meet at a barrier. `cold_cycles`: of the first warps alone.
     """
 
     cycles: np.ndarray
