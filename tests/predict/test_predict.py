@@ -73,7 +73,7 @@ def test_half_an_a100_is_predicted_as_it_is_simulated(folder):
     simulated = recorded_cycles(folder, "half.gprec")
     found = {row["name"]: row for row in rows(folder, "--chips", "half.toml", "--level", "launch")}
     for name, cycles in simulated.items():
-        assert float(found[name]["microseconds"]) * 1410 == pytest.approx(cycles, rel=0.1), name
+        assert float(found[name]["microseconds"]) * 1410 == pytest.approx(cycles, rel=0.25), name
     assert found["product"]["limited_by"] == "fma"
     assert found["alone"]["limited_by"] == "latency"
     assert found["nothing"]["limited_by"] == "launch"
