@@ -25,6 +25,9 @@ def main() -> None:
     parser.add_argument("--no-units", action="store_true", help="simulate without doubling the rate of each unit")
     parser.add_argument("--missing", action="store_true", help="simulate only what has no row yet")
     parser.add_argument("--jobs", type=int, default=1, help="processes that simulate")
+    parser.add_argument(
+        "--recordings", type=Path, help="keep recordings of the reference chip here, and use what is here"
+    )
     parser.add_argument("--points", action="store_true", help="print each point")
     parser.add_argument("--write", action="store_true", help="store the tables")
     asked = parser.parse_args()
@@ -33,7 +36,7 @@ def main() -> None:
         simulate_and_store(names, asked.chip or CHIPS, not asked.no_units, asked.missing, asked.jobs)
         return
     with tempfile.TemporaryDirectory() as folder:
-        judged = judge(Path(folder), names, read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow))
+        judged = judge(asked.recordings or Path(folder), names, read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow))
     if asked.points:
         for point in judged.points:
             best = " ".join(f"{unit}:{share:.2f}" for unit, share in list(point.shares.items())[:2])
