@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuprof.isa.row import Opcode
 
 PIPES = ("alu", "fma", "half")  # others read their operands later, or have time to
+WRITTEN = {"": 0, "P": 2}  # operands in front of the sources; one for any other destination
 NAME = re.compile(r"-?\|?([RD])(\d+)\b")
 
 
@@ -51,9 +52,9 @@ def _words(instruction: Instruction) -> set[tuple[int, int]]:
     text = re.sub(r"^@\S+ ", "", instruction.text)
     _, _, operands = text.partition(" ")
     words = set()
-    for place, operand in enumerate(operands.split(", ")):
+    for place, operand in enumerate(operands.split(", ")[WRITTEN.get(instruction.op.dst, 1) :]):
         name = NAME.match(operand)
-        if name is None or (place == 0 and instruction.op.dst in ("R", "D")):
+        if name is None:
             continue
         width = 2 if name[1] == "D" else 1
         first = int(name[2]) * width
