@@ -111,6 +111,15 @@ def relation_figures(folder: Path):
     yield "relate.load", round(load(folder, 1_000_000), 2), "s", "reading a million tasks of an open database"
 
 
+def counter_figures(_: Path):
+    from tests.bench.counters import SAMPLES, share
+
+    for sample in SAMPLES:
+        for counters in ("blocks", "waves"):
+            what = f"collecting samples/{sample} with --counters {counters}: more than without"
+            yield f"counters.{counters}.{sample}", round(100 * share(sample, counters), 1), "%", what
+
+
 def time_figures(_: Path):
     from tests.bench.timing import timing_rate
 
