@@ -17,6 +17,7 @@ from gpuprof.predict.units.latency import Latency, latency
 from gpuprof.predict.units.link import link
 from gpuprof.predict.units.lsu import address, lsu
 from gpuprof.predict.units.pipes import pipes
+from gpuprof.predict.units.register_file import register_file
 from gpuprof.predict.units.slices import atomic, slices
 from gpuprof.predict.work import Work
 
@@ -70,7 +71,7 @@ class Demands:
 
 def demands(work: Work, traffic: Traffic) -> Demands:
     return Demands(
-        {"issue": issue(work), **pipes(work), "address": address(work)},
+        {"issue": issue(work), "registers": register_file(work), **pipes(work), "address": address(work)},
         {"lsu": lsu(work), "link": link(work, traffic)},
         {
             "slice": slices(work, traffic),
