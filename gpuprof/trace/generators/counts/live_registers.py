@@ -2,10 +2,10 @@
 
 from collections import Counter
 
+from gpuprof.isa.liveness import Block, live_words
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.counts.liveness import live_words
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import Code, Kernel
 from gpuprof.trace.tables import Column, Table
 
 LIVE = Table(
@@ -44,7 +44,7 @@ class LiveRegisters(TraceGenerator):
         self.kernel = kernel
         # Uniform registers are a warp's, and are numbered behind its threads' own.
         end = kernel.function.first_uniform_word
-        self.live = [sum(word < end for word in words) for words in live_words(kernel.code)]
+        self.live = [sum(word < end for word in words) for words in words_of(kernel.code)]
         self.runs: Counter[int] = Counter()  # by basic block, of warps
 
     def event(self, event: TraceEvent) -> None:
@@ -60,3 +60,13 @@ class LiveRegisters(TraceGenerator):
                 if instruction.kind in SYNCHRONISES:
                     self.add_row("sync_points", instruction.pc, instruction.kind, registers, warps)
         self.add_rows("live", [(registers, static[registers], executed[registers]) for registers in sorted(static)])
+
+
+def words_of(code: Code) -> list[frozenset[int]]:
+    """Of each instruction of a module, by number: the words that are live before it."""
+    blocks = [
+        Block([each.encoded for each in block.instructions], block.successors, block.callees)
+        for block in code.basic_blocks
+    ]
+    entries = {code.instructions[function.first].basic_block for function in code.functions if function.count}
+    return live_words(blocks, entries)
