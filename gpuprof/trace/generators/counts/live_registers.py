@@ -1,5 +1,6 @@
 """How many registers are live along what is executed."""
 
+from bisect import bisect_right
 from collections import Counter
 
 from gpuprof.isa.liveness import Block, live_words
@@ -43,8 +44,8 @@ class LiveRegisters(TraceGenerator):
     def initialize(self, kernel: Kernel) -> None:
         self.kernel = kernel
         # Uniform registers are a warp's, and are numbered behind its threads' own.
-        end = kernel.function.first_uniform_word
-        self.live = [sum(word < end for word in words) for words in words_of(kernel.code)]
+        own = (1 << kernel.function.first_uniform_word) - 1
+        self.live = [(words & own).bit_count() for words in words_of(kernel.code)]
         self.runs: Counter[int] = Counter()  # by basic block, of warps
 
     def event(self, event: TraceEvent) -> None:
@@ -62,11 +63,16 @@ class LiveRegisters(TraceGenerator):
         self.add_rows("live", [(registers, static[registers], executed[registers]) for registers in sorted(static)])
 
 
-def words_of(code: Code) -> list[frozenset[int]]:
-    """Of each instruction of a module, by number: the words that are live before it."""
+def words_of(code: Code) -> list[int]:
+    """Of each instruction of a module, by number: the words that are live before it, as bits."""
+    firsts = sorted(function.first for function in code.functions if function.count)
     blocks = [
-        Block([each.encoded for each in block.instructions], block.successors, block.callees)
+        Block(
+            [each.encoded for each in block.instructions],
+            block.successors,
+            block.callees,
+            bisect_right(firsts, block.instructions[0].number),
+        )
         for block in code.basic_blocks
     ]
-    entries = {code.instructions[function.first].basic_block for function in code.functions if function.count}
-    return live_words(blocks, entries)
+    return live_words(blocks, [code.instructions[first].basic_block for first in firsts])
