@@ -10,7 +10,7 @@ from tests.support.report_database import make_database
 
 TASKS = 1_000_000
 MOST_NBYTES, MOST_SECONDS, MOST_FRAME_MS = 60_000_000, 3.0, 50.0
-OPENS = 3  # the best of them counts: other programs run beside the tests
+TIMES = 4  # that everything is timed; the best counts, as other programs run beside the tests
 KINDS = ("copy to device", "copy to host", "fill")
 
 # Presses keys on the canvas, and gives how long it takes each time until the frame is drawn, in milliseconds.
@@ -58,16 +58,17 @@ def test_a_million_tasks(show, database):
     shown = show(database, hash_="view=timeline", width=1600, height=1000)
     assert shown.path.stat().st_size <= MOST_NBYTES
     seconds = []
-    for _ in range(OPENS):
+    for _ in range(TIMES):
         begin = time.monotonic()
         shown.at("view=timeline")
         shown.page.wait_for_selector(".timeline canvas")
         shown.page.evaluate("() => new Promise(requestAnimationFrame)")
         seconds.append(time.monotonic() - begin)
     assert min(seconds) <= MOST_SECONDS, seconds
-    frames = shown.page.evaluate(FRAMES, [*["+"] * 12, *["ArrowRight"] * 12, *["-"] * 12, *["ArrowLeft"] * 4])
+    keys = ["0", *["+"] * 12, *["ArrowRight"] * 12, *["-"] * 12, *["ArrowLeft"] * 4]
+    frames = [min(each) for each in zip(*(shown.page.evaluate(FRAMES, keys) for _ in range(TIMES)), strict=True)]
     print(f"\n{shown.path.stat().st_size:,} bytes, views after {seconds} s, frames of {sorted(frames)[-5:]} ms")
-    assert sorted(frames)[len(frames) * 9 // 10] <= MOST_FRAME_MS, frames
+    assert max(frames) <= MOST_FRAME_MS, frames
     whole = shown.page.locator(".about h2").inner_text()
     assert whole.startswith("All: cycles 1,000 to 40,00")
     shown.page.locator("canvas").focus()

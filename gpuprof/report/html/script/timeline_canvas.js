@@ -1,7 +1,7 @@
 // Draws the time line: rows of tasks, relations as arrows, SMs and stall mix below.
 
 import { grouped } from "./figures.js";
-import { firstAt } from "./lanes.js";
+import { firstAt, nextAt } from "./lanes.js";
 
 const LANE = 18;
 const ROW_GAP = 8;
@@ -39,9 +39,9 @@ export class TimelineCanvas {
     let top = AXIS + ROW_GAP;
     for (const { name, lanes } of this.rows) {
       this.names.push({ name, top });
-      for (const tasks of lanes) {
-        for (const row of tasks) this.laneOf[row] = this.lanes.length;
-        this.lanes.push({ tasks, top });
+      for (const lane of lanes) {
+        for (const row of lane.tasks) this.laneOf[row] = this.lanes.length;
+        this.lanes.push({ ...lane, top });
         top += LANE;
       }
       top += ROW_GAP;
@@ -147,8 +147,8 @@ export class TimelineCanvas {
     this.context.fillRect(left, AXIS, Math.max(1, right - left), this.height);
   }
 
-  drawLane({ tasks, top }) {
-    const { begins, ends, from, to } = this;
+  drawLane({ tasks, begins, ends, top }) {
+    const { from, to } = this;
     const scale = (this.width - this.gutter) / (to - from);
     const right = this.width + 2;
     // Neighbours of one colour are one rectangle.
@@ -156,11 +156,11 @@ export class TimelineCanvas {
     const flush = () => {
       if (end > start) this.fill(colour, start, top + 1, end - start);
     };
-    let at = firstAt(tasks, ends, from);
-    while (at < tasks.length && begins[tasks[at]] <= to) {
+    let at = firstAt(ends, from);
+    while (at < tasks.length && begins[at] <= to) {
       const row = tasks[at];
-      const left = Math.max(this.gutter - 2, this.gutter + (begins[row] - from) * scale);
-      const width = Math.max(1, Math.min(right, this.gutter + (ends[row] - from) * scale) - left);
+      const left = Math.max(this.gutter - 2, this.gutter + (begins[at] - from) * scale);
+      const width = Math.max(1, Math.min(right, this.gutter + (ends[at] - from) * scale) - left);
       const own = this.colourOf(row);
       if (width > 2 || own !== colour || left > end + 0.5) {
         flush();
@@ -174,7 +174,7 @@ export class TimelineCanvas {
         if (width > LEAST_LABEL) this.nameTask(row, left, top, width);
       }
       // What begins in the same pixel is behind this one.
-      at = width > 1 ? at + 1 : next(tasks, begins, at + 1, from + (Math.floor(left) + 1 - this.gutter) / scale);
+      at = width > 1 ? at + 1 : nextAt(begins, at + 1, from + (Math.floor(left) + 1 - this.gutter) / scale);
     }
     flush();
   }
@@ -295,23 +295,9 @@ export class TimelineCanvas {
     const lane = this.lanes.find(({ top }) => y >= top && y < top + LANE);
     if (!lane || x < this.gutter) return -1;
     const reach = (3 * (this.to - this.from)) / (this.width - this.gutter);
-    const at = firstAt(lane.tasks, this.ends, this.cycle(x) - reach);
-    return at < lane.tasks.length && this.begins[lane.tasks[at]] <= this.cycle(x) + reach ? lane.tasks[at] : -1;
+    const at = firstAt(lane.ends, this.cycle(x) - reach);
+    return at < lane.tasks.length && lane.begins[at] <= this.cycle(x) + reach ? lane.tasks[at] : -1;
   }
-}
-
-// The first place from `at` on whose task begins at `least` or later: it is near.
-function next(lane, begins, at, least) {
-  let step = 1;
-  while (at + step < lane.length && begins[lane[at + step]] < least) {
-    at += step;
-    step *= 2;
-  }
-  while (step >= 1) {
-    if (at + step <= lane.length && begins[lane[at + step - 1]] < least) at += step;
-    else step >>= 1;
-  }
-  return at;
 }
 
 function tickStep(least) {
