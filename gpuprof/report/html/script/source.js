@@ -26,9 +26,10 @@ const EXTRA = [
   { name: "lanes", title: "lanes", hint: "Lanes of a warp that took part, in the mean.", width: 6, cell: lanesText },
   { name: "excess", title: "excess", hint: "Sectors of global memory beyond those that packed accesses would ask for.", width: 7, cell: (row) => count(row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal) },
   { name: "conflicts", title: "conflicts", hint: "Passes through the banks of shared memory that only bank conflicts make.", width: 9, cell: (row) => count(row.counters.l1_wavefronts_shared - row.counters.l1_wavefronts_shared_ideal) },
+  { name: "live", title: "live", hint: "Registers of a thread that hold a value which is read later: the most before one of the row's instructions.", width: 5, cell: (row) => (row.liveRegisters === null ? "" : String(row.liveRegisters)) },
   { name: "attributed", title: "waited for", hint: "Share of the cycles for which other rows wait for this one.", width: 10, cell: (row, pane) => textOf({ isShare: true }, row.attributed, sum(pane.source.whole.cycles)) },
 ];
-const USUAL = [[], ["sampled", "inst", "excess"], [], []]; // of these, by the number of panes
+const USUAL = [[], ["sampled", "inst", "live", "excess"], [], []]; // of these, by the number of panes
 const MOST_CODE = 160; // characters of a line that a pane has room for without breaking off
 
 export const view = {
