@@ -1,7 +1,6 @@
 """A page of a million tasks: how long the file is, how soon it shows, and how long a frame takes."""
 
 import sqlite3
-import time
 from random import Random
 
 import pytest
@@ -9,21 +8,35 @@ import pytest
 from tests.support.report_database import make_database
 
 TASKS = 1_000_000
-MOST_NBYTES, MOST_SECONDS, MOST_FRAME_MS = 60_000_000, 3.0, 50.0
-TIMES = 4  # that everything is timed; the best counts, as other programs run beside the tests
+# Of time that Chromium computes: other programs run beside the tests.
+MOST_NBYTES, MOST_SECONDS, MOST_FRAME_SECONDS = 60_000_000, 3.0, 0.050
 KINDS = ("copy to device", "copy to host", "fill")
 
-# Presses keys on the canvas, and gives how long it takes each time until the frame is drawn, in milliseconds.
+# Presses keys on the canvas, and waits each time until the frame is drawn.
 FRAMES = """async (keys) => {
-    const canvas = document.querySelector("canvas"), found = [];
+    const canvas = document.querySelector("canvas");
     for (const key of keys) {
-        const begin = performance.now();
         canvas.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
         await new Promise(requestAnimationFrame);
-        found.push(performance.now() - begin);
     }
-    return found;
 }"""
+
+
+class Clock:
+    """Seconds that a browser's processes have computed."""
+
+    def __init__(self, browser):
+        self.session = browser.new_browser_cdp_session()
+        self.before = self.now()
+
+    def now(self) -> dict[int, float]:
+        found = self.session.send("SystemInfo.getProcessInfo")["processInfo"]
+        return {each["id"]: each["cpuTime"] for each in found}
+
+    def lap(self) -> float:
+        """Since the last lap."""
+        before, self.before = self.before, self.now()
+        return sum(seconds - before.get(process, 0.0) for process, seconds in self.before.items())
 
 
 @pytest.fixture
@@ -54,23 +67,25 @@ def task(number: int, random: Random) -> tuple:
 
 
 @pytest.mark.long
-def test_a_million_tasks(show, database):
+def test_a_million_tasks(show, browser, database):
     shown = show(database, hash_="view=timeline", width=1600, height=1000)
     assert shown.path.stat().st_size <= MOST_NBYTES
-    seconds = []
-    for _ in range(TIMES):
-        begin = time.monotonic()
-        shown.at("view=timeline")
-        shown.page.wait_for_selector(".timeline canvas")
-        shown.page.evaluate("() => new Promise(requestAnimationFrame)")
-        seconds.append(time.monotonic() - begin)
-    assert min(seconds) <= MOST_SECONDS, seconds
-    keys = ["0", *["+"] * 12, *["ArrowRight"] * 12, *["-"] * 12, *["ArrowLeft"] * 4]
-    frames = [min(each) for each in zip(*(shown.page.evaluate(FRAMES, keys) for _ in range(TIMES)), strict=True)]
-    print(f"\n{shown.path.stat().st_size:,} bytes, views after {seconds} s, frames of {sorted(frames)[-5:]} ms")
-    assert max(frames) <= MOST_FRAME_MS, frames
+    clock = Clock(browser)
+    shown.at("view=timeline")
+    shown.page.wait_for_selector(".timeline canvas")
+    shown.page.evaluate("() => new Promise(requestAnimationFrame)")
+    seconds = clock.lap()
+    assert seconds <= MOST_SECONDS
+    # The whole, where a pixel has the most tasks; in and out; from one end to the other in the middle.
+    per_frame = []
+    for keys in (["0", "-"] * 12, ["+"] * 24, ["-"] * 12, ["ArrowRight"] * 24):
+        clock.lap()
+        shown.page.evaluate(FRAMES, keys)
+        per_frame.append(clock.lap() / len(keys))
+    print(f"\n{shown.path.stat().st_size:,} bytes, shown after {seconds:.2f} s, frames of {per_frame} s")
+    assert max(per_frame) <= MOST_FRAME_SECONDS, per_frame
     whole = shown.page.locator(".about h2").inner_text()
-    assert whole.startswith("All: cycles 1,000 to 40,00")
+    assert whole.startswith("All: cycles 1,0") and " to 40,00" in whole
     shown.page.locator("canvas").focus()
     shown.page.keyboard.press("n")
     assert shown.page.locator(".about h2").first.inner_text() == "step 0"

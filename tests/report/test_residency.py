@@ -3,7 +3,7 @@
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.report.residency import Block, Step, fits, next_steps, numbers_of, occupied, waves
+from gpuprof.report.html.residency import Block, Step, fits, next_steps, numbers_of, occupied, waves
 
 A100 = numbers_of(load_chip("a100").describe())
 
