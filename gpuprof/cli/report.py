@@ -88,6 +88,7 @@ def command(
 
     from dataclasses import replace
 
+    from gpuprof.correlate.api_calls import read_api_calls
     from gpuprof.correlate.database import reading
     from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.attribution import attributed
@@ -101,6 +102,8 @@ def command(
         report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
         if page in PAGES_OF_TASKS:
             report = replace(report, related=read_task_report(db, page, task))
+        if page == "api":
+            report = replace(report, calls=tuple(read_api_calls(db)))
         check_measured(report, page is None or PAGES[page].needs_cycles)
         text = html_text(db, report, other, kernel, launch) if format_ == HTML else ""
     report = attributed(report, attribution)

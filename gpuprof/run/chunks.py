@@ -17,8 +17,10 @@ from gpuprof.records.schema import (
     ACTIVITY_OF_SMS_DTYPE,
     ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
+    BLOCK_COUNTERS_DTYPE,
     COUNTERS_DTYPE,
     SAMPLED_COUNTERS_DTYPE,
+    WARP_COUNTERS_DTYPE,
 )
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.settings import Settings
@@ -99,11 +101,14 @@ def launch_fields(
     }
 
 
+CHUNK_OF_ROWS = {SAMPLED_COUNTERS_DTYPE: b"SMCN", BLOCK_COUNTERS_DTYPE: b"BLKC", WARP_COUNTERS_DTYPE: b"WRPC"}
+
+
 def record_samples(recorder: RecordWriter, samples: np.ndarray) -> None:
-    """Samples, or rows of counters, of any launches."""
+    """Samples, or rows of counters, of any launches, as the timing gives them."""
     for launch, rows in by_launch(samples):
-        if rows.dtype == SAMPLED_COUNTERS_DTYPE:
-            recorder.exact_rows(b"SMCN", launch, rows)
+        if type_ := CHUNK_OF_ROWS.get(rows.dtype):
+            recorder.exact_rows(type_, launch, rows)
         else:
             recorder.samples(launch, rows)
 

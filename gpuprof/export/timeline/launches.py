@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpuprof.base.wording import launch_text
-from gpuprof.correlate.task_queries import needs, read_tasks
+from gpuprof.correlate.tasks.queries import needs, read_tasks
 from gpuprof.errors import NotComparable
 from gpuprof.export.timeline.tasks import has_cycles, on_rows
 from gpuprof.export.timeline.timeline import Flow, Point, Slice, Timeline, Track, lanes

@@ -30,6 +30,7 @@ from gpuprof.timing.state.tables import (
 )
 from gpuprof.timing.units.activity import spend, spend_issue
 from gpuprof.timing.units.blame import blame, seen_by
+from gpuprof.timing.units.per_block import count_wait
 
 SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDEX["barrier"]
 DISPATCH_STALL = INDEX["dispatch_stall"]
@@ -67,6 +68,7 @@ def charge_issue(machine, warp, cycle):
     # With two dispatch units a warp may issue twice in a cycle, but it is resident there once.
     if cycle > w.last:
         ledger_at(machine, pc, SELECTED).value += 1
+        w.issue_cycles += 1
         spend_issue(machine, w.grid, SELECTED, cycle)
     w.last = cycle
 
@@ -88,6 +90,8 @@ def charge(machine, warp, reason, cause, begin, end):
     longest = word_at(machine.stalls_table, first + N_BINS)
     longest.value = max(longest.value, cycles)
     blame(machine, np.int64(warp.pc), reason, cause, cycles)
+    if machine.counts_warps:
+        count_wait(machine, warp, reason, cycles)
     # Where a warp waits at a barrier itself, it does not make others late.
     if cycles > warp.longest and reason != BARRIER:
         warp.longest = cycles

@@ -10,6 +10,7 @@ from gpuprof.timing.state.static import EXIT
 from gpuprof.timing.state.tables import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
 from gpuprof.timing.units.activity import spend
 from gpuprof.timing.units.barrier import arrivals_after_exit
+from gpuprof.timing.units.per_block import block_is_over, warp_ends
 from gpuprof.timing.units.pool import block_ends
 from gpuprof.timing.units.room import give_back
 from gpuprof.timing.units.scoreboard import block_until_served, hold
@@ -89,6 +90,8 @@ def release(machine, warp, cycle):
     grid = grid_at(machine, w.grid)
     grid.resident_warp_cycles += cycle - w.start
     grid.end_cycle = max(grid.end_cycle, cycle)
+    if machine.counts_blocks:
+        warp_ends(machine, warp, cycle)
     w.state = EMPTY
     # The next warp in this slot must not inherit the scheduler's preference.
     if part.current == w.lane:
@@ -103,5 +106,7 @@ def release(machine, warp, cycle):
     if block.live:
         arrivals_after_exit(machine, warp, w.block_slot, cycle)
         return
+    if machine.counts_blocks:
+        block_is_over(machine, warp, cycle)
     block_ends(machine, w.block_slot, cycle)
     give_back(machine, w.block_slot, part.sm, cycle)
