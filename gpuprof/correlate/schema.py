@@ -3,8 +3,8 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs; live
-registers.
+relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs;
+live registers.
 """
 
 VERSION = 6

@@ -7,6 +7,7 @@ from tests.support.report_database import CU, KERNEL, make_database
 from tests.support.tools import node_module
 
 VIEWS = ["view=summary", "view=grid", f"view=source&kernel={KERNEL}", f"kernel={KERNEL}&panes=source,ptx,isa"]
+VIEWS += ["view=timeline", "view=timeline&task=1", "view=machine"]
 GRAVE = ("serious", "critical")
 BAD = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>"
 
@@ -48,11 +49,12 @@ def test_a_phone_shows_names_beside_their_numbers(show, database):
 def test_tab_reaches_what_can_be_pressed_and_a_frame_shows_it(show, database):
     shown = show(database)
     names, frames = [], set()
-    for _ in range(6):
+    for _ in range(8):
         shown.page.keyboard.press("Tab")
         names.append(shown.page.evaluate("document.activeElement.innerText"))
         frames.add(shown.page.evaluate("getComputedStyle(document.activeElement).outlineStyle"))
-    assert names == ["Skip to the view", "Summary", "Grid", "Source", "Read the warnings", "Theme: auto"]
+    tabs = ["Summary", "Grid", "Source", "Timeline", "Machine"]
+    assert names == ["Skip to the view", *tabs, "Read the warnings", "Theme: auto"]
     assert frames == {"solid"}
 
 
