@@ -50,7 +50,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--draw", type=int, default=60, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--only", choices=("build", "all"), default="all", help="build: run nothing")
-    parser.add_argument("--cccl", help="as `gpuprof run` has it")
     parser.add_argument("--seconds", type=int, default=300, metavar="N", help="that a run may take")
     parser.add_argument("--gib", type=int, default=16, metavar="N", help="of addresses that a run may have")
     return parser.parse_intermixed_args()
@@ -72,7 +71,6 @@ def _looked_at(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         *(f"-I{each}" for each in recipe.include_dirs),
         *(f"-D{each}" for each in recipe.defines),
         *([f"--std={recipe.standard}"] if recipe.standard else []),
-        *([f"--cccl={given.cccl}"] if given.cccl else []),
     ]
     command = [sys.executable, "-m", "tests.programs_survey.build", *flags, *recipe.sources]
     built = run_limited(command, folder, BUILD_S, given.gib)
