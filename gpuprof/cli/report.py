@@ -69,6 +69,7 @@ def command(file, page, kernel, launch, source_lines, isa, task, format_, vocabu
 
     from dataclasses import replace
 
+    from gpuprof.correlate.api_calls import read_api_calls
     from gpuprof.correlate.database import reading
     from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.attribution import attributed
@@ -82,6 +83,8 @@ def command(file, page, kernel, launch, source_lines, isa, task, format_, vocabu
         report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
         if page in PAGES_OF_TASKS:
             report = replace(report, related=read_task_report(db, page, task))
+        if page == "api":
+            report = replace(report, calls=tuple(read_api_calls(db)))
     check_measured(report, page is None or PAGES[page].needs_cycles)
     report = attributed(report, attribution)
     if lines is not None:

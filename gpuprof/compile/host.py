@@ -46,6 +46,7 @@ def host_toolchain() -> HostToolchain:
     tools, found = toolchain.find(), cccl.find()
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
+<<<<<<< HEAD
     headers = (
         "-isystem",
         str(toolchain.INCLUDE),
@@ -53,9 +54,13 @@ def host_toolchain() -> HostToolchain:
         *toolchain.library_flags(library, machine),
     )
     common = (f"--target={target}", "-g1", "-fno-pie", "-Wno-register", *headers)
+=======
+    headers = ("-isystem", str(toolchain.INCLUDE), *toolchain.library_flags(library, machine))
+    common = (f"--target={target}", "-fno-pie", *headers)
+>>>>>>> progb
     return HostToolchain(
         clang=(zig, "clang"),
-        host=common,
+        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/places.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),

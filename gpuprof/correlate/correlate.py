@@ -11,6 +11,7 @@ import numpy as np
 from gpuprof.base.files import replacing
 from gpuprof.base.stages import counted, stage
 from gpuprof.correlate.advice.rules import advise, fill_costs
+from gpuprof.correlate.api_calls import fill_api_calls
 from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.program_tables import (
     frame_rows,
@@ -146,6 +147,7 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
     fill_traces(database, recording)
     insert(database, "findings", finding_rows(recording))
     fill_relations(database, recording)
+    fill_api_calls(database, recording)
     insert(database, "meta", sorted(meta_items(recording, database).items()))
     add_advice(database, len(recording.findings))
 

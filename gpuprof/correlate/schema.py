@@ -3,10 +3,10 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations.
+relations; 6 calls of programs.
 """
 
-VERSION = 5
+VERSION = 6
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -268,7 +268,7 @@ CREATE TABLE task_rows (       -- what tasks follow each other in
 CREATE TABLE tasks (           -- anything with a beginning and an end
     task INTEGER PRIMARY KEY,  -- in the order of their beginnings
     parent INTEGER REFERENCES tasks, -- that it is a part of by its place; see relations for others
-    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free
+    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free, call (of a program's host)
     is_virtual INTEGER NOT NULL, -- 1: it has parts alone, which others became
     name TEXT NOT NULL,        -- a script's, the kernel's, or what was copied
     row INTEGER NOT NULL REFERENCES task_rows, -- where it ran
@@ -330,6 +330,17 @@ CREATE TABLE task_findings (   -- work that nobody needed
     other INTEGER REFERENCES tasks, -- that it has to do with: wrote over it, had it before, did the same
     parameter INTEGER REFERENCES parameters, -- the buffer; NULL where it is of several
     nbytes INTEGER NOT NULL    -- bytes
+);
+CREATE TABLE api_calls (       -- calls of a program's host: its tasks hold what the calls have asked for
+    task INTEGER PRIMARY KEY REFERENCES tasks, -- whose name is that of the function
+    file TEXT,                 -- that it stands in; NULL unknown
+    line INTEGER NOT NULL,     -- in the file, 0 = unknown
+    thread INTEGER NOT NULL,   -- of the host, from 0
+    status INTEGER NOT NULL,   -- the cudaError that it gave, 0 = none
+    begin_ns INTEGER NOT NULL, -- of the host's time
+    end_ns INTEGER NOT NULL,   -- of the host's time
+    waited_ns INTEGER NOT NULL,-- of the time between, what it waited for the GPU
+    nbytes INTEGER NOT NULL    -- that it was asked to copy or fill
 );
 CREATE VIEW relations AS       -- of a task: WHERE from_task = N; docs/relations.md has a query for what follows over several
     SELECT kind, source AS from_task, target AS to_task, via, nbytes, origin FROM stored_relations

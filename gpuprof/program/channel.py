@@ -35,6 +35,14 @@ class Request(NamedTuple):
     payload: bytes
     origin: Origin
 
+    @property
+    def nbytes(self) -> int:
+        """That are copied or filled."""
+        at = self.call.nbytes_at
+        if self.call.name == "copy_in":
+            return len(self.payload)
+        return 0 if at is None else self.words[at]
+
 
 class Reply(NamedTuple):
     """`status`: a cudaError. `host_ns`: what the call takes of the host's made time."""

@@ -16,13 +16,19 @@ from gpuprof.device.streams import Event
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault, UsageError
 from gpuprof.isa.handles import pack_handle
 from gpuprof.isa.program import Function
+<<<<<<< HEAD
 from gpuprof.program import errors, fatbin
+=======
+from gpuprof.program import errors
+from gpuprof.program.api_calls import Calls
+>>>>>>> progb
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
 from gpuprof.program.channel import NOWHERE, Reply, Request
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
+from gpuprof.program.places import Places
 from gpuprof.program.tasks import ProgramTasks
 
 PLAIN = 0  # kind of an allocation that the host cannot touch
@@ -68,11 +74,14 @@ class Handlers:
         arena: Arena,
         modules: tuple[Path, ...],
         services: Services,
+        places: Places,
         tells_writes: bool = False,
         profiles_from_start: bool = True,
+        lists_calls: bool = False,
     ):
         """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
         can be replayed. `profiles_from_start`: launches are timed before cudaProfilerStart, too.
+        `lists_calls`: calls become tasks.
         """
         self.device, self.arena, self.modules, self.services = device, arena, modules, services
         self.fault: GpuprofError | None = None
@@ -87,6 +96,8 @@ class Handlers:
         self._gpu_ns = 0  # of GPU time that the host has waited for
         self._told: set[str] = set()
         self._tasks = ProgramTasks(device.submit)
+        self.places = places
+        self._calls = Calls(device.submit, places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._n_images = 0
         self._freed: list[int] = []  # in the order of streams: once all before it is done
@@ -94,12 +105,20 @@ class Handlers:
 
     def serve(self, request: Request) -> Reply:
         """Carries a call out. Errors of ours become CUDA's; each is told once."""
+        if not self._calls or not request.call.is_listed or request.origin.is_part:
+            return self._served(request)
+        with self._calls.one(request.origin) as call:
+            reply = self._served(request)
+            call.reply(reply)
+        return reply
+
+    def _served(self, request: Request) -> Reply:
         name, self._origin = request.call.name, request.origin
         waited_ns = self._gpu_ns
         try:
             words, payload = getattr(self, f"_{name}")(request.payload, *request.words)
         except Failed as failure:
-            self._tell(f"{name}: {failure.text}" if failure.text else "")
+            self._tell(failure.text)
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
@@ -109,12 +128,18 @@ class Handlers:
             self._tell(str(error))
             return Reply(errors.number_of(error))
         nbytes = len(request.payload) if name == "copy_in" else len(payload)
-        return Reply(0, words, payload, cost_ns(name, nbytes) + self._gpu_ns - waited_ns)
+        waited_ns = self._gpu_ns - waited_ns
+        if self._calls:
+            self._calls.note(waited_ns, request.nbytes)
+        return Reply(0, words, payload, cost_ns(name, nbytes) + waited_ns)
 
     def _tell(self, text: str) -> None:
-        if text and text not in self._told:
-            self._told.add(text)
-            self.services.tell(text)
+        """With the call and its line; each of a place once."""
+        place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
+        whole = ": ".join(each for each in (str(place), function, text) if each)
+        if text and whole not in self._told:
+            self._told.add(whole)
+            self.services.tell(whole)
 
     def _wait(self, payload: bytes, event: int, stream: int):
         number = self._stream(stream)
@@ -364,9 +389,13 @@ class Handlers:
         return (), b""
 
     def _begin_call(self, payload: bytes):
+        if self._calls:
+            self._calls.begin(self._origin)
         return (), b""
 
     def _end_call(self, payload: bytes):
+        if self._calls:
+            self._calls.end(self._origin.host_ns, 0)
         return (), b""
 
     def _stream(self, handle: int) -> int:

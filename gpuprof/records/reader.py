@@ -16,6 +16,7 @@ from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
     ACCESS_DTYPE,
     BANK_PATTERNS_DTYPE,
+    CALL_DTYPE,
     CAUSES_DTYPE,
     CONSTRAINT_DTYPE,
     COUNTERS_DTYPE,
@@ -104,6 +105,7 @@ class Recording:
     relations: np.ndarray = field(default_factory=partial(_no_rows, RELATION_DTYPE))  # stated
     accesses: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_DTYPE))
     constraints: np.ndarray = field(default_factory=partial(_no_rows, CONSTRAINT_DTYPE))
+    calls: np.ndarray = field(default_factory=partial(_no_rows, CALL_DTYPE))
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -329,7 +331,7 @@ ATTRIBUTES = {
     b"CAUS": "causes",
     b"SMDR": "losses",
 }
-TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints"}
+TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints", b"CALL": "calls"}
 ADDERS = {
     b"NAME": Builder._name,
     b"PARM": Builder._parameter,

@@ -28,7 +28,7 @@ the zlib library's choice: another library may make other bytes of the same stre
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
-parameters and relations.
+parameters and relations; 6 calls of programs.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 5
+VERSION = 6
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -218,9 +218,22 @@ CONSTRAINT_COLUMNS = (
     Column("source", "<u4", "the task that is waited for"),
     Column("target", "<u4", "the task that waits"),
 )
+CALL_COLUMNS = (
+    Column("task", "<u4", "number of the call's task"),
+    Column("file", "<u4", "number of the name of the file that it stands in"),
+    Column("line", "<u4", "its line there, 0 unknown"),
+    Column("thread", "<u4", "number of the host's thread, from 0"),
+    Column("status", "<i4", "the cudaError that it gave"),
+    Column("reserved", "<u4", "zero"),
+    Column("begin_ns", "<u8", "of the host's time, when it began"),
+    Column("end_ns", "<u8", "when it ended"),
+    Column("waited_ns", "<u8", "of the time between, what it waited for the GPU"),
+    Column("nbytes", "<u8", "bytes that it was asked to copy or fill"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
 ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
+CALL_DTYPE = _dtype(CALL_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
@@ -507,6 +520,7 @@ CHUNKS = (
         "orders between tasks that the program asked for",
         columns=CONSTRAINT_COLUMNS,
     ),
+    Chunk(b"CALL", "table", CALL_DTYPE, "calls of a program's that have ended", columns=CALL_COLUMNS),
     Chunk(
         b"MARK",
         "json",

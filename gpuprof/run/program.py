@@ -14,6 +14,7 @@ from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
 from gpuprof.program.handlers import Handlers
+from gpuprof.program.places import Places
 from gpuprof.program.process import run_process
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Observer, Settings
@@ -86,9 +87,18 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     else:
         host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
         executable = build_program(sources, host, chip.arch)
-    with Arena() as arena:
+    with Arena(chip.memory_nbytes) as arena:
         device = open_device(settings, memory=arena.memory)
-        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer), settings.save_stream)
+        handlers = Handlers(
+            device,
+            arena,
+            executable.modules,
+            _Services(settings.observer),
+            Places(executable.path),
+            tells_writes=settings.save_stream,
+            profiles_from_start=settings.profiles_from_start,
+            lists_calls=settings.recorder is not None,
+        )
         try:
             sys.stdout.flush()
             code = run_process(executable, [_name_of(sources[0]), *arguments], handlers)

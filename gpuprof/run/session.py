@@ -101,6 +101,8 @@ class Session:
             cmd.SetSampler: self._set_sampler,
             cmd.TaskBegin: lambda c: self.relating.begin(c, self.settling.machine.cycle),
             cmd.TaskEnd: self.relating.end,
+            cmd.CallBegin: lambda c: self.relating.begin_call(c, self.settling.machine.cycle),
+            cmd.CallEnd: self.relating.end_call,
             cmd.Identify: self.relating.identify,
             cmd.Relate: self.relating.relate,
             cmd.Parameter: self.relating.parameter,

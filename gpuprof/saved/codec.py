@@ -99,6 +99,8 @@ LINES = {
     "wait": cmd.Wait,
     "task_begin": cmd.TaskBegin,
     "task_end": cmd.TaskEnd,
+    "call_begin": cmd.CallBegin,
+    "call_end": cmd.CallEnd,
     "identify": cmd.Identify,
     "relate": cmd.Relate,
     "parameter": cmd.Parameter,

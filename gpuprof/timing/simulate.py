@@ -162,7 +162,8 @@ def _run(
             elif status == engine.TOO_LONG:
                 raise KernelFault(
                     f"{what}: still running after {max_cycles} cycles; raise --max-cycles if it is meant to take that "
-                    "long"
+                    "long",
+                    "timeout",
                 )
             assert status != engine.STUCK, (
                 f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"

@@ -63,6 +63,7 @@ TABLES = {
     "task_constraints": [],
     "accesses_by_task": [],
     "task_findings": [],
+    "api_calls": [],
     "relations": [],
     "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
     "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],

@@ -106,6 +106,7 @@ def write_tasks(writer: RecordWriter) -> None:
         b"RELA": [(1, 3, 2, 0), (5, 0, NONE, 0)],
         b"ACCS": [(1, 0, 1, 0, 0, 64), (2, 0, 1, 0, 0, 32), (3, 0, 3, 0, 0, 32)],
         b"CNST": [(2, 1, 2), (2, 2, 3)],
+        b"CALL": [(1, 0, 7, 0, 0, 0, 10, 30, 5, 64), (3, NONE, 0, 1, 2, 0, 30, 31, 0, 0)],
     }
     for type_, rows in tables.items():
         writer.table(type_, np.array(rows, BY_TYPE[type_].dtype))

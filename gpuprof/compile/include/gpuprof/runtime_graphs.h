@@ -72,19 +72,19 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 }
 
 #ifndef GPUPROF_RUNTIME
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0)
+GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0)
 {
     return cudaGraphInstantiateWithFlags(exec, graph, flags);
 }
 // As before CUDA 12.
-inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *wrong, char *, size_t)
+GPUPROF_FACE cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *wrong, char *, size_t)
 {
     if (wrong)
         *wrong = nullptr;
     return cudaGraphInstantiateWithFlags(exec, graph, 0);
 }
 // As before CUDA 12.
-inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong, cudaGraphExecUpdateResult *found)
+GPUPROF_FACE cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *wrong, cudaGraphExecUpdateResult *found)
 {
     cudaGraphExecUpdateResultInfo all = {};
     const cudaError_t status = cudaGraphExecUpdate(exec, graph, &all);

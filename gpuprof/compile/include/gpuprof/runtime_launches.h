@@ -43,7 +43,7 @@ extern "C" cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig_t *conf
 #ifndef GPUPROF_RUNTIME
 // The arguments become what the kernel takes.
 template <typename... Parameters, typename... Arguments>
-inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...), Arguments &&...arguments)
+GPUPROF_FACE cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...), Arguments &&...arguments)
 {
     return [&](Parameters... values) {
         void *places[sizeof...(Parameters) + 1] = {(void *)&values...};

@@ -43,7 +43,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t nbytes);
 }
 
 #ifndef GPUPROF_RUNTIME
-template <typename T> cudaError_t cudaMallocFromPoolAsync(T **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
+template <typename T> GPUPROF_FACE cudaError_t cudaMallocFromPoolAsync(T **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t stream)
 {
     return cudaMallocFromPoolAsync((void **)p, nbytes, pool, stream);
 }

@@ -116,20 +116,20 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 }
 
 #ifndef GPUPROF_RUNTIME
-inline cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height = 0)
+GPUPROF_FACE cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height = 0)
 {
     return cudaMallocArray(array, desc, width, height, 0);
 }
-inline cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent)
+GPUPROF_FACE cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent)
 {
     return cudaMalloc3DArray(array, desc, extent, 0);
 }
-inline cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int levels)
+GPUPROF_FACE cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int levels)
 {
     return cudaMallocMipmappedArray(array, desc, extent, levels, 0);
 }
-inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, 0); }
-inline cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }
+GPUPROF_FACE cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, 0); }
+GPUPROF_FACE cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }
 
 // A texel of type T: N channels of S.
 template <typename S, int N> inline cudaChannelFormatDesc gpuprof_channels(cudaChannelFormatKind kind)
@@ -155,7 +155,7 @@ GPUPROF_CHANNELS(unsigned int, uint, Unsigned)
 GPUPROF_CHANNELS(float, float, Float)
 #undef GPUPROF_CHANNELS
 #undef GPUPROF_CHANNELS_OF
-inline cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
+GPUPROF_FACE cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
 #endif
 GPUPROF_BOTH cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
 GPUPROF_BOTH cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
