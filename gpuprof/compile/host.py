@@ -46,18 +46,9 @@ def host_toolchain() -> HostToolchain:
     tools, found = toolchain.find(), cccl.find()
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-<<<<<<< HEAD
-    headers = (
-        "-isystem",
-        str(toolchain.INCLUDE),
-        *toolchain.cccl_flags(found),
-        *toolchain.library_flags(library, machine),
-    )
-    common = (f"--target={target}", "-g1", "-fno-pie", "-Wno-register", *headers)
-=======
-    headers = ("-isystem", str(toolchain.INCLUDE), *toolchain.library_flags(library, machine))
-    common = (f"--target={target}", "-fno-pie", *headers)
->>>>>>> progb
+    ours = ("-isystem", str(toolchain.INCLUDE), *toolchain.cccl_flags(found))
+    headers = (*ours, *toolchain.library_flags(library, machine))
+    common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
         host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/places.py reads them

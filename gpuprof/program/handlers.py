@@ -16,12 +16,8 @@ from gpuprof.device.streams import Event
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault, UsageError
 from gpuprof.isa.handles import pack_handle
 from gpuprof.isa.program import Function
-<<<<<<< HEAD
 from gpuprof.program import errors, fatbin
-=======
-from gpuprof.program import errors
 from gpuprof.program.api_calls import Calls
->>>>>>> progb
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
 from gpuprof.program.channel import NOWHERE, Reply, Request
