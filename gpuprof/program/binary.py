@@ -6,6 +6,7 @@ from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
 from elftools.elf.elffile import ELFFile
 
+from gpuprof.base.inputs import is_regular
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
 from gpuprof.compile import cache
@@ -23,10 +24,12 @@ DAMAGED = (ELFError, ConstructError, UnicodeDecodeError, ValueError, KeyError, I
 
 def is_binary(path: Path) -> bool:
     """Whether a file is an executable, rather than a source."""
+    if not is_regular(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(ELF_MAGIC)) == ELF_MAGIC
-    except OSError:
+    except OSError:  # it may not be read
         return False
 
 

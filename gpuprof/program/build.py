@@ -34,13 +34,12 @@ CXX_SYMBOLS = tuple(
 
 @dataclass(frozen=True)
 class HostOptions:
-    """The flags of a program's build. `standard`: such as "c++17". `cccl`: "12" or "13", None: the newest installed."""
+    """The flags of a program's build. `standard`: such as "c++17"."""
 
     include_dirs: tuple[str, ...]
     defines: tuple[str, ...]
     standard: str
     optimize: int
-    cccl: str | None
 
 
 class Executable(NamedTuple):
@@ -57,7 +56,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain(options.cccl)
+    tools = host_toolchain()
     folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
