@@ -20,6 +20,7 @@ from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
 from gpuprof.program.channel import NOWHERE, Reply, Request
+from gpuprof.program.choice import ALL_LAUNCHES, Chooser, LaunchChoice
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
@@ -71,12 +72,11 @@ class Handlers:
         services: Services,
         places: Places,
         tells_writes: bool = False,
-        profiles_from_start: bool = True,
+        choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
         """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
-        can be replayed. `profiles_from_start`: launches are timed before cudaProfilerStart, too.
-        `lists_calls`: calls become tasks.
+        can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
         """
         self.device, self.arena, self.modules, self.services = device, arena, modules, services
         self.fault: GpuprofError | None = None
@@ -96,7 +96,7 @@ class Handlers:
         self._origin = NOWHERE  # of the request that is served
         self._n_images = 0
         self._freed: list[int] = []  # in the order of streams: once all before it is done
-        self._is_profiling = profiles_from_start
+        self._chooser = Chooser(choice)
 
     def serve(self, request: Request) -> Reply:
         """Carries a call out. Errors of ours become CUDA's; each is told once."""
@@ -301,7 +301,8 @@ class Handlers:
         if flags & COOPERATIVE:
             self._check_cooperative(number, launch)
         self._tell_writes()
-        self.device.submit(launch if self._is_profiling else replace(launch, is_timed=False))
+        is_timed = self._chooser.wants((function.display, function.name))
+        self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
 
     def _check_cooperative(self, number: int, launch: cmd.Launch) -> None:
@@ -373,7 +374,7 @@ class Handlers:
         return (self._nanoseconds(cycles[1]) - self._nanoseconds(cycles[0]),), b""
 
     def _profile(self, payload: bytes, is_on: int):
-        self._is_profiling = bool(is_on)
+        self._chooser.is_profiling = bool(is_on)
         return (), b""
 
     def _begin_call(self, payload: bytes):

@@ -109,7 +109,7 @@ struct Place {
 };
 
 // The frames of the library are chained: it is compiled so.
-Place place_of_call()
+Place place_of_call(Call call)
 {
     void **frame = (void **)__builtin_frame_address(0);
     Place place = {frame[1], nullptr};
@@ -117,9 +117,10 @@ Place place_of_call()
         frame = (void **)frame[0];
         place = {frame[1], place.caller};
     }
-    if (launch_place)
+    if (launch_place && call == Call::launch) {
         place.caller = launch_place;
-    launch_place = nullptr;
+        launch_place = nullptr;
+    }
     return place;
 }
 
@@ -138,7 +139,7 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
         fflush(stdout); // what kernels print comes behind it
     Place place = {};
     if (!n_open || call == Call::begin_call)
-        place = place_of_call();
+        place = place_of_call(call);
     Head head = {(int)call,    n_words,           payload.nbytes, (unsigned long long)place.caller, (unsigned long long)place.function,
                  host_clock(), number_of_thread(), n_open > 0};
     ReplyHead came;
