@@ -32,6 +32,7 @@ FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its 
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
 PARAM = struct.Struct("<II")
 COOPERATIVE, DEPENDENT = 1, 2  # of a launch's flags
+BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
 class Services(Protocol):
@@ -122,11 +123,10 @@ class Handlers:
         except GpuprofError as error:
             self._tell(str(error))
             return Reply(errors.number_of(error))
-        nbytes = len(request.payload) if name == "copy_in" else len(payload)
         waited_ns = self._gpu_ns - waited_ns
         if self._calls:
             self._calls.note(waited_ns, request.nbytes)
-        return Reply(0, words, payload, cost_ns(name, nbytes) + waited_ns)
+        return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
     def _tell(self, text: str) -> None:
         """With the call and its line; each of a place once."""
@@ -235,13 +235,27 @@ class Handlers:
             self._open.remove(address)
         self.device.submit(cmd.Free(address))
 
-    def _copy_in(self, data: bytes, address: int, stream: int):
+    def _copy_in(self, data: bytes | memoryview, address: int, stream: int):
         self.device.submit(cmd.CopyIn(address, data, self._stream(stream)))
         return (), b""
 
     def _copy_out(self, payload: bytes, address: int, nbytes: int, stream: int):
         self._wait_for_all()
         return (), self.device.submit(cmd.CopyOut(address, nbytes, self._stream(stream)))
+
+    def _staged_in(self, payload: bytes, address: int, nbytes: int, stream: int):
+        return self._copy_in(self.arena.staging[: self._checked_staging(nbytes)], address, stream)
+
+    def _staged_out(self, payload: bytes, address: int, nbytes: int, stream: int):
+        self._checked_staging(nbytes)
+        _, data = self._copy_out(payload, address, nbytes, stream)
+        self.arena.staging[:nbytes] = data
+        return (), b""
+
+    def _checked_staging(self, nbytes: int) -> int:
+        if nbytes > len(self.arena.staging):
+            raise Failed(errors.INVALID_VALUE, f"{nbytes} bytes in the memory for copies")
+        return nbytes
 
     def _fill_words(
         self, payload: bytes, address: int, nbytes: int, value: int, element_nbytes: int, row_nbytes: int, rows: int,

@@ -23,7 +23,7 @@ def run_process(executable: Path, arguments: Sequence[str], handlers: Handlers) 
             child = subprocess.Popen(
                 list(arguments),
                 executable=str(executable),
-                pass_fds=(theirs.fileno(), arena.handle),
+                pass_fds=(theirs.fileno(), arena.handle, arena.staging_handle),
                 env={**os.environ, **arena.environment(), "GPUPROF_CHANNEL": str(theirs.fileno())},
                 preexec_fn=ending_with_this(),
             )

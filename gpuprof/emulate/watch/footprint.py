@@ -1,9 +1,9 @@
 """The bytes of global memory that a launch reads and writes: a listener beside those of `watch.listener`, told of whole
 accesses of many warps, so that it costs little.
 
-There is a bit for each byte of the arena, up to the last allocation. A byte is read when the launch has not written it itself before, in the order
-in which it is emulated: what it finds there is then somebody else's. Pages with a bit are noted, so that a launch that
-touches little of a large memory is quickly over.
+There is a bit for each byte of the arena, up to the last allocation. A byte is read when the launch has not written it
+itself before, in the order in which it is emulated: what it finds there is then somebody else's. Pages with a bit are
+noted, so that a launch that touches little of a large memory is quickly over.
 """
 
 from typing import NamedTuple

@@ -28,7 +28,7 @@ struct ReplyHead {
     unsigned long long nbytes, host_nanoseconds; // that the call takes of the host's time
 };
 
-pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t turn; // a thread may take it again
 pid_t owner = 0; // the process that the socket was given to
 
 [[noreturn]] void give_up(const char *why)
@@ -40,15 +40,24 @@ pid_t owner = 0; // the process that the socket was given to
 
 int socket_fd = -1;
 
+void make_turn()
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&turn, &attributes);
+}
+
 // A child has no context, and must not keep gpuprof waiting for the end of calls.
 void leave_to_parent()
 {
     close(socket_fd);
-    turn = PTHREAD_MUTEX_INITIALIZER; // another thread may have held it
+    make_turn(); // another thread may have held it
 }
 
 __attribute__((constructor(101))) void take_socket()
 {
+    make_turn();
     const char *given = getenv("GPUPROF_CHANNEL");
     if (!given)
         return;
@@ -131,7 +140,7 @@ unsigned number_of_thread()
     return thread_number - 1;
 }
 
-bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy_out || call == Call::free || call == Call::event_time; }
+bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time; }
 
 Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
@@ -158,17 +167,8 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     return reply;
 }
 
-// A thread that makes several messages one call has its turn already.
-void take_turn()
-{
-    if (!n_open)
-        pthread_mutex_lock(&turn);
-}
-void give_turn()
-{
-    if (!n_open)
-        pthread_mutex_unlock(&turn);
-}
+void take_turn() { pthread_mutex_lock(&turn); }
+void give_turn() { pthread_mutex_unlock(&turn); }
 
 thread_local cudaError_t last = cudaSuccess;
 cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
@@ -212,6 +212,8 @@ OneCall::~OneCall()
     --n_open;
     give_turn();
 }
+Turn::Turn() { take_turn(); }
+Turn::~Turn() { give_turn(); }
 Unlisted::Unlisted()
 {
     take_turn();
@@ -225,13 +227,13 @@ Unlisted::~Unlisted()
 TheirTurn::TheirTurn() : n_held(n_open)
 {
     n_open = 0;
-    if (n_held)
-        pthread_mutex_unlock(&turn);
+    for (int i = 0; i < n_held; ++i)
+        give_turn();
 }
 TheirTurn::~TheirTurn()
 {
-    if (n_held)
-        pthread_mutex_lock(&turn);
+    for (int i = 0; i < n_held; ++i)
+        take_turn();
     n_open = n_held;
 }
 
