@@ -56,6 +56,7 @@ RANGES = {
     "ptx_line": (0, (1 << 32) - 1),
     "depth": (1, MAX_INLINE_DEPTH),
     "least_cycles": (1, MAX_COUNT),
+    "least_lines": (-1, MAX_COUNT),
     "access_nbytes": (0, MOST_ACCESS_NBYTES),
     "mask": (0, (1 << 32) - 1),
     **dict.fromkeys(("stride_0", "stride_1", "stride_2"), STRIDE),
@@ -112,6 +113,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_metrics(database)
     yield from in_names(database)
     yield from in_patterns(database)
+    yield from in_activity(database)
     yield from map(Wrong, wrong_tables(database))
 
 
@@ -262,6 +264,21 @@ def in_names(database: sqlite3.Connection) -> Iterator[Wrong]:
         ).fetchone()
         if row:
             yield Wrong(f"{table} has {row[1]:,} rows of launch {row[0]}; the limit is {most:,}")
+
+
+def in_activity(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """Bins are looked up by their numbers, and what is in them is divided by their lengths."""
+    row = database.execute(
+        "SELECT launch FROM activity GROUP BY launch "
+        "HAVING MAX(bin) <> COUNT(*) - 1 OR MIN(bin) < 0 OR MIN(end_cycle - begin_cycle) < 0 LIMIT 1"
+    ).fetchone()
+    if row:
+        yield Wrong(f"activity has bins of launch {row[0]} that do not follow each other")
+    row = database.execute(
+        "SELECT launch, bin FROM activity_stalls EXCEPT SELECT launch, bin FROM activity LIMIT 1"
+    ).fetchone()
+    if row:
+        yield Wrong(f"activity_stalls has bin {row[1]} of launch {row[0]}, which activity has not")
 
 
 def in_patterns(database: sqlite3.Connection) -> Iterator[Wrong]:
