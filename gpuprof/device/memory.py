@@ -87,11 +87,6 @@ class AddressSpace:
         """The live allocations, ascending."""
         return tuple(self._live)
 
-    def keep_apart(self, nbytes: Iterable[int]) -> None:
-        """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
-        assert not self._live, "a gap has the length that it was made with"
-        self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
-
     def at(self, address: int) -> Allocation | None:
         """The live allocation that an address lies in; one of no bytes has that of its start."""
         index = self._index_at(address)
@@ -103,6 +98,11 @@ class AddressSpace:
         """What was allocated since this was asked for last, in that order, and is live."""
         new, self._new = self._new, []
         return [each for each in new if self.at(each.address) is each]
+
+    def keep_apart(self, nbytes: Iterable[int]) -> None:
+        """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
+        assert not self._live, "a gap has the length that it was made with"
+        self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
 
     def allocate(self, nbytes: int, name: str = "") -> Allocation:
         """`nbytes` of zeros at a 256-byte aligned address. Raises DeviceMemoryError when that is negative or too
