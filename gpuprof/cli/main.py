@@ -26,6 +26,7 @@ COMMANDS = {
     "correlate": "Turn a recording into a database (SQLite).",
     "import": "Read a profile of a card that another tool measured.",
     "report": "Show where the cycles went.",
+    "view": "Show a profile in the browser.",
     "relate": "Show which launches could run at the same time, and measure it.",
     "export": "Write a profile in another tool's format.",
     "quality": "Show the error of the samples, by period.",

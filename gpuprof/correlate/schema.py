@@ -3,7 +3,7 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations; 6 counters of blocks, warps, accesses, units and reuse distances.
+relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs.
 """
 
 VERSION = 6
@@ -258,6 +258,27 @@ CREATE TABLE ledger (          -- exact: every cycle of every resident warp
     cycles INTEGER NOT NULL,   -- warp-cycles, never 0
     PRIMARY KEY (launch, pc, reason)
 ) WITHOUT ROWID;
+CREATE TABLE activity (        -- exact: a launch's time in bins, each as long as the others of its launch
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    bin INTEGER NOT NULL,      -- 0, 1, ... from the launch's start on
+    begin_cycle INTEGER NOT NULL, -- GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- the next one's begin; of the last bin the launch's end
+    sm_active_cycles INTEGER NOT NULL, -- sum over SMs of the cycles in which a warp of the launch was there
+    PRIMARY KEY (launch, bin)
+) WITHOUT ROWID;
+CREATE TABLE activity_stalls ( -- exact: what a launch's warps did in each bin; over the bins the ledger's sums
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    bin INTEGER NOT NULL,      -- of activity
+    reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
+    cycles INTEGER NOT NULL,   -- warp-cycles, never 0
+    PRIMARY KEY (launch, bin, reason)
+) WITHOUT ROWID;
+CREATE TABLE activity_of_sms ( -- exact: sums over SMs are sm_active_cycles
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    sm INTEGER NOT NULL,       -- number of the SM
+    active_cycles INTEGER NOT NULL, -- in which a warp of the launch was there, never 0
+    PRIMARY KEY (launch, sm)
+) WITHOUT ROWID;
 CREATE TABLE stalls (          -- exact: a stall is all that a warp waits for one reason before one issue of an instruction, or after its last one
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- of the instruction that waits
@@ -331,7 +352,7 @@ CREATE TABLE task_rows (       -- what tasks follow each other in
 CREATE TABLE tasks (           -- anything with a beginning and an end
     task INTEGER PRIMARY KEY,  -- in the order of their beginnings
     parent INTEGER REFERENCES tasks, -- that it is a part of by its place; see relations for others
-    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free
+    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free, call (of a program's host)
     is_virtual INTEGER NOT NULL, -- 1: it has parts alone, which others became
     name TEXT NOT NULL,        -- a script's, the kernel's, or what was copied
     row INTEGER NOT NULL REFERENCES task_rows, -- where it ran
@@ -393,6 +414,17 @@ CREATE TABLE task_findings (   -- work that nobody needed
     other INTEGER REFERENCES tasks, -- that it has to do with: wrote over it, had it before, did the same
     parameter INTEGER REFERENCES parameters, -- the buffer; NULL where it is of several
     nbytes INTEGER NOT NULL    -- bytes
+);
+CREATE TABLE api_calls (       -- calls of a program's host: its tasks hold what the calls have asked for
+    task INTEGER PRIMARY KEY REFERENCES tasks, -- whose name is that of the function
+    file TEXT,                 -- that it stands in; NULL unknown
+    line INTEGER NOT NULL,     -- in the file, 0 = unknown
+    thread INTEGER NOT NULL,   -- of the host, from 0
+    status INTEGER NOT NULL,   -- the cudaError that it gave, 0 = none
+    begin_ns INTEGER NOT NULL, -- of the host's time
+    end_ns INTEGER NOT NULL,   -- of the host's time
+    waited_ns INTEGER NOT NULL,-- of the time between, what it waited for the GPU
+    nbytes INTEGER NOT NULL    -- that it was asked to copy or fill
 );
 CREATE VIEW relations AS       -- of a task: WHERE from_task = N; docs/relations.md has a query for what follows over several
     SELECT kind, source AS from_task, target AS to_task, via, nbytes, origin FROM stored_relations

@@ -112,7 +112,10 @@ class _Run:
         for fields in first.parameters:
             self.writer.parameter(place.parameter(fields))
         self.writer.table(b"TASK", place.tasks(first.tasks))
-        for type_, rows in ((b"RELA", first.relations), (b"ACCS", first.accesses), (b"CNST", first.constraints)):
+        tables = {
+            b"RELA": first.relations, b"ACCS": first.accesses, b"CNST": first.constraints, b"CALL": first.calls
+        }  # fmt: skip
+        for type_, rows in tables.items():
             self.writer.table(type_, place.table(rows))
 
     def _module(self, type_: bytes, number: int) -> None:

@@ -16,8 +16,12 @@ from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
     ACCESS_COUNTERS_DTYPE,
     ACCESS_DTYPE,
+    ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
     BLOCK_COUNTERS_DTYPE,
+    CALL_DTYPE,
     CAUSES_DTYPE,
     CONSTRAINT_DTYPE,
     COUNTERS_DTYPE,
@@ -75,6 +79,9 @@ class Launch:
     stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
     causes: np.ndarray = field(default_factory=partial(_no_rows, CAUSES_DTYPE))
     losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
+    activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
+    activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
+    activity_of_sms: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_OF_SMS_DTYPE))
 
 
 class TraceKey(NamedTuple):
@@ -112,6 +119,7 @@ class Recording:
     relations: np.ndarray = field(default_factory=partial(_no_rows, RELATION_DTYPE))  # stated
     accesses: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_DTYPE))
     constraints: np.ndarray = field(default_factory=partial(_no_rows, CONSTRAINT_DTYPE))
+    calls: np.ndarray = field(default_factory=partial(_no_rows, CALL_DTYPE))
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -204,8 +212,8 @@ class Builder:
     def finish(self) -> None:
         for (launch, name), parts in self.gathered.items():
             setattr(self.recording.launches[launch], name, np.concatenate(parts) if len(parts) > 1 else parts[0])
-        for name, parts in self.tables.items():
-            setattr(self.recording, name, np.concatenate(parts))
+        for name in list(self.tables):
+            setattr(self.recording, name, np.concatenate(self.tables.pop(name)))
         for number, pieces in self.images.items():
             self.recording.modules[number].image = b"".join(pieces)
         self.recording.sources = {path: "".join(pieces) for path, pieces in self.texts.items()}
@@ -340,8 +348,11 @@ ATTRIBUTES = {
     b"STLH": "stall_lengths",
     b"CAUS": "causes",
     b"SMDR": "losses",
+    b"ACTV": "activity",
+    b"ACTR": "activity_stalls",
+    b"ACSM": "activity_of_sms",
 }
-TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints"}
+TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints", b"CALL": "calls"}
 ADDERS = {
     b"NAME": Builder._name,
     b"PARM": Builder._parameter,
@@ -366,6 +377,9 @@ ADDERS = {
     b"STLH": Builder._rows,
     b"CAUS": Builder._rows,
     b"SMDR": Builder._rows,
+    b"ACTV": Builder._rows,
+    b"ACTR": Builder._rows,
+    b"ACSM": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

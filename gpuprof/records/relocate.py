@@ -84,6 +84,7 @@ class Relocation:
             "parameter": self.first_parameter,
             "name": self.first_name,
             "row": self.first_name,
+            "file": self.first_name,
             "launch": self.first_launch,
             "begin": self.first_order,
             "cycle": self.first_cycle,

@@ -28,7 +28,8 @@ the zlib library's choice: another library may make other bytes of the same stre
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
-parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances.
+parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances;
+activity over time; calls of programs.
 """
 
 from typing import NamedTuple
@@ -179,6 +180,23 @@ LOSSES_COLUMNS = (
     Column("dropped_fifo", "<u8", "lost to its full FIFO"),
     Column("dropped_buffer", "<u8", "lost to the full event buffer"),
 )
+# What a launch did over time: bins that follow each other from its start on, and what its warps did in each. Exact:
+# sums over the bins are those of the ledger, and sm_active_cycles.
+ACTIVITY_COLUMNS = (
+    Column("cycle", "<u8", "GPU cycle, from power-on, in which the bin begins"),
+    Column("bin_cycles", "<u8", "how long it is; the last one of a launch ends with the launch"),
+    Column("sm_active_cycles", "<u8", "sum over SMs of the cycles in which a warp of the launch was there"),
+)
+ACTIVITY_OF_SMS_COLUMNS = (
+    Column("sm", "<u4", "number of the SM"),
+    Column("reserved", "<u4", "zero"),
+    Column("active_cycles", "<u8", "in which a warp of the launch was there, never 0"),
+)
+ACTIVITY_STALLS_COLUMNS = (
+    Column("bin", "<u4", "number of the bin, from 0"),
+    Column("reason", "<u4", "number of the stall reason"),
+    Column("cycles", "<u8", "warp-cycles charged to it in the bin, never 0"),
+)
 # Tasks, and what ties them; the numbers of kinds and the flags are those of gpuprof/relate/kinds.py. 2^32 - 1 is none.
 TASK_COLUMNS = (
     Column("task", "<u4", "number of the task, from 0, in the order of their beginnings"),
@@ -302,14 +320,29 @@ REUSE_DISTANCES_COLUMNS = (
     Column("sectors", "<u8", "sectors of these lines that were accessed"),
     Column("store_sectors", "<u8", "of these, written"),
 )
+CALL_COLUMNS = (
+    Column("task", "<u4", "number of the call's task"),
+    Column("file", "<u4", "number of the name of the file that it stands in"),
+    Column("line", "<u4", "its line there, 0 unknown"),
+    Column("thread", "<u4", "number of the host's thread, from 0"),
+    Column("status", "<i4", "the cudaError that it gave"),
+    Column("reserved", "<u4", "zero"),
+    Column("begin_ns", "<u8", "of the host's time, when it began"),
+    Column("end_ns", "<u8", "when it ended"),
+    Column("waited_ns", "<u8", "of the time between, what it waited for the GPU"),
+    Column("nbytes", "<u8", "bytes that it was asked to copy or fill"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
 ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
+CALL_DTYPE = _dtype(CALL_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
 ACCESS_COUNTERS_DTYPE, REUSE_DISTANCES_DTYPE = _dtype(ACCESS_COUNTERS_COLUMNS), _dtype(REUSE_DISTANCES_COLUMNS)
 BLOCK_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE = _dtype(BLOCK_COUNTERS_COLUMNS), _dtype(WARP_COUNTERS_COLUMNS)
+ACTIVITY_DTYPE, ACTIVITY_STALLS_DTYPE = _dtype(ACTIVITY_COLUMNS), _dtype(ACTIVITY_STALLS_COLUMNS)
+ACTIVITY_OF_SMS_DTYPE = _dtype(ACTIVITY_OF_SMS_COLUMNS)
 
 
 def losses_of_none(samples: np.ndarray) -> np.ndarray:
@@ -586,6 +619,27 @@ CHUNKS = (
         "samples of the launch that each SM lost; rows ascend by SM",
         columns=LOSSES_COLUMNS,
     ),
+    Chunk(
+        b"ACTV",
+        "array",
+        ACTIVITY_DTYPE,
+        "the launch's time in bins; rows ascend by cycle",
+        columns=ACTIVITY_COLUMNS,
+    ),
+    Chunk(
+        b"ACTR",
+        "array",
+        ACTIVITY_STALLS_DTYPE,
+        "what its warps did in each bin; rows ascend by (bin, reason)",
+        columns=ACTIVITY_STALLS_COLUMNS,
+    ),
+    Chunk(
+        b"ACSM",
+        "array",
+        ACTIVITY_OF_SMS_DTYPE,
+        "the launch's cycles on each SM; rows ascend by SM",
+        columns=ACTIVITY_OF_SMS_COLUMNS,
+    ),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
     Chunk(
         b"STRM",
@@ -621,6 +675,7 @@ CHUNKS = (
         "orders between tasks that the program asked for",
         columns=CONSTRAINT_COLUMNS,
     ),
+    Chunk(b"CALL", "table", CALL_DTYPE, "calls of a program's that have ended", columns=CALL_COLUMNS),
     Chunk(
         b"MARK",
         "json",

@@ -34,9 +34,13 @@ from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.activity import MOST_BINS
 from gpuprof.timing.state.machine import Machine, power_on
 from gpuprof.timing.state.result import LaunchTiming
 
+# Bins of a launch's activity in a recording: its share of MOST_BINS by the cycles of all launches so far. So a long run
+# has bins for its logarithm alone, and one launch has all.
+LEAST_BINS = 16
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
 
 
@@ -49,6 +53,7 @@ class Settler:
         self.machine = power_on(chip)
         self.device_stream = DeviceStream()
         self.counts: dict[int, TraceCounts] = {}  # by launch, of those in flight that are counted
+        self.cycles = 0  # of all launches that were recorded
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         show_compiling()
         self._compilation = None if is_compiled() else Compilation()
@@ -93,15 +98,31 @@ class Settler:
             if isinstance(error, KernelFault | KeyboardInterrupt):
                 self.relating.flush()
                 for flight in flights:
-                    self._cut_short(flight, str(error) or "interrupted")
+                    self._cut_short(flight, error)
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
             raise
 
-    def _cut_short(self, flight: Flight, why: str) -> None:
+    def run_through(self) -> None:
+        """Emulates what is in flight to its end. Nothing is timed."""
+        flights = list(self.in_flight.flights)
+        with self.marking():
+            self.in_flight.run_through()
+        for flight in flights:
+            self.observer.output("".join(flight.counters.output))
+            self._tell_errors(flight)
+
+    def _tell_errors(self, flight: Flight) -> None:
+        for sentence in flight.trace.errors() if flight.trace else ():
+            self.observer.notice(sentence)
+
+    def _cut_short(self, flight: Flight, error: KernelFault | KeyboardInterrupt) -> None:
         """Keeps what trace generators found until now, and says why there is no more."""
+        why = str(error) or "interrupted"
         while flight.trace and flight.trace.feed.is_open:
             try:
+                if isinstance(error, KernelFault):
+                    flight.trace.feed.fault(why)
                 flight.trace.finish()
             except GeneratorError as error:  # what ended the launch is the one to be told of
                 self.observer.notice(str(error))
@@ -109,6 +130,7 @@ class Settler:
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
             self.recorder.mark(why, flight.launch.index)
+        self._tell_errors(flight)
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
@@ -178,9 +200,12 @@ class Settler:
             if counts := self.counts.get(flight.launch.index):
                 self.recorder.exact_rows(b"ACCC", flight.launch.index, counts.access_rows())
                 self.recorder.exact_rows(b"REUS", flight.launch.index, counts.reuse_rows())
-            record_end(self.recorder, flight.launch, timing, flight.counters)
+            self.cycles += timing.cycles
+            most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self.cycles))
+            record_end(self.recorder, flight.launch, timing, flight.counters, most_bins)
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
+        self._tell_errors(flight)
         self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
 
 

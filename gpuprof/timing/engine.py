@@ -12,6 +12,7 @@ from gpuprof.compiled.options import OPTIONS, cold
 from gpuprof.compiled.parts import scalar
 from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
 from gpuprof.timing.state.tables import part_at, row_of, sm_at
+from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.distributor import start_blocks
 from gpuprof.timing.units.fifo import store
 from gpuprof.timing.units.l2 import serve_requests
@@ -79,6 +80,8 @@ def run_quantum(machine, now):
     machine.now = now
     machine.quantum_number += 1
     end = now + QUANTUM
+    if end >= machine.fold_cycle:
+        fold(machine, end)
     # SMs can run one after the other: a quantum is shorter than any round trip to the L2 (layout.QUANTUM).
     for sm in range(machine.sms):
         if sm_at(machine, sm).next_event < end:

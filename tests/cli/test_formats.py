@@ -10,7 +10,7 @@ from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
 FORMATS = {
-    "report": ("text", "csv", "json"),
+    "report": ("text", "csv", "json", "html"),
     "quality": ("text", "csv", "json"),
     "fidelity": ("text", "csv", "json"),
     "records": ("text", "csv", "json"),
@@ -33,7 +33,7 @@ def test_every_command_that_prints_formats_has_the_one_flag():
             continue
         if {"--format", "--csv", "--json"} & set(flags):
             found[name] = tuple(flags["--format"].type.choices)
-            assert {flag[2:] for flag in flags if flag in ("--csv", "--json")} == set(found[name]) - {"text"}
+            assert {flag[2:] for flag in flags if flag in ("--csv", "--json", "--html")} == set(found[name]) - {"text"}
     assert found == FORMATS
 
 

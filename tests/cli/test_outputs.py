@@ -67,6 +67,8 @@ CASES = {
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
+    ("report", "-o"): (Case("k.gprec --format html -o", "out.html", "k.gprec"),),
+    ("report", "--html"): (Case("k.gprec --html", "out.html", "k.gprec"),),
     ("export", "-o"): (
         Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.pb.gz", "k.gprec"),

@@ -321,6 +321,7 @@ GRID_COUNTERS = (
     "end_cycle",
     "issue_slots",
     "resident_warp_cycles",
+    "bin_shift",  # a bin of its activity is 2^bin_shift cycles long
     "l2_sectors",
     "l2_hits",
     "dram_read_sectors",
@@ -358,6 +359,10 @@ FIFO_PLACE = np.dtype([("leaves", "i8"), ("record", "i4"), ("grid", "i4")], alig
 
 # Samples of a grid on an SM.
 LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
+
+# What warps of a grid do in a bin of its time (units/activity.py): the rate of it changes by so much, and so much of it
+# is in the bin beside what goes on from before.
+ACTIVITY = np.dtype([("change", "i8"), ("area", "i8")])
 
 # Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
 EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
@@ -442,6 +447,7 @@ COUNTERS = (
     "n_stall_rows",  # taken of the table of stalls
     "n_blame",  # rows of causes, the first of which is empty
     "lsu_behind",  # cause: what the access that has just entered the load/store unit had to wait for, 0 nothing
+    "fold_cycle",  # when bins of an active grid's time may have to be joined
     "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
 )
@@ -503,6 +509,7 @@ BATCH_NUMBERS = (
     "record_sectors",
     "record_stride",  # bytes from one record in memory to the next
     "buffer_lines",  # of an SM
+    "activity_bins",  # of a grid's time
     "origin",  # start of the first quantum
     "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
@@ -523,6 +530,7 @@ CONSTANTS = (
     "n_open_rows",
     "n_tlb_hints",
     "n_waits",
+    "n_activities",  # stall reasons, and that an SM has warps
 )
 
 
@@ -576,6 +584,7 @@ TABLES = {
     "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
     "lander": Table(WORD, "n_mbarriers"),  # and what ended it, a cause
     "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
+    "activity": Table(ACTIVITY, "n_activities"),  # by grid and bin
     "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
     "stalls": Table(WORD),
     "l0_tag": Table(WORD, "l0i_lines"),  # by partition

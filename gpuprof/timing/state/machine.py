@@ -22,6 +22,7 @@ from gpuprof.timing.sampling.configuration import MODES, Sampling
 from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
+from gpuprof.timing.state.activity import N_ACTIVITIES, bins_of
 from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.state.kept_tables import KeptTables
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
@@ -73,6 +74,7 @@ class Core(NamedTuple):
     lander: np.ndarray  # int64, the same shape: what ended the last phase, a cause
     blocked: np.ndarray  # int64: warps that wait for the quantum's requests
     ledger: np.ndarray  # int64 (instructions, N_REASONS)
+    activity: np.ndarray  # layout.ACTIVITY (grids * bins_of(grids), N_ACTIVITIES)
     stall_row: np.ndarray  # int32, the same shape
     stalls: np.ndarray  # int64 (rows taken as needed, lengths.ROW)
 
@@ -299,6 +301,7 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
         blocked=scratch("blocked", (warps,), np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
+        activity=scratch("activity", (len(grids) * bins_of(len(grids)), N_ACTIVITIES), layout.ACTIVITY),
         **new_stall_rows(len(program.inst)),
     )
 
@@ -457,6 +460,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_open_rows": layout.OPEN_ROWS,
         "n_tlb_hints": layout.TLB_HINTS,
         "n_waits": len(WAITS),
+        "n_activities": N_ACTIVITIES,
     }
 
 
@@ -489,6 +493,7 @@ def machine_record(
         "buffer_lines": max(1, sampling.buffer_nbytes // chip.sms // LINE_NBYTES),
         "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
+        "activity_bins": bins_of(len(occupancies)),
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
         "l1_lines": most_l1_lines(chip, occupancies),
         "n_registers": program.n_registers,

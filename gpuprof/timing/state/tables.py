@@ -156,7 +156,7 @@ warp_at, until_at, board_at, second_at, blocked_at = (
 )
 part_at, lane_at, port_at, queue_at = _rows("part"), _rows("lane"), _rows("port"), _rows("queue")
 sm_at, block_at, arrived_at, ledger_at = _rows("sm"), _rows("block"), _rows("arrived"), _rows("ledger")
-stall_row_at = _rows("stall_row")
+stall_row_at, activity_at = _rows("stall_row"), _rows("activity")
 blame_at, blame_latest_at, blame_bucket_at = _rows("blame"), _rows("blame_latest"), _rows("blame_bucket")
 maker_at, second_maker_at, cause_at = _rows("maker"), _rows("second_maker"), _rows("cause")
 queued_at, lander_at = _rows("queued"), _rows("lander")

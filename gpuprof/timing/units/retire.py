@@ -1,10 +1,14 @@
 """The end of a warp and of its block."""
 
+import numpy as np
+
 from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.activity import SM_HAS_WARPS
 from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
 from gpuprof.timing.state.static import EXIT
 from gpuprof.timing.state.tables import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
+from gpuprof.timing.units.activity import spend
 from gpuprof.timing.units.barrier import arrivals_after_exit
 from gpuprof.timing.units.per_block import block_is_over, warp_ends
 from gpuprof.timing.units.pool import block_ends
@@ -97,6 +101,7 @@ def release(machine, warp, cycle):
     presence.warps -= 1
     if presence.warps == 0:
         presence.active_cycles += cycle - presence.active_since
+        spend(machine, np.int64(w.grid), SM_HAS_WARPS, presence.active_since, cycle)
     block.live -= 1
     if block.live:
         arrivals_after_exit(machine, warp, w.block_slot, cycle)
