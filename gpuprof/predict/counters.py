@@ -69,6 +69,7 @@ class LaunchCounters:
     warps: int
     atomic_lines: int  # lines that are written, at most
     metrics: dict[str, float]
+    footprint_lines: float  # distinct lines; 0 where they were not counted
     reuse: Reuse  # loads and stores, the launches before and all SMs in one stream
     reuse_before: Reuse  # of the launches before
     reuse_of_blocks: Reuse  # loads of each block by itself
@@ -118,6 +119,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
         int(metrics["warps_launched"]),
         _written_lines(db, launch),
         metrics,
+        float(reused(db, launch, "launch").lines.sum()),
         reused(db, launch, "device"),
         before,
         reused(db, launch, "block"),

@@ -124,6 +124,14 @@ def counter_figures(_: Path):
             yield f"counters.{counters}.{sample}", round(100 * share(sample, counters), 1), "%", what
 
 
+def predict_figures(folder: Path):
+    from tests.bench.predict import POINTS, points
+
+    milliseconds, peak = points(folder)
+    yield "predict.point", milliseconds, "ms", f"a point of a Pareto front of {POINTS:,} from one launch"
+    yield "predict.memory", round(peak), "MiB", "most memory of the same"
+
+
 def time_figures(_: Path):
     from tests.bench.timing import timing_rate
 
@@ -295,6 +303,7 @@ GROUPS = (
     sampling_cost_figures,
     record_figures,
     blocks_figures,
+    predict_figures,
 )
 
 
