@@ -26,6 +26,7 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
     short_help="Show where the cycles went.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
+@click.argument("other", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--page",
     type=NearChoice(tuple(PAGES)),
@@ -57,17 +58,22 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
 )
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
 def command(
-    file, page, kernel, launch, source_lines, isa, task, format_, output, force, vocabulary, attribution, width
+    file, other, page, kernel, launch, source_lines, isa, task, format_, output, force, vocabulary, attribution, width
 ):
-    """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
+    """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction.
+
+    With --html, OTHER may name a second profile: the page compares it with FILE.
+    """
     if format_ == HTML:
         refuse_beside_html(
             {"--page": page, "--source-lines": source_lines, "--isa": isa or None, "--task": task, "--width": width}
         )
         if attribution != "waiting":
             raise UsageError(f"--attribution {attribution}: a page shows stalls at the instruction that waits")
+    if other is not None and format_ != HTML:
+        raise UsageError(f"{other}: two profiles make a page for a browser: give --html NAME")
     if output is not None:
-        claim(output, html_page, [file], force)
+        claim(output, html_page, [file, *([other] if other else [])], force)
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and not takes(page, "--source-lines"):
         raise UsageError(f"--source-lines selects lines of the source page; leave it out with --page {page}")
@@ -82,6 +88,7 @@ def command(
 
     from dataclasses import replace
 
+    from gpuprof.correlate.api_calls import read_api_calls
     from gpuprof.correlate.database import reading
     from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.attribution import attributed
@@ -95,8 +102,10 @@ def command(
         report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
         if page in PAGES_OF_TASKS:
             report = replace(report, related=read_task_report(db, page, task))
+        if page == "api":
+            report = replace(report, calls=tuple(read_api_calls(db)))
         check_measured(report, page is None or PAGES[page].needs_cycles)
-        text = html_text(db, report) if format_ == HTML else ""
+        text = html_text(db, report, other, kernel, launch) if format_ == HTML else ""
     report = attributed(report, attribution)
     if lines is not None:
         check_lines(report, lines)
@@ -122,11 +131,23 @@ def refuse_beside_html(options: dict[str, object]) -> None:
         )
 
 
-def html_text(database, report) -> str:
+def html_text(database, report, other: Path | None, kernel: str | None, launch: int | None) -> str:
+    """The page of a report, beside that of the profile `other` if one is given."""
+    from dataclasses import replace
+
+    from gpuprof.correlate.database import reading
     from gpuprof.report.html.page import html_of
     from gpuprof.report.html.profile import Profile
+    from gpuprof.report.measured import check_measured
+    from gpuprof.report.queries import read_report
 
-    return html_of([Profile(database, report)])
+    shown = Profile(database, report)
+    if other is None:
+        return html_of([shown])
+    with reading(other) as second:
+        beside = replace(read_report(second, kernel, launch), vocabulary=report.vocabulary)
+        check_measured(beside)
+        return html_of([shown, Profile(second, beside)])
 
 
 def print_html(text: str, output: Path | None) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from gpuprof.base.scratch import temporary_folder
-from gpuprof.compile import cache, toolchain
+from gpuprof.compile import cache, cccl, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import feature_macros
@@ -40,6 +40,7 @@ def compile_cuda(
     optimize: int = 3,
     standard: str | None = None,
     clang: str | None = None,
+    wanted_cccl: str | None = None,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
@@ -47,11 +48,12 @@ def compile_cuda(
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
     ziglang wheel's.
+    wanted_cccl: the version of Thrust and CUB, see `cccl.find`.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
     source = read_source(path)
-    tools = toolchain.find(clang)
+    tools = toolchain.find(clang, wanted_cccl)
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
     # file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
@@ -106,7 +108,8 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
         if LAUNCHES.encode() in done.errors:
             done = run([*command[:-1], LAUNCHES, UNIT_NAME, "-"])
         if done.code:
-            raise CompileError(f"{path} does not compile", diagnostics_of(done))
+            said = diagnostics_of(done)
+            raise CompileError(f"{path} does not compile{cccl.hint_for(said)}", said)
         return done.out.decode("utf-8", "replace"), headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace")
         )

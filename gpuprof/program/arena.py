@@ -9,18 +9,17 @@ from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.errors import UsageError
 
 PAGE_NBYTES = 4096  # of the host: each allocation has pages of its own, since these are opened and closed one by one
-# Addresses that are reserved; the host provides what is touched.
-MOST_NBYTES = 64 << 30
 LEAST_NBYTES = 1 << 30  # a limit on addresses (`ulimit -v`) makes the arena smaller, down to here
 
 
 class Arena:
     """`memory` is the address space that lies in it. A context manager: the file goes with it."""
 
-    def __init__(self, limit_nbytes: int = MOST_NBYTES):
+    def __init__(self, limit_nbytes: int):
+        """`limit_nbytes`: of the chip's memory. These are addresses; the host provides what is touched."""
         self.handle = os.memfd_create("gpuprof")
         try:
-            mapped = _mapped(self.handle, min(limit_nbytes, MOST_NBYTES))
+            mapped = _mapped(self.handle, limit_nbytes)
         except OSError as error:
             os.close(self.handle)
             raise UsageError(

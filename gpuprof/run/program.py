@@ -11,8 +11,10 @@ from gpuprof.compile.source import read_source
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
+from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
 from gpuprof.program.handlers import Handlers
+from gpuprof.program.places import Places
 from gpuprof.program.process import run_process
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Observer, Settings
@@ -43,8 +45,15 @@ def is_host_source(path: Path) -> bool:
     return path.suffix in HOST_SUFFIXES
 
 
+def _name_of(source: Path) -> str:
+    """What the program is told that it is called."""
+    return str(source.with_suffix("")) if is_source(source) else str(source)
+
+
 def check_sources(sources: Sequence[Path]) -> None:
-    """Raises UsageError for a file that is no source of a program."""
+    """Raises UsageError for a file that is no source of a program; one executable is one, too."""
+    if len(sources) == 1 and is_binary(sources[0]):
+        return
     for path in sources:
         if not is_source(path):
             kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
@@ -73,14 +82,28 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     options = replace(settings.options, standard=settings.options.standard or STANDARD)
     settings = replace(settings, options=options)
     chip = settings.chosen_chip()
-    host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
-    executable = build_program(sources, host, chip.arch)
-    with Arena() as arena:
+    if is_binary(sources[0]):
+        executable = open_binary(sources[0])
+    else:
+        host = HostOptions(
+            tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize, options.cccl
+        )
+        executable = build_program(sources, host, chip.arch)
+    with Arena(chip.memory_nbytes) as arena:
         device = open_device(settings, memory=arena.memory)
-        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer), settings.save_stream)
+        handlers = Handlers(
+            device,
+            arena,
+            executable.modules,
+            _Services(settings.observer),
+            Places(executable.path),
+            tells_writes=settings.save_stream,
+            profiles_from_start=settings.profiles_from_start,
+            lists_calls=settings.recorder is not None,
+        )
         try:
             sys.stdout.flush()
-            code = run_process(executable.path, [str(sources[0].with_suffix("")), *arguments], handlers)
+            code = run_process(executable, [_name_of(sources[0]), *arguments], handlers)
             if handlers.fault is None:
                 device.synchronize()
                 device.executor.finish()

@@ -16,10 +16,10 @@ from gpuprof.device.memory import AddressSpace, Allocation
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
-from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
+from gpuprof.records.schema import ACCESS_DTYPE, CALL_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate import kinds
-from gpuprof.relate.journal import AccessRow, ConstraintRow, Journal, RelationRow, TaskRow
+from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.kinds import NONE, PARAMETERS
 from gpuprof.relate.ranges import Ranges, coarser
 from gpuprof.relate.rules import Candidate, Rule, checked, groups
@@ -33,6 +33,7 @@ CHUNKS = {
     RelationRow: (b"RELA", RELATION_DTYPE),
     AccessRow: (b"ACCS", ACCESS_DTYPE),
     ConstraintRow: (b"CNST", CONSTRAINT_DTYPE),
+    CallRow: (b"CALL", CALL_DTYPE),
 }
 KINDS = {
     cmd.CopyIn: kinds.COPY_IN,
@@ -71,6 +72,7 @@ class Relating:
         self._front: tuple[int, ...] = ()  # tasks that have ended before all that is asked from now on
         self._of_stream: dict[int, int] = {}  # a copy, fill or wait at the end of a stream that has launches in flight
         self._launches: dict[int, int] = {}  # task by launch
+        self._call: cmd.CallBegin | None = None  # that is open
         self._after_copy: dict[int, int] = {}  # launch's task -> copy on its stream before it
 
     # Tasks.
@@ -90,6 +92,13 @@ class Relating:
             self._leaves[task] = launch.function.display
         if parent is None and launch.stream in self._of_stream:
             self._after_copy[task] = self._of_stream.pop(launch.stream)
+        return task
+
+    def untimed(self, launch: cmd.Launch, cycle: int) -> int:
+        """A launch that takes no time, once all before it is done. Gives its task."""
+        task = self.journal.leaf(kinds.TASK, launch.function.display, row_of(launch.stream), cycle=cycle)
+        self._constrain(kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
+        self._front, self._of_stream = (task,), {}
         return task
 
     def happens(self, command: cmd.Command, cycle: int, tail: Iterable[Flight] = ()) -> None:
@@ -164,6 +173,20 @@ class Relating:
         self._rules = [
             ruled._replace(last=self.journal.n_tasks) if ruled.task == task else ruled for ruled in self._rules
         ]
+
+    def begin_call(self, command: cmd.CallBegin, cycle: int) -> None:
+        if self._call:
+            raise UsageError(f"{command.name} begins within {self._call.name}")
+        self._call = command
+        row = f"{HOST} thread {command.thread}" if command.thread else HOST
+        self.journal.begin_call(command.name, row, command.identifier, cycle)
+
+    def end_call(self, command: cmd.CallEnd) -> None:
+        task, begun = self.journal.end_call(), self._call
+        self._call = None
+        file = self.journal.name(begun.file) if begun.file else NONE
+        times = (begun.begin_ns, command.end_ns, command.waited_ns)
+        self.journal.call(CallRow(task, file, begun.line, begun.thread, command.status, *times, command.nbytes))
 
     @property
     def path(self) -> str:

@@ -28,6 +28,7 @@ LINES = {
     "relate": "relate k.gprec",
     "export": "export k.gprec -o made.folded",
     "quality": "quality k.gprec",
+    "predict": "predict k.gprec",
     "check": "check k.gprec --baseline made.txt --update",
     "sweep": "sweep k.ptx --jobs 1 -o made.csv",
     "fidelity": "fidelity",

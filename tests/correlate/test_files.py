@@ -308,6 +308,8 @@ def test_a_file_that_is_no_database(tmp_path, data):
 def test_a_truncated_database(database):
     data = database.read_bytes()
     for length in range(100, len(data), 1000):
+        if not any(data[length:]):  # SQLite reads what lacks of a page as zeros
+            continue
         database.write_bytes(data[:length])
         with pytest.raises(FileFormatError, match="damaged"):
             open_database(database)

@@ -50,6 +50,7 @@ ALLOWED = {
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
     ("gpuprof.fidelity.kernels", "PATH.open"): "a table of the package",
     ("gpuprof.fidelity.stored", "PATH.open"): "a table of the package",
+    ("gpuprof.predict.validated", "FILE.open"): "a table of the package",
     ("gpuprof.compiled.sources", "file.read_bytes"): "files of the package",
     ("gpuprof.report.html.parts", "path.read_text"): "files of the package",
     ("gpuprof.cli.view", "webbrowser.open"): "opens the browser, no file",

@@ -79,7 +79,7 @@ def test_a_limit_on_addresses_makes_the_arena_smaller(limit_gib, expected):
     script = (
         "import resource; from gpuprof.program.arena import Arena\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({limit_gib} << 30,) * 2)\n"
-        "with Arena() as arena: print(arena.nbytes >> 30, arena.memory.limit_nbytes >> 30)"
+        "with Arena(64 << 30) as arena: print(arena.nbytes >> 30, arena.memory.limit_nbytes >> 30)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.stdout.split(), done.stderr) == ([expected, expected], "")

@@ -373,9 +373,8 @@ def check_places(lanes: Lanes, site: Site, space, address: np.ndarray, active: n
     if bad.any():
         element = first_active(lanes, bad)
         value = int(address[element])
-        raise fault_of_element(
-            lanes, site.at, element, f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}"
-        )
+        text = f"misaligned or out of bounds {site.verb} at 0x{value:x}; {space.describe(value)}"
+        raise fault_of_element(lanes, site.at, element, text, "alignment" if value % site.nbytes else "address")
 
 
 SEMANTICS = {"mbar_init": build_init, "mbar_inval": build_inval} | dict.fromkeys(EFFECTS, build_update)

@@ -54,7 +54,7 @@ unsigned long long number_in(const char *name, int base_of_digits)
     return text ? strtoull(text, nullptr, base_of_digits) : 0;
 }
 
-__attribute__((constructor)) void map_arena()
+__attribute__((constructor(102))) void map_arena() // before the program's own constructors
 {
     const size_t nbytes = number_in("GPUPROF_ARENA_NBYTES", 10);
     if (!nbytes)
@@ -104,7 +104,7 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     return cudaSuccess;
 }
 
-cudaError_t release(void *p)
+cudaError_t release(void *p, Call how)
 {
     if (!p)
         return cudaSuccess;
@@ -121,7 +121,7 @@ cudaError_t release(void *p)
     if (one->kind != device_memory)
         mprotect(one->start, page_up(one->nbytes), PROT_NONE);
     free(one);
-    return ask(Call::free, p).status;
+    return ask(how, p).status;
 }
 
 Kind kind_of(const void *address, const void **start)
