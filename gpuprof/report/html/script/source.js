@@ -3,14 +3,13 @@
 import { arrowsOf } from "./arrows.js";
 import { legend, stackedBar, sum } from "./bars.js";
 import { detail } from "./detail.js";
-import { button, el } from "./dom.js";
+import { button, el, isNarrow } from "./dom.js";
 import { baseName, compact } from "./figures.js";
 import { LISTINGS, listingsOf, Measured } from "./listing.js";
 import { metricsOf, textOf } from "./metrics.js";
 import { dataTable } from "./table.js";
 
 const ROW_HEIGHT = 20;
-const NARROW = 760; // pixels: less has room for one pane, and for its main columns
 const KEYS = [
   ["n, p", "next and previous in the order of the measure"],
   ["/", "search; Enter finds the next"],
@@ -119,7 +118,7 @@ class Source {
 
   // The columns that somebody has chosen, or the usual ones.
   get columns() {
-    return this.chosenColumns ?? new Set(this.isNarrow ? [] : USUAL[this.panes.length]);
+    return this.chosenColumns ?? new Set(isNarrow() ? [] : USUAL[this.panes.length]);
   }
 
   showColumn(name, isShown) {
@@ -127,10 +126,6 @@ class Source {
     if (isShown) this.chosenColumns.add(name);
     else this.chosenColumns.delete(name);
     this.panes.forEach((pane) => pane.drawColumns());
-  }
-
-  get isNarrow() {
-    return window.innerWidth < NARROW;
   }
 
   get metric() {
@@ -162,7 +157,7 @@ class Source {
       this.whole = new Measured(this.profile, this.profile.instructionsOf(kernel));
     }
     const there = [...this.listings.keys()];
-    const usual = this.isNarrow ? there.slice(0, 1) : [there[0], there[there.length - 1]];
+    const usual = isNarrow() ? there.slice(0, 1) : [there[0], there[there.length - 1]];
     const asked = (panes ?? this.paneNames)?.split(",").filter((name) => this.listings.has(name)) ?? [];
     this.showPanes(asked.length ? asked : [...new Set(usual)]);
   }
@@ -319,7 +314,7 @@ class Pane {
       ...EXTRA.filter(({ name }) => source.columns.has(name)).map((column) => ({ ...column, cell: ofRow((row) => column.cell(row, this)) })),
       { name: "code", title: listing.name === "source" ? "source" : "instruction", width: 0, least: this.codeWidth, align: "left", class: "code", cell: (item) => this.code(item) },
     ];
-    return source.isNarrow ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
+    return isNarrow() ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
   }
 
   drawColumns() {
@@ -410,7 +405,7 @@ class Pane {
 
   drawArrows() {
     this.picture?.remove();
-    if (this.source.isNarrow) return;
+    if (isNarrow()) return;
     this.picture = arrowsOf(this.listing, this.selectedRow, (row) => this.lineOf(row), this.items.length, ROW_HEIGHT);
     this.table.element.append(this.picture);
     this.picture.style.setProperty("top", `${this.table.head.offsetHeight}px`);
