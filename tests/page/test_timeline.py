@@ -38,12 +38,29 @@ def database(tmp_path):
     return path
 
 
+# Three frames: the size is known, it is drawn, it is there.
+DRAWN = """() => new Promise((done) => {
+    const wait = (n) => requestAnimationFrame(() => (n ? wait(n - 1) : done()));
+    wait(3);
+})"""
+
+
 def x_of(cycle: int) -> float:
     return GUTTER + (cycle - FIRST) / (LAST - FIRST) * (WIDTH - GUTTER)
 
 
 def place(shown) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(shown.page.url).fragment).items()}
+    return place_of(shown.page.url)
+
+
+def place_of(url: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).fragment).items()}
+
+
+def length_in(url: str) -> int:
+    """Cycles that an address shows; 0 for all of them."""
+    where = place_of(url)
+    return int(where.get("to", 0)) - int(where.get("from", 0))
 
 
 def canvas(shown):
@@ -104,10 +121,10 @@ def test_an_arrow_between_related_tasks(show, database):
     """Between the end of the first launch and the begin of the second, above their row, nothing else is dark."""
     between = (x_of(6100), x_of(6900), 32 + 26 * 2 - 8, 32 + 26 * 2 + 16)
     shown = show(database, hash_="view=timeline&task=0", color_scheme="light")
-    shown.page.wait_for_timeout(200)
+    shown.page.evaluate(DRAWN)
     assert dark_pixels(shown, *between) == 0
     shown.at("view=timeline&task=3")
-    shown.page.wait_for_timeout(200)
+    shown.page.evaluate(DRAWN)
     assert dark_pixels(shown, *between) > 20
 
 
@@ -121,7 +138,7 @@ def test_dragging_selects_and_zooms(show, database):
     begin, end = map(int, place(shown)["range"].split("-"))
     assert abs(begin - 3000) < 20 and abs(end - 5000) < 20
     shown.page.get_by_role("button", name="Zoom to the selection").click()
-    shown.page.wait_for_url(lambda url: "from=" in url)
+    shown.page.wait_for_url(lambda url: length_in(url) == end - begin)
     assert [int(place(shown)[name]) for name in ("from", "to")] == [begin, end]
 
 
@@ -130,9 +147,8 @@ def test_by_keys_alone(show, database):
     canvas(shown).focus()
     for _ in range(20):
         shown.page.keyboard.press("+")
-    shown.page.wait_for_url(lambda url: "from=" in url)
-    where = place(shown)
-    assert int(where["to"]) - int(where["from"]) == 8  # to a cycle's width
+    # The address follows a little later, and may be in between until then.
+    shown.page.wait_for_url(lambda url: length_in(url) == 8)  # to a cycle's width
     shown.page.keyboard.press("0")
     shown.page.wait_for_url(lambda url: "from=" not in url)
     seen = []
