@@ -209,10 +209,9 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
     from gpuprof.device.launching.asked import comment_requests
-    from gpuprof.program.binary import is_binary
-    from gpuprof.run.program import check_sources, is_host_source, is_source, main_is_in
+    from gpuprof.run.program import check_sources, is_executable, is_host_source, is_source, main_is_in
 
-    if is_binary(file) and not others:
+    if is_executable(file) and not others:
         return (file,)
     sources = (file, *map(Path, others))
     has_more = len(sources) > 1 and all(map(is_source, sources))
