@@ -102,7 +102,8 @@ class Handlers:
 
     def serve(self, request: Request) -> Reply:
         """Carries a call out. Errors of ours become CUDA's; each is told once."""
-        if not self._calls or not request.call.is_listed or request.origin.is_part:
+        is_part = request.origin.is_part or not request.call.is_listed
+        if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
         with self._calls.one(request.origin) as call:
             reply = self._served(request)
@@ -161,17 +162,19 @@ class Handlers:
         return (), b""
 
     def _parameter(self, text: bytes, task: int):
-        name, kind, value = text.decode("utf-8", "replace").split("\0", 2)
-        self._tasks.parameter(task, name, kind, value)
+        parts = text.decode("utf-8", "replace").split("\0", 2)
+        if len(parts) < 3:
+            raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
+        self._tasks.parameter(task, *parts)
         return (), b""
 
     # --- modules ---
 
     def _module_image(self, text: bytes):
         """PTX that the program brings itself."""
+        name = f"PTX {self._n_images + 1} of the program"
+        self._loaded.append(self.device.load_ptx(module_of_ptx(text.decode("utf-8", "replace"), name, Path(), ())))
         self._n_images += 1
-        module = module_of_ptx(text.decode("utf-8", "replace"), f"PTX {self._n_images} of the program", Path(), ())
-        self._loaded.append(self.device.load_ptx(module))
         return (len(self._loaded) - 1,), b""
 
     def _module(self, key: bytes):
@@ -270,6 +273,8 @@ class Handlers:
         stream: int,
     ):  # fmt: skip
         """Elements of 2 or 4 bytes, in rows of `nbytes`."""
+        if element_nbytes not in (2, 4) or nbytes % element_nbytes:
+            raise Failed(errors.INVALID_VALUE, f"elements of {element_nbytes} bytes in {nbytes}")
         number, pattern = self._stream(stream), value.to_bytes(8, "little")[:element_nbytes]
         for row in range(rows):
             self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
@@ -405,7 +410,7 @@ class Handlers:
         return (), b""
 
     def _end_call(self, payload: bytes):
-        if self._calls:
+        if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
         return (), b""
 

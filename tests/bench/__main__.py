@@ -132,6 +132,19 @@ def predict_figures(folder: Path):
     yield "predict.memory", round(peak), "MiB", "most memory of the same"
 
 
+def program_figures(folder: Path):
+    from tests.bench.programs import LINES, build_seconds, costs
+
+    for command in ("run", "collect"):
+        found = costs(folder, command)
+        what = f"tests/bench/program.cu under {command}"
+        yield f"program.{command}.in", found.copy_in, "MB/s", f"{what}: a copy of 256 MiB to the device"
+        yield f"program.{command}.out", found.copy_out, "MB/s", f"{what}: a copy of 256 MiB to the host"
+        yield f"program.{command}.call", found.call, "us", f"{what}: a call"
+        yield f"program.{command}.launch", found.launch, "us", f"{what}: a launch of a kernel that was launched before"
+    yield "program.build", build_seconds(folder), "s", f"gpuprof run of a program of {LINES} lines that has changed"
+
+
 def time_figures(_: Path):
     from tests.bench.timing import timing_rate
 
@@ -294,6 +307,7 @@ GROUPS = (
     emulate_figures,
     trace_figures,
     relation_figures,
+    program_figures,
     time_figures,
     cli_figures,
     sample_figures,
