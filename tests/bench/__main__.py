@@ -92,7 +92,7 @@ def emulate_figures(_: Path):
 
 
 def trace_figures(_: Path):
-    from tests.bench.traces import FIGURES, RATES, rate, slowdown
+    from tests.bench.traces import CHECKED, FIGURES, RATES, rate, slowdown
 
     for name, (kind, blocks, make) in FIGURES.items():
         factor = slowdown(kind, blocks, make)
@@ -100,6 +100,8 @@ def trace_figures(_: Path):
     for name, (kind, make) in RATES.items():
         what = f"tests/bench/traces.py {make.__name__}, {kind}, of the time that watching adds"
         yield name, rate(kind, make), "warp-instructions/s", what
+    for name, timed in CHECKED.items():
+        yield name, timed.rate(), "warp-instructions/s", f"tests/bench/traces.py {timed.kind}, checked, with emulation"
 
 
 def relation_figures(folder: Path):
