@@ -146,6 +146,19 @@ class AddressSpace:
         index = self._checked_index(address, len(raw), "write")
         self._arena[index : index + len(raw)] = raw
 
+    def fill(self, address: int, nbytes: int, pattern: bytes) -> None:
+        """Repeats a pattern over bytes, whose number is a multiple of its length. Raises DeviceMemoryError unless one
+        allocation holds them all.
+        """
+        index = self._checked_index(address, nbytes, "write")
+        whole = self._arena[index : index + nbytes].reshape(-1, len(pattern))
+        whole[:] = np.frombuffer(pattern, np.uint8)
+
+    def has(self, address: int, data: bytes | memoryview) -> bool:
+        """Whether these bytes are at `address` already. Raises DeviceMemoryError unless one allocation holds them."""
+        index = self._checked_index(address, len(data), "read")
+        return np.array_equal(self._arena[index : index + len(data)], _as_bytes(data))
+
     def check(self, address: int, nbytes: int, verb: str) -> None:
         """Raises DeviceMemoryError unless one allocation holds the bytes [address, address + nbytes)."""
         self._checked_index(address, nbytes, verb)

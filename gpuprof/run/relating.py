@@ -340,7 +340,7 @@ def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int
     if isinstance(command, cmd.CopyOut):
         yield 0, command.address, command.nbytes
     elif isinstance(command, cmd.CopyIn):
-        same = memory.read(command.address, len(command.data)) == bytes(command.data)
+        same = memory.has(command.address, command.data)
         yield kinds.WRITES | (kinds.UNCHANGED if same else 0), command.address, len(command.data)
     elif isinstance(command, cmd.CopyWithin):
         yield 0, command.source, command.nbytes

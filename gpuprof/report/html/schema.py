@@ -13,7 +13,7 @@ Columns = Mapping[str, Sequence]
 
 
 class Column(NamedTuple):
-    """`type`: int, text, real, or share (0 to 1, to a millionth). The last two are None where they are not known. `unit`:
+    """`type`: int, text, real, or share (0 to 1, to a millionth); the last two may be None, not known. `unit`:
     "" for none.
     """
 
