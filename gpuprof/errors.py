@@ -68,8 +68,18 @@ class DeviceMemoryError(GpuprofError):
     """The host misused device memory: out of memory, a double free, an address that no allocation holds."""
 
 
+# What a kernel's fault is: memory that it must not touch, an address that is not aligned, a failed `assert`, more
+# instructions than allowed; or anything else.
+FAULTS = ("address", "alignment", "assertion", "timeout", "launch")
+
+
 class KernelFault(GpuprofError):
-    """The kernel did what a GPU would trap on: out of bounds, misaligned, trap, watchdog."""
+    """The kernel did what a GPU would trap on. `kind`: one of FAULTS."""
+
+    def __init__(self, message: str, kind: str = "launch"):
+        super().__init__(message)
+        assert kind in FAULTS, kind
+        self.kind = kind
 
 
 class WrongResult(GpuprofError):

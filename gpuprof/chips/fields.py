@@ -152,6 +152,8 @@ FIELDS = (
     Field("dram_channels", "int", "channels", 1, 256, "DRAM channels"),
     Field("dram_interleave_nbytes", "int", "bytes", 128, 1 << 20,
         "neighbouring bytes that lie in one channel, a power of two"),
+    Field("memory_nbytes", "int", "bytes", 1 << 20, 1 << 44,
+        "device memory, that of the card's name; programs cannot allocate more"),
     Field("dram_gbytes_per_s", "float", "10^9 bytes per second", 1, 100000, "DRAM throughput that programs reach"),
     Field("dram_cycles", "int", "cycles", 64, 5000, "load to use, L2 miss, of a row that must be opened"),
     Field("dram_banks", "int", "per channel", 1, 1024, "DRAM banks, of all pseudo-channels of a channel together"),

@@ -39,10 +39,10 @@ class MakeImage:
 
 @dataclass(frozen=True)
 class CopyIn:
-    """Host to device."""
+    """Host to device. `data` is used up when the command is carried out."""
 
     address: int
-    data: bytes
+    data: bytes | memoryview
     stream: int = 0
 
 
@@ -101,6 +101,7 @@ class Launch:
     cluster: tuple[int, int, int] = (1, 1, 1)  # blocks of a cluster; the grid is made of whole ones
     # it may start when the launch before it on the stream lets it (programmatic dependent launch)
     dependent: bool = False
+    is_timed: bool = True  # False: it is emulated alone, between what comes before and after, and takes no time
 
     @property
     def n_blocks(self) -> int:
@@ -196,6 +197,34 @@ class TaskEnd:
 
 
 @dataclass(frozen=True)
+class CallBegin:
+    """A call of a program's begins: what is asked up to its CallEnd is a part of it.
+
+    file, line: where it stands, "" and 0 where that is unknown. thread: of the host, from 0. begin_ns: of the host's
+    time. identifier: what later commands call its task.
+    """
+
+    name: str
+    file: str
+    line: int
+    thread: int
+    begin_ns: int
+    identifier: int = NOBODY
+
+
+@dataclass(frozen=True)
+class CallEnd:
+    """The call that is open ends. waited_ns: of its time, what it has waited for the GPU. nbytes: that it was asked to
+    copy or fill. status: a cudaError.
+    """
+
+    end_ns: int
+    waited_ns: int
+    nbytes: int
+    status: int
+
+
+@dataclass(frozen=True)
 class Identify:
     """The launch, copy, fill or wait that was asked for last has this identifier from now on."""
 
@@ -241,6 +270,8 @@ Command: TypeAlias = (
     | SetSampler
     | TaskBegin
     | TaskEnd
+    | CallBegin
+    | CallEnd
     | Identify
     | Relate
     | Parameter

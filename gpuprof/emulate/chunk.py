@@ -271,7 +271,7 @@ class Chunk:
                 f"still running after {self.max_cycles} instructions of a warp; if this is no endless loop, raise "
                 "the limit with --max-cycles"
             )
-            raise fault(self, block.first, text, warp)
+            raise fault(self, block.first, text, warp, kind="timeout")
         # No warp can pass the limit before so many more instructions have run in all: most steps need not look.
         self.next_check = self.total + self.max_cycles - most + 1
 

@@ -5,6 +5,7 @@ Device code is compiled when the program first needs it, as any .cu file is: the
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from gpuprof.base.folders import kept_in
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
-from gpuprof.compile import cache
+from gpuprof.compile import cache, cccl
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
@@ -25,6 +26,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
+CUDA_CALL = re.compile(r"(?:undefined symbol: |undeclared identifier ')((?:cuda|cu|nvtx)[A-Z]\w+)")
 # A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
 CXX_SYMBOLS = tuple(
     f"undefined symbol: {name}"
@@ -43,10 +45,11 @@ class HostOptions:
 
 
 class Executable(NamedTuple):
-    """`modules`: the .cu files, in the order of their keys' numbers."""
+    """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself."""
 
     path: Path
     modules: tuple[Path, ...]
+    library_folder: Path | None = None  # of the shared library that it needs
 
 
 def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> Executable:
@@ -56,7 +59,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
     tools = host_toolchain()
-    folder = _folder()
+    folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
     objects = []
@@ -75,7 +78,8 @@ def module_number(key: bytes, n_modules: int) -> int:
     return int(number)
 
 
-def _folder() -> Path:
+def programs_folder() -> Path:
+    """Where executables and libraries are kept."""
     try:
         return kept_in("programs", is_executed=True).path
     except OSError as error:
@@ -98,7 +102,7 @@ def _library(tools: HostToolchain, folder: Path) -> list[Path]:
             new = scratch / made.name
             command = [*tools.clang, *tools.library, "-I", str(scratch), "-c", str(path), "-o", str(new)]
             _run(command, f"{path.name} of the runtime library")
-            _put(new, made)
+            put(new, made)
     return wanted
 
 
@@ -137,10 +141,10 @@ def _object(
             ]
         _run([*command, "-c", file], str(path))
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
-        _put(new, made)
+        put(new, made)
         known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}
         (scratch / "list").write_text(json.dumps(known), encoding="utf-8")
-        _put(scratch / "list", listed)
+        put(scratch / "list", listed)
     return made
 
 
@@ -161,18 +165,26 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
         new = scratch / "program"
         files = [*map(str, objects), *map(str, library), "-o", str(new)]
         with stage("linking (the first time builds the C library: half a minute)"):
-            ended = run_child([*tools.link, *files], "the program", env=_linkers_environment(folder))
+            ended = run_child([*tools.link, *files], "the program", env=linkers_environment(folder))
         if ended.code and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
             with stage("linking with C++'s library (the first time builds it: a minute)"):
-                ended = run_child([*tools.link_cxx, *files], "the program", env=_linkers_environment(folder))
+                ended = run_child([*tools.link_cxx, *files], "the program", env=linkers_environment(folder))
         if ended.code:
-            raise CompileError("the program does not link", diagnostics_of(ended))
+            raise CompileError(
+                f"the program does not link{_missing_calls(diagnostics_of(ended))}", diagnostics_of(ended)
+            )
         new.chmod(0o700)
-        _put(new, made)
+        put(new, made)
     return made
 
 
-def _linkers_environment(folder: Path) -> dict[str, str]:
+def _missing_calls(diagnostics: str) -> str:
+    """What is said of calls of CUDA's that are not there; docs/programs.md lists the others."""
+    names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
+    return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
+
+
+def linkers_environment(folder: Path) -> dict[str, str]:
     """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
     kept = str(folder / "zig")
     return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
@@ -181,10 +193,11 @@ def _linkers_environment(folder: Path) -> dict[str, str]:
 def _run(command: Sequence[str], what: str) -> None:
     ended = run_child(command, what, env=cache.environment())
     if ended.code:
-        raise CompileError(f"{what} does not compile for the host", diagnostics_of(ended))
+        said = diagnostics_of(ended)
+        raise CompileError(f"{what} does not compile for the host{_missing_calls(said)}{cccl.hint_for(said)}", said)
 
 
-def _put(new: Path, made: Path) -> None:
+def put(new: Path, made: Path) -> None:
     """Puts a file in its place at once: others see all of it or nothing."""
     near = made.with_name(f".new-{os.getpid()}-{made.name}")
     near.write_bytes(new.read_bytes())

@@ -7,16 +7,41 @@ from typing import NamedTuple
 from gpuprof.errors import GpuprofError
 from gpuprof.program.calls import CALLS, WORD_NBYTES, Call
 
-REQUEST = struct.Struct("<IIQ")
+REQUEST = struct.Struct("<IIQQQQII")
 REPLY = struct.Struct("<iIQQ")
 PIECE_NBYTES = 1 << 30  # that a payload is received in
 MASK = (1 << 64) - 1
+
+
+class Origin(NamedTuple):
+    """Where in the program a call comes from. `caller`: an address in its code; `function`: one in the function of the
+    library that it calls; `host_ns`: of the made time; `is_part`: it is a part of another call, or none of the
+    program's own.
+    """
+
+    caller: int
+    function: int
+    host_ns: int
+    thread: int
+    is_part: bool
+
+
+NOWHERE = Origin(0, 0, 0, 0, is_part=True)
 
 
 class Request(NamedTuple):
     call: Call
     words: tuple[int, ...]  # unsigned
     payload: bytes
+    origin: Origin
+
+    @property
+    def nbytes(self) -> int:
+        """That are copied or filled."""
+        at = self.call.nbytes_at
+        if self.call.name == "copy_in":
+            return len(self.payload)
+        return 0 if at is None else self.words[at]
 
 
 class Reply(NamedTuple):
@@ -40,7 +65,7 @@ class Channel:
         head = self._read(REQUEST.size)
         if head is None:
             return None
-        number, n_words, nbytes = REQUEST.unpack(head)
+        number, n_words, nbytes, *origin, is_part = REQUEST.unpack(head)
         if number >= len(CALLS) or n_words != len(CALLS[number].given) or nbytes > self.most_nbytes:
             raise GpuprofError(
                 "the program wrote something to gpuprof's socket that is no call; it must leave it alone"
@@ -48,7 +73,7 @@ class Channel:
         words, payload = self._read(n_words * WORD_NBYTES), self._read(nbytes)
         if words is None or payload is None:
             return None
-        return Request(CALLS[number], struct.unpack(f"<{n_words}Q", words), payload)
+        return Request(CALLS[number], struct.unpack(f"<{n_words}Q", words), payload, Origin(*origin, is_part != 0))
 
     def send(self, reply: Reply) -> bool:
         """Whether the program was still there to take it."""

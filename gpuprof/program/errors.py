@@ -18,19 +18,12 @@ NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (PtxError, 218),
     (UsageError, INVALID_VALUE),
 )
-# How the sentence of a fault goes on behind the place and the thread -> the error of a lost context. Anything else is
-# an "unspecified launch failure".
-FAULTS = (
-    (": out of bounds", 700),
-    (": misaligned", 716),
-    (": assertion `", 710),
-    (": still running after", 702),
-)
-LAUNCH_FAILURE = 719
+# The error of a lost context, by the kind of the fault.
+FAULTS = {"address": 700, "alignment": 716, "assertion": 710, "timeout": 702, "launch": 719}
 
 
 def number_of(error: GpuprofError) -> int:
     """The cudaError of one of our errors."""
     if isinstance(error, KernelFault):
-        return next((number for words, number in FAULTS if words in str(error)), LAUNCH_FAILURE)
+        return FAULTS[error.kind]
     return next((number for kind, number in NUMBERS if isinstance(error, kind)), UNKNOWN)

@@ -1,28 +1,39 @@
 """What each call of a program does: one method a call, named as in `calls`."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gpuprof.chips import Chip
+from gpuprof.compile.module import PtxModule
+from gpuprof.compile.ptxfile import module_of_ptx
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.streams import Event
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault, UsageError
+from gpuprof.isa.handles import pack_handle
 from gpuprof.isa.program import Function
-from gpuprof.program import errors
+from gpuprof.program import errors, fatbin
+from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
-from gpuprof.program.channel import Reply, Request
+from gpuprof.program.channel import NOWHERE, Reply, Request
+from gpuprof.program.choice import ALL_LAUNCHES, Chooser, LaunchChoice
 from gpuprof.program.costs import cost_ns
+from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
+from gpuprof.program.places import Places
+from gpuprof.program.tasks import ProgramTasks
 
 PLAIN = 0  # kind of an allocation that the host cannot touch
 FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its three names
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
 PARAM = struct.Struct("<II")
+COOPERATIVE, DEPENDENT = 1, 2  # of a launch's flags
+BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
 class Services(Protocol):
@@ -56,10 +67,18 @@ class Handlers:
     """Serves one program's calls. `fault`: what ended its context, None as long as it lives."""
 
     def __init__(
-        self, device: Device, arena: Arena, modules: tuple[Path, ...], services: Services, tells_writes: bool = False
+        self,
+        device: Device,
+        arena: Arena,
+        modules: tuple[Path, ...],
+        services: Services,
+        places: Places,
+        tells_writes: bool = False,
+        choice: LaunchChoice = ALL_LAUNCHES,
+        lists_calls: bool = False,
     ):
         """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
-        can be replayed.
+        can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
         """
         self.device, self.arena, self.modules, self.services = device, arena, modules, services
         self.fault: GpuprofError | None = None
@@ -73,15 +92,31 @@ class Handlers:
         self._mark = device.event()
         self._gpu_ns = 0  # of GPU time that the host has waited for
         self._told: set[str] = set()
+        self._tasks = ProgramTasks(device.submit)
+        self.places = places
+        self._calls = Calls(device.submit, places, self._tasks) if lists_calls else None
+        self._origin = NOWHERE  # of the request that is served
+        self._n_images = 0
+        self._freed: list[int] = []  # in the order of streams: once all before it is done
+        self._chooser = Chooser(choice)
 
     def serve(self, request: Request) -> Reply:
         """Carries a call out. Errors of ours become CUDA's; each is told once."""
-        name = request.call.name
+        is_part = request.origin.is_part or not request.call.is_listed
+        if not self._calls or is_part or self._calls.is_open:
+            return self._served(request)
+        with self._calls.one(request.origin) as call:
+            reply = self._served(request)
+            call.reply(reply)
+        return reply
+
+    def _served(self, request: Request) -> Reply:
+        name, self._origin = request.call.name, request.origin
         waited_ns = self._gpu_ns
         try:
             words, payload = getattr(self, f"_{name}")(request.payload, *request.words)
         except Failed as failure:
-            self._tell(f"{name}: {failure.text}" if failure.text else "")
+            self._tell(failure.text)
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
@@ -90,13 +125,18 @@ class Handlers:
         except GpuprofError as error:
             self._tell(str(error))
             return Reply(errors.number_of(error))
-        nbytes = len(request.payload) if name == "copy_in" else len(payload)
-        return Reply(0, words, payload, cost_ns(name, nbytes) + self._gpu_ns - waited_ns)
+        waited_ns = self._gpu_ns - waited_ns
+        if self._calls:
+            self._calls.note(waited_ns, request.nbytes)
+        return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
     def _tell(self, text: str) -> None:
-        if text and text not in self._told:
-            self._told.add(text)
-            self.services.tell(text)
+        """With the call and its line; each of a place once."""
+        place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
+        whole = ": ".join(each for each in (str(place), function, text) if each)
+        if text and whole not in self._told:
+            self._told.add(whole)
+            self.services.tell(whole)
 
     def _wait(self, payload: bytes, event: int, stream: int):
         number = self._stream(stream)
@@ -104,13 +144,51 @@ class Handlers:
             self._event(event).wait(number)
         return (), b""
 
+    # --- tasks ---
+
+    def _begin_task(self, name: bytes, is_nested: int):
+        return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""
+
+    def _end_task(self, payload: bytes, task: int):
+        if not self._tasks.end(task):
+            raise Failed(errors.INVALID_VALUE, f"there is no open task {task}")
+        return (), b""
+
+    def _last_task(self, payload: bytes):
+        return (self._tasks.last(),), b""
+
+    def _relate(self, kind: bytes, task: int, other: int, address: int):
+        self._tasks.relate(kind.decode("utf-8", "replace"), task, other, address)
+        return (), b""
+
+    def _parameter(self, text: bytes, task: int):
+        parts = text.decode("utf-8", "replace").split("\0", 2)
+        if len(parts) < 3:
+            raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
+        self._tasks.parameter(task, *parts)
+        return (), b""
+
     # --- modules ---
 
+    def _module_image(self, text: bytes):
+        """PTX that the program brings itself."""
+        name = f"PTX {self._n_images + 1} of the program"
+        self._loaded.append(self.device.load_ptx(module_of_ptx(text.decode("utf-8", "replace"), name, Path(), ())))
+        self._n_images += 1
+        return (len(self._loaded) - 1,), b""
+
     def _module(self, key: bytes):
-        path = self.modules[module_number(key, len(self.modules))]
-        program = self.device.executor.compile(path)
+        if key.startswith(fatbin.MAGIC):
+            program = self.device.executor.assemble(self._module_of_fatbin(key))
+        else:
+            program = self.device.executor.compile(self.modules[module_number(key, len(self.modules))])
         self._loaded.append(self.device.submit(cmd.Load(program)))
         return (len(self._loaded) - 1,), b""
+
+    def _module_of_fatbin(self, data: bytes) -> PtxModule:
+        arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
+        path = self.modules[0]
+        return module_of_ptx(fatbin.ptx_of(data, arch), str(path), path.parent, ())
 
     def _function(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")
@@ -156,18 +234,55 @@ class Handlers:
 
     def _free(self, payload: bytes, address: int):
         self._wait_for_all()
+        self._release(address)
+        return (), b""
+
+    def _free_later(self, payload: bytes, address: int):
+        self._freed.append(address)
+        return (), b""
+
+    def _release(self, address: int) -> None:
         if self._open:
             self._open.remove(address)
         self.device.submit(cmd.Free(address))
-        return (), b""
 
-    def _copy_in(self, data: bytes, address: int, stream: int):
+    def _copy_in(self, data: bytes | memoryview, address: int, stream: int):
         self.device.submit(cmd.CopyIn(address, data, self._stream(stream)))
         return (), b""
 
     def _copy_out(self, payload: bytes, address: int, nbytes: int, stream: int):
         self._wait_for_all()
         return (), self.device.submit(cmd.CopyOut(address, nbytes, self._stream(stream)))
+
+    def _staged_in(self, payload: bytes, address: int, nbytes: int, stream: int):
+        return self._copy_in(self.arena.staging[: self._checked_staging(nbytes)], address, stream)
+
+    def _staged_out(self, payload: bytes, address: int, nbytes: int, stream: int):
+        self._checked_staging(nbytes)
+        _, data = self._copy_out(payload, address, nbytes, stream)
+        self.arena.staging[:nbytes] = data
+        return (), b""
+
+    def _checked_staging(self, nbytes: int) -> int:
+        if nbytes > len(self.arena.staging):
+            raise Failed(errors.INVALID_VALUE, f"{nbytes} bytes in the memory for copies")
+        return nbytes
+
+    def _fill_words(
+        self, payload: bytes, address: int, nbytes: int, value: int, element_nbytes: int, row_nbytes: int, rows: int,
+        stream: int,
+    ):  # fmt: skip
+        """Elements of 2 or 4 bytes, in rows of `nbytes`."""
+        if element_nbytes not in (2, 4) or nbytes % element_nbytes:
+            raise Failed(errors.INVALID_VALUE, f"elements of {element_nbytes} bytes in {nbytes}")
+        number, pattern = self._stream(stream), value.to_bytes(8, "little")[:element_nbytes]
+        for row in range(rows):
+            self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
+        return (), b""
+
+    def _make_image(self, levels: bytes, *words: int):
+        image, sampler = image_of(words, levels)
+        return (pack_handle(self.device.submit(cmd.MakeImage(image)), sampler),), b""
 
     def _copy_within(self, payload: bytes, to: int, source: int, nbytes: int, stream: int):
         self._tell_writes()
@@ -190,10 +305,11 @@ class Handlers:
 
     def _launch(
         self, params: bytes, number: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int,
-        shared_nbytes: int, stream: int, cooperative: int,
+        shared_nbytes: int, stream: int, flags: int, cx: int, cy: int, cz: int,
     ):  # fmt: skip
         module, function = self._known(number)
-        config = LaunchConfig((gx, gy, gz), (bx, by, bz), shared_nbytes, self._stream(stream))
+        cluster, is_dependent = (cx, cy, cz) if cx and cy and cz else None, flags & DEPENDENT != 0
+        config = LaunchConfig((gx, gy, gz), (bx, by, bz), shared_nbytes, self._stream(stream), cluster, is_dependent)
         if not all((*config.grid, *config.block)):
             raise Failed(errors.INVALID_CONFIGURATION, f"{function.display}{config}: an extent is 0")
         if shared_nbytes > self._shared_limit_of(number):
@@ -209,10 +325,11 @@ class Handlers:
             )
         except UsageError as error:
             raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
-        if cooperative:
+        if flags & COOPERATIVE:
             self._check_cooperative(number, launch)
         self._tell_writes()
-        self.device.submit(launch)
+        is_timed = self._chooser.wants((function.display, function.name))
+        self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
 
     def _check_cooperative(self, number: int, launch: cmd.Launch) -> None:
@@ -277,11 +394,25 @@ class Handlers:
         self._event(event).record(self._stream(stream))
         return (), b""
 
-    def _event_time(self, payload: bytes, event: int):
-        cycle = self._event(event).cycle
-        if cycle is None:
+    def _event_time(self, payload: bytes, start: int, end: int):
+        cycles = [self._event(event).cycle for event in (start, end)]
+        if None in cycles:
             raise Failed(errors.INVALID_RESOURCE_HANDLE, "the event was not recorded")
-        return (self._nanoseconds(cycle),), b""
+        return (self._nanoseconds(cycles[1]) - self._nanoseconds(cycles[0]),), b""
+
+    def _profile(self, payload: bytes, is_on: int):
+        self._chooser.is_profiling = bool(is_on)
+        return (), b""
+
+    def _begin_call(self, payload: bytes):
+        if self._calls:
+            self._calls.begin(self._origin)
+        return (), b""
+
+    def _end_call(self, payload: bytes):
+        if self._calls and self._calls.is_open:
+            self._calls.end(self._origin.host_ns, 0)
+        return (), b""
 
     def _stream(self, handle: int) -> int:
         if handle not in self._streams:
@@ -297,6 +428,9 @@ class Handlers:
         """All that was asked is done; the host's made time has passed until then."""
         self._mark.record()
         self._gpu_ns = max(self._gpu_ns, self._nanoseconds(self._mark.cycle))
+        for address in self._freed:
+            self._release(address)
+        self._freed = []
 
     def _nanoseconds(self, cycle: int) -> int:
         return round(cycle * 1e3 / self.device.chip.clock_mhz)

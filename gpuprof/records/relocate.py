@@ -60,7 +60,7 @@ class Relocation:
         for name in rows.dtype.names:
             if name in ("pc", "cause_pc"):
                 rows[name] = self._moved(rows[name])
-            elif name == "cycle":
+            elif name in ("cycle", "start_cycle", "end_cycle"):
                 rows[name] += np.uint64(self.first_cycle)
             elif name == "launch":
                 rows[name] += np.uint32(self.first_launch)
@@ -84,6 +84,7 @@ class Relocation:
             "parameter": self.first_parameter,
             "name": self.first_name,
             "row": self.first_name,
+            "file": self.first_name,
             "launch": self.first_launch,
             "begin": self.first_order,
             "cycle": self.first_cycle,

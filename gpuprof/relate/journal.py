@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from gpuprof.errors import UsageError
 from gpuprof.relate.kinds import (
+    CALL,
     CONTAINS,
     NONE,
     NUMBERS,
@@ -64,6 +65,20 @@ class ConstraintRow(NamedTuple):
     target: int
 
 
+class CallRow(NamedTuple):
+    """A call of a program's: the number of its file's name, or NONE; its line; times in ns of the host's."""
+
+    task: int
+    file: int
+    line: int
+    thread: int
+    status: int
+    begin_ns: int
+    end_ns: int
+    waited_ns: int
+    nbytes: int
+
+
 class Open(NamedTuple):
     task: int
     parent: int
@@ -73,8 +88,10 @@ class Open(NamedTuple):
     begin: int
     cycle: int
     flags: int
+    kind: int
 
 
+ROWS = (TaskRow, RelationRow, AccessRow, ConstraintRow, CallRow)
 Put = Callable[[type, list], None]  # a class of rows, and rows of it
 PutName = Callable[[int, str], None]
 
@@ -85,7 +102,7 @@ class Journal:
     def __init__(self, put: Put, put_name: PutName):
         self._put, self._put_name = put, put_name
         self._names: dict[str, int] = {}
-        self._rows: dict[type, list] = {kind: [] for kind in (TaskRow, RelationRow, AccessRow, ConstraintRow)}
+        self._rows: dict[type, list] = {kind: [] for kind in ROWS}
         self._n_rows = 0
         self._open: list[Open] = []  # tasks of the script, outermost first
         self._virtual: dict[int, Open] = {}  # by task
@@ -102,7 +119,7 @@ class Journal:
     @property
     def path(self) -> str:
         """The names of the script's open tasks, outermost first, joined by /."""
-        return "/".join(there.text for there in self._open)
+        return "/".join(there.text for there in self._open if there.kind == TASK)
 
     @property
     def order(self) -> int:
@@ -130,13 +147,31 @@ class Journal:
     def begin(self, text: str, row: str, identifier: int, parent: int, is_virtual: bool, cycle: int) -> int:
         """A task of the script begins; parent: an identifier, or -1 for the innermost that is open."""
         above = self.parent if parent < 0 else self.task_of(parent)
-        there = Open(self._new(), above, self.name(text), text, self.name(row), self.order, cycle, VIRTUAL * is_virtual)
+        flags = VIRTUAL * is_virtual
+        there = Open(self._new(), above, self.name(text), text, self.name(row), self.order, cycle, flags, TASK)
         if is_virtual:
             self._virtual[there.task] = there
         else:
             self._open.append(there)
         self.assign(identifier, there.task)
         return there.task
+
+    def begin_call(self, text: str, row: str, identifier: int, cycle: int) -> None:
+        """A call of a program's begins."""
+        there = Open(self._new(), self.parent, self.name(text), text, self.name(row), self.order, cycle, 0, CALL)
+        self._open.append(there)
+        self.assign(identifier, there.task)
+
+    def end_call(self) -> int:
+        """The call that is open ends; gives its number. Raises UsageError when there is none, or a task within it."""
+        if not self._open or self._open[-1].kind != CALL:
+            raise UsageError("a call ends that is not the innermost task")
+        there = self._open.pop()
+        self._close(there)
+        return there.task
+
+    def call(self, row: CallRow) -> None:
+        self._add(row)
 
     def end(self, text: str, identifier: int) -> int:
         """The innermost task of the script ends, or a virtual one; gives its number. Raises UsageError when it has
@@ -157,7 +192,7 @@ class Journal:
 
     def virtual(self, text: str, parent: int) -> int:
         """A virtual task that a rule makes once all its parts are there."""
-        there = Open(self._new(), parent, self.name(text), text, self.name("virtual"), self.order, 0, VIRTUAL)
+        there = Open(self._new(), parent, self.name(text), text, self.name("virtual"), self.order, 0, VIRTUAL, TASK)
         self._close(there)
         return there.task
 
@@ -226,7 +261,7 @@ class Journal:
             TaskRow(
                 there.task,
                 there.parent,
-                TASK,
+                there.kind,
                 there.flags,
                 there.name,
                 there.row,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpuprof.base.results import Result
 from gpuprof.chips.peaks import Peak
+from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.counts import NO_COUNTS, BankPattern, Counters
 from gpuprof.correlate.frames import Position
 from gpuprof.correlate.traces import Found, Traced
@@ -58,8 +59,8 @@ class Cost:
 def total(costs: Iterable[Cost]) -> Cost:
     """The sum of costs."""
     costs = tuple(costs)
-    if not costs:
-        return Cost()
+    if len(costs) < 2:
+        return costs[0] if costs else Cost()
     return Cost(
         tuple(map(sum, zip(*(c.samples for c in costs), strict=True))),
         tuple(map(sum, zip(*(c.not_issued for c in costs), strict=True))),
@@ -147,6 +148,7 @@ class Launch:
     sample_weight: int | None = None  # sum of the samples' weights; None where the records do not tell
     effective_samples: float | None = None  # independent samples that would be as sure; None likewise
     operations: dict[str, int] = field(default_factory=dict)  # of its arithmetic, by precision; none is left out
+    place: str = ""  # FILE:LINE of the program's call that launched it; "" where that is unknown
 
 
 @dataclass(frozen=True)
@@ -253,6 +255,7 @@ class Report:
     findings: tuple[Found, ...] = ()  # of the kernels' launches, worst first
     traces: tuple[Traced, ...] = ()  # tables of trace generators; only for the page that shows them
     related: TaskReport | None = None  # only for the pages of tasks
+    calls: tuple[ApiCall, ...] = ()  # of a program's host; only for the page that shows them
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.advice.rules import NOBODY, advise
+from gpuprof.correlate.api_calls import launch_places
 from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
 from gpuprof.correlate.traces import Found, read_findings, read_traces, worst_first
@@ -224,6 +225,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
     ):
         if n:
             operations.setdefault(number, {})[precision] = n
+    places = launch_places(database)
     for row in database.execute(
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, cycles, "
         f"samples_due, samples_kept, samples_dropped, buffer_full, complete {of_kernel('launches l')} ORDER BY launch",
@@ -236,6 +238,7 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
             registers.get(number, {}),
             *sizes.get(number, (None, None)),
             operations.get(number, {}),
+            places.get(number, ""),
         )  # fmt: skip
 
 

@@ -8,11 +8,15 @@ from pathlib import Path
 
 from gpuprof.chips import Chip
 from gpuprof.compile.source import read_source
+from gpuprof.device.launching.asked import comment_requests
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
+from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
+from gpuprof.program.choice import LaunchChoice
 from gpuprof.program.handlers import Handlers
+from gpuprof.program.places import Places
 from gpuprof.program.process import run_process
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Observer, Settings
@@ -33,6 +37,11 @@ def main_is_in(path: Path) -> bool:
     return path.suffix in CUDA_SUFFIXES and path.is_file() and has_main(read_source(str(path)))
 
 
+def is_whole_program(path: Path) -> bool:
+    """Whether a file of CUDA C++ is run as it is: it defines `main`, and no comment of it asks for launches."""
+    return main_is_in(path) and not comment_requests(path)
+
+
 def is_source(path: Path) -> bool:
     """Whether a file's name is that of a source of programs."""
     return path.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
@@ -43,8 +52,20 @@ def is_host_source(path: Path) -> bool:
     return path.suffix in HOST_SUFFIXES
 
 
+def _name_of(source: Path) -> str:
+    """What the program is told that it is called."""
+    return str(source.with_suffix("")) if is_source(source) else str(source)
+
+
+def is_executable(path: Path) -> bool:
+    """Whether a file is what another compiler has built."""
+    return is_binary(path)
+
+
 def check_sources(sources: Sequence[Path]) -> None:
-    """Raises UsageError for a file that is no source of a program."""
+    """Raises UsageError for a file that is no source of a program; one executable is one, too."""
+    if len(sources) == 1 and is_binary(sources[0]):
+        return
     for path in sources:
         if not is_source(path):
             kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
@@ -64,6 +85,16 @@ class _Services:
         self.observer.notice(text)
 
 
+def _chosen(settings: Settings) -> tuple[LaunchChoice, Settings]:
+    """The sampling filter's kernels and numbers of launches say, of a program, which launches are timed. Of these, the
+    samples that its other keys let pass are wanted.
+    """
+    wanted = settings.sampling.filter
+    choice = LaunchChoice(wanted.kernel, wanted.skip, wanted.count, settings.profiles_from_start)
+    rest = replace(settings.sampling, filter=replace(wanted, kernel="", skip=0, count=0))
+    return choice, replace(settings, sampling=rest)
+
+
 def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Settings) -> int:
     """Builds a program's sources, runs it on an emulated GPU, and gives its exit code (negative for a signal).
 
@@ -73,14 +104,27 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     options = replace(settings.options, standard=settings.options.standard or STANDARD)
     settings = replace(settings, options=options)
     chip = settings.chosen_chip()
-    host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
-    executable = build_program(sources, host, chip.arch)
-    with Arena() as arena:
+    choice, settings = _chosen(settings)
+    if is_binary(sources[0]):
+        executable = open_binary(sources[0])
+    else:
+        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
+        executable = build_program(sources, host, chip.arch)
+    with Arena(chip.memory_nbytes) as arena:
         device = open_device(settings, memory=arena.memory)
-        handlers = Handlers(device, arena, executable.modules, _Services(settings.observer), settings.save_stream)
+        handlers = Handlers(
+            device,
+            arena,
+            executable.modules,
+            _Services(settings.observer),
+            Places(executable.path),
+            tells_writes=settings.save_stream,
+            choice=choice,
+            lists_calls=settings.recorder is not None,
+        )
         try:
             sys.stdout.flush()
-            code = run_process(executable.path, [str(sources[0].with_suffix("")), *arguments], handlers)
+            code = run_process(executable, [_name_of(sources[0]), *arguments], handlers)
             if handlers.fault is None:
                 device.synchronize()
                 device.executor.finish()

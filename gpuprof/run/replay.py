@@ -164,9 +164,10 @@ class Player:
         config = LaunchConfig(
             saved.grid, saved.block, saved.dynamic_shared_nbytes, saved.stream, saved.cluster, saved.dependent
         )
-        return checked_launch(
+        launch = checked_launch(
             self.session.chip, self.session.n_launches, module, function, config, saved.params, saved.name
         )
+        return replace(launch, is_timed=saved.is_timed)
 
     def _kernel(self, program: Program, symbol: str) -> Function:
         for function in program.functions:

@@ -106,6 +106,8 @@ class Session:
             cmd.SetSampler: self._set_sampler,
             cmd.TaskBegin: lambda c: self.relating.begin(c, self.settling.machine.cycle),
             cmd.TaskEnd: self.relating.end,
+            cmd.CallBegin: lambda c: self.relating.begin_call(c, self.settling.machine.cycle),
+            cmd.CallEnd: self.relating.end_call,
             cmd.Identify: self.relating.identify,
             cmd.Relate: self.relating.relate,
             cmd.Parameter: self.relating.parameter,
@@ -192,7 +194,6 @@ class Session:
         self._settle()
         self._happens(command)
         self.memory.free(command.address)
-        self.relating.forget()
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)
@@ -214,8 +215,7 @@ class Session:
 
     def _fill(self, command: cmd.Fill) -> None:
         self._reach(command.stream)
-        self.memory.check(command.address, command.nbytes, "write")
-        self.memory.write(command.address, command.pattern * (command.nbytes // len(command.pattern)))
+        self.memory.fill(command.address, command.nbytes, command.pattern)
         self._happens(command)
 
     def _happens(self, command: cmd.Command) -> None:
@@ -275,7 +275,9 @@ class Session:
             )
 
     def _launch(self, launch: cmd.Launch) -> LaunchTiming | None:
-        """Gives the timing of a launch on the default stream, None for one in flight."""
+        """Gives the timing of a launch on the default stream, None for one in flight or without timing."""
+        if not launch.is_timed:
+            return self._emulate_alone(launch)
         if launch.stream == 0:
             self._settle()
         self.in_flight.add(self._begin(launch))
@@ -291,6 +293,21 @@ class Session:
         if len(flights) == MOST_FLIGHTS or self.in_flight.n_instructions > MOST_INSTRUCTIONS:
             self._settle()
         return None
+
+    def _emulate_alone(self, launch: cmd.Launch) -> None:
+        """It is no launch of the recording, but a task, as others may need what it writes."""
+        self._settle()
+        self.in_flight.add(self._begin_alone(launch))
+        if launches_grids(launch.module):
+            with self.settling.marking():
+                Descent(self.in_flight, self._begin_alone, self.chip).run(0)
+        self.settling.run_through()
+
+    def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        task = self.relating.untimed(launch, self.settling.machine.cycle)
+        emulation = partial(self._emulation, launch, counters, None, task)
+        return Begun(launch, counters, emulation, self.sampling.filter, 0, None, task)
 
     def _begin(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         """Counts and records a launch, of the host or of launch `parent`."""

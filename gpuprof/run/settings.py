@@ -52,6 +52,7 @@ class Settings:
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
     save_stream: bool = False  # into the recording
     load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
+    profiles_from_start: bool = True  # launches of a program are timed before cudaProfilerStart, too
     is_timed: bool = True  # False: launches are emulated alone, and take no cycles
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)

@@ -22,7 +22,7 @@ from typing import Any
 from gpuprof.device import commands as cmd
 from gpuprof.timing.sampling.configuration import Sampling
 
-VERSION = 2  # of the stream. 1: the first; 2: relations between tasks
+VERSION = 3  # of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time
 LIMIT = 1 << 63
 
 
@@ -68,6 +68,7 @@ class SavedLaunch:
     name: str = ""
     cluster: tuple[int, int, int] = (1, 1, 1)
     dependent: bool = False
+    is_timed: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,8 @@ LINES = {
     "wait": cmd.Wait,
     "task_begin": cmd.TaskBegin,
     "task_end": cmd.TaskEnd,
+    "call_begin": cmd.CallBegin,
+    "call_end": cmd.CallEnd,
     "identify": cmd.Identify,
     "relate": cmd.Relate,
     "parameter": cmd.Parameter,

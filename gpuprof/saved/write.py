@@ -62,6 +62,7 @@ class StreamWriter:
                 command.name,
                 command.cluster,
                 command.dependent,
+                command.is_timed,
             )
         return command
 

@@ -43,7 +43,7 @@ def collect(folder, *arguments: str) -> tuple[int, str, str]:
 
 
 # Results are copied out, and copies are tasks.
-ASIDE = (b"RSLT", b"META", b"NAME", b"PARM", b"TASK", b"RELA", b"ACCS", b"CNST")
+ASIDE = (b"RSLT", b"META", b"NAME", b"PARM", b"TASK", b"RELA", b"ACCS", b"CNST", b"CALL")
 
 
 def without_results(recording) -> list[tuple[bytes, bytes]]:

@@ -32,6 +32,7 @@ def test_memory_is_that_of_the_file_that_the_program_maps():
         told = arena.environment()
         assert told == {
             "GPUPROF_ARENA": str(arena.handle),
+            "GPUPROF_STAGING": str(arena.staging_handle),
             "GPUPROF_ARENA_BASE": "0x700000000",
             "GPUPROF_ARENA_NBYTES": "1048576",
         }
@@ -79,7 +80,7 @@ def test_a_limit_on_addresses_makes_the_arena_smaller(limit_gib, expected):
     script = (
         "import resource; from gpuprof.program.arena import Arena\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({limit_gib} << 30,) * 2)\n"
-        "with Arena() as arena: print(arena.nbytes >> 30, arena.memory.limit_nbytes >> 30)"
+        "with Arena(64 << 30) as arena: print(arena.nbytes >> 30, arena.memory.limit_nbytes >> 30)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert (done.stdout.split(), done.stderr) == ([expected, expected], "")

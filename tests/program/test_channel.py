@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.errors import GpuprofError
 from gpuprof.program.calls import CALLS, NUMBERS, header
-from gpuprof.program.channel import Channel, Reply, Request
+from gpuprof.program.channel import NOWHERE, Channel, Origin, Reply, Request
 
 COPY_IN, FREE = CALLS[NUMBERS["copy_in"]], CALLS[NUMBERS["free"]]
 
@@ -22,20 +22,20 @@ def ends():
 
 def test_requests_come_one_after_the_other_until_the_program_ends(ends):
     channel, program = ends
-    program.sendall(struct.pack("<IIQ2Q", NUMBERS["copy_in"], 2, 3, 0x7_0000_0000, 0) + b"abc")
-    program.sendall(struct.pack("<IIQQ", NUMBERS["free"], 1, 0, 2**64 - 1))
+    program.sendall(struct.pack("<IIQ3QII2Q", NUMBERS["copy_in"], 2, 3, 10, 11, 12, 13, 0, 0x7_0000_0000, 0) + b"abc")
+    program.sendall(struct.pack("<IIQ3QIIQ", NUMBERS["free"], 1, 0, 0, 0, 0, 0, 1, 2**64 - 1))
     program.close()
     assert [channel.receive() for _ in range(3)] == [
-        Request(COPY_IN, (0x7_0000_0000, 0), b"abc"),
-        Request(FREE, (2**64 - 1,), b""),
+        Request(COPY_IN, (0x7_0000_0000, 0), b"abc", Origin(10, 11, 12, 13, is_part=False)),
+        Request(FREE, (2**64 - 1,), b"", NOWHERE),
         None,
     ]
 
 
-WHOLE = struct.pack("<IIQ2Q", NUMBERS["copy_in"], 2, 3, 0, 0) + b"abc"
+WHOLE = struct.pack("<IIQ3QII2Q", NUMBERS["copy_in"], 2, 3, 0, 0, 0, 0, 0, 0, 0) + b"abc"
 
 
-@pytest.mark.parametrize("nbytes", [0, 1, 15, 16, 20, 32, 34])
+@pytest.mark.parametrize("nbytes", [0, 1, 15, 16, 47, 48, 52, 64, 66])
 def test_a_program_that_ends_within_a_message_has_ended(ends, nbytes):
     channel, program = ends
     program.sendall(WHOLE[:nbytes])
@@ -57,7 +57,7 @@ HOSTILE = {
 @pytest.mark.parametrize("what", HOSTILE)
 def test_what_is_no_call_is_refused_by_its_head_alone(ends, what):
     channel, program = ends
-    program.sendall(struct.pack("<IIQ", *HOSTILE[what]))
+    program.sendall(struct.pack("<IIQ3QII", *HOSTILE[what], 0, 0, 0, 0, 0))
     with pytest.raises(GpuprofError) as refused:
         channel.receive()
     assert str(refused.value) == (

@@ -9,17 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.errors import CompileError
 from gpuprof.run.program import has_main
+from tests.program.hosts import WHY_NOT
 
 SOURCES = Path(__file__).parent / "sources"
-try:
-    from gpuprof.compile.host import host_toolchain
-
-    host_toolchain()
-    WHY_NOT = ""
-except CompileError as error:
-    WHY_NOT = str(error)
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 # command line -> exit code, standard output
@@ -28,6 +21,33 @@ PROGRAMS = {
     "symbols.cu": (0, "PASS counted 192, time\n"),
     "managed_threads.cu": (0, "PASS\n"),
     "streams.cu": (0, "PASS 1 calls\n"),
+    "--chip v100 storm.cu": (0, "3200 of 16 GiB, cudaErrorMemoryAllocation cudaErrorMemoryAllocation\n"),
+    "arrays.cu": (
+        0,
+        "PASS 25 201 100.5 14, level of 2 x 2\ncudaErrorInvalidValue\ncudaErrorInvalidChannelDescriptor\n",
+    ),
+    "graphs.cu": (
+        0,
+        "1 cudaErrorStreamCaptureUnsupported cudaErrorIllegalState\n22 2, called 3\n202 2, called 6\n"
+        "2002 2, called 9\n7 nodes, 1 roots, 7 edges\n1020310\n1020319\n"
+        "cudaSuccess cudaErrorGraphExecUpdateFailure\ncudaErrorInvalidValue\ncudaErrorStreamCaptureUnjoined\n"
+        "cudaErrorStreamCaptureUnsupported\n",
+    ),
+    "open_memory.cu": (
+        0,
+        "3 3.5\n77 3 5 3.5\ncudaErrorHostMemoryAlreadyRegistered\n1 4 2 14 1, type 1\n"
+        "4 1 cudaErrorHostMemoryNotRegistered\n1000 used, 1000 at most, cudaErrorInvalidValue\n",
+    ),
+    "driver.cu": (
+        0,
+        "286 1020102, bias of 4 bytes, sm_8, registers yes\nCUDA_ERROR_NOT_FOUND CUDA_ERROR_INVALID_VALUE\n"
+        "CUDA_ERROR_INVALID_PTX CUDA_ERROR_FILE_NOT_FOUND\nCUDA_ERROR_INVALID_VALUE\nCUDA_ERROR_NO_BINARY_FOR_GPU\n",
+    ),
+    "--chip h100 configured.cu": (
+        0,
+        "cudaSuccess\ncudaSuccess\ncudaErrorNotSupported\n0 1 0 1, 128 128\n",
+    ),
+    "ranges.cu": (0, "0 1 0 -2\n1 1\n"),
     "device.cu": (
         0,
         "1 gpuprof a100 1 8.0 warp 32\n8 blocks of 256, block of 1024, 1024 threads at most\n"
@@ -134,6 +154,18 @@ def test_a_program_without_launches_or_with_an_error(tmp_path):
     assert wrong.returncode == missing.returncode == 1
     assert "wrong.cu:1:21: error: use of undeclared identifier 'nobody'" in wrong.stderr
     assert "undefined symbol: nobody" in missing.stderr
+
+
+@pytest.mark.long
+def test_a_call_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "a.cu").write_text("int main() { cudaIpcCloseMemHandle(nullptr); return 0; }\n")
+    (tmp_path / "b.cu").write_text('extern "C" int cuLinkCreate();\nint main() { return cuLinkCreate(); }\n')
+    found = [gpuprof("run", name, folder=tmp_path).stderr.splitlines()[-1] for name in ("a.cu", "b.cu")]
+    lists = "docs/programs.md lists what it has"
+    assert found == [
+        f"gpuprof: a.cu does not compile for the host: gpuprof does not have cudaIpcCloseMemHandle; {lists}",
+        f"gpuprof: the program does not link: gpuprof does not have cuLinkCreate; {lists}",
+    ]
 
 
 @pytest.mark.long

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.database import ensure_database
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, titles_of
@@ -37,6 +38,12 @@ __global__ void column(float *out) {
 """
 
 
+CALLS = (
+    ApiCall(0, "cudaMalloc", "app.cu", 7, 0, 2, 1_000, 21_000, 0, 0, ""),
+    ApiCall(1, "cudaMemcpy", "app.cu", 9, 1, 0, 21_000, 36_000, 4_000, 1_000_000, "copy to device"),
+)
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
     """The fixture of the pages, and a recording of two kernels with stalls, causes, inlined code and conflicts."""
@@ -48,7 +55,7 @@ def reports(tmp_path_factory):
     found = []
     for name in ("t.gpudb", "k.gprec"):
         with closing(ensure_database(folder / name)) as db:
-            found.append(replace(read_report(db), related=read_task_report(db, None, None)))
+            found.append(replace(read_report(db), related=read_task_report(db, None, None), calls=CALLS))
     return found
 
 

@@ -52,6 +52,7 @@ SAYS = {
     "stalls": "# transpose_naive  144,528 stalled warp-cycles",
     "launches": "     1    5000   7000   4x4   32x8    24       0       0     100.0%  916   916        0       yes  "
     "transpose_naive",
+    "api": "# no calls: only whole programs have them (gpuprof collect app.cu -- args)",
     "findings": "advice    uncoalesced  28672       -  transpose.cu:14  -            0      -     -       -  -       "
     "Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8 times the ideal. Let neighbouring "
     "threads touch neighbouring addresses, or go through shared memory.",

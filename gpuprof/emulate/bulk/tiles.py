@@ -48,7 +48,7 @@ def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets:
                 f"the tensor map reaches out of bounds of global memory, from 0x{lo:x} to 0x{hi:x}; "
                 f"{space.describe(hi)}"
             )
-            raise transfer.fault(element, text)
+            raise transfer.fault(element, text, "address")
         transfer.touched(element, np.unique(used >> 5))
         for start, nbytes in zip(*runs(used, tensor.nbytes), strict=True):
             transfer.note("global", transfer.site.verb, element, int(start), int(nbytes))

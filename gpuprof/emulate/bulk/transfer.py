@@ -39,8 +39,8 @@ class Transfer:
         self.ended: dict[int, tuple[int, int]] = {}  # key of an mbarrier, phases of it that ended
         self.noted: list[tuple[str, str, int, int, int]] = []  # space, operation, element, address, nbytes
 
-    def fault(self, element: int, text: str):
-        return fault_of_element(self.x, self.site.at, element, text)
+    def fault(self, element: int, text: str, kind: str = "launch"):
+        return fault_of_element(self.x, self.site.at, element, text, kind)
 
     def begin(self, element: int) -> None:
         row = element // WARP
@@ -53,6 +53,7 @@ class Transfer:
                 raise self.fault(
                     element,
                     f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}",
+                    "alignment",
                 )
 
     def shared(self, element: int, address: int, nbytes: int, verb: str) -> int:
@@ -63,7 +64,7 @@ class Transfer:
             text = (
                 f"out of bounds {verb} of {nbytes} bytes in shared memory at 0x{address:x}; {space.describe(address)}"
             )
-            raise self.fault(element, text)
+            raise self.fault(element, text, "address")
         block = int(self.x.warps[element // WARP]) // space.warps_per_block
         if rank:
             block += rank - 1 - block % space.cluster
@@ -82,6 +83,7 @@ class Transfer:
             raise self.fault(
                 element,
                 f"out of bounds {verb} of {nbytes} bytes in global memory at 0x{address:x}; {space.describe(address)}",
+                "address",
             )
         self.touched(element, np.arange(address >> 5, (address + nbytes + 31) >> 5, dtype=np.int64))
         self.note("global", verb, element, address, nbytes)

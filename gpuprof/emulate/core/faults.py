@@ -26,15 +26,17 @@ def thread_of(chunk, warp: int, lane: int) -> str:
     return f"thread ({x}, {y}, {z}) of block ({block % gx}, {block // gx % gy}, {block // (gx * gy)})"
 
 
-def fault(chunk, at: int, text: str, warp: int | None = None, lane: int = 0) -> KernelFault:
-    """KernelFault for instruction `at`; with a warp of the chunk and a lane, it names the thread."""
+def fault(chunk, at: int, text: str, warp: int | None = None, lane: int = 0, kind: str = "launch") -> KernelFault:
+    """KernelFault of a kind for instruction `at`; with a warp of the chunk and a lane, it names the thread."""
     who = f", {thread_of(chunk, warp, lane)}" if warp is not None else ""
-    return KernelFault(f"{chunk.launch.function.display}: {place_of(chunk.launch.module.program, at)}{who}: {text}")
+    return KernelFault(
+        f"{chunk.launch.function.display}: {place_of(chunk.launch.module.program, at)}{who}: {text}", kind
+    )
 
 
-def fault_of_element(lanes: Lanes, at: int, element: int, text: str) -> KernelFault:
+def fault_of_element(lanes: Lanes, at: int, element: int, text: str, kind: str = "launch") -> KernelFault:
     """The KernelFault of `fault` at the lane of element `element` of the rows of `lanes`."""
-    return fault(lanes.chunk, at, text, int(lanes.warps[element // WARP]), element % WARP)
+    return fault(lanes.chunk, at, text, int(lanes.warps[element // WARP]), element % WARP, kind)
 
 
 def first_active(lanes: Lanes, where: np.ndarray) -> int:

@@ -156,4 +156,4 @@ def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarr
     value = int(address[element]) & 0xFFFFFFFFFFFFFFFF
     why = "misaligned" if misaligned[element] else "out of bounds"
     text = f"{why} {site.verb} of {site.nbytes} bytes in {site.space} memory at 0x{value:x}; {space.describe(value)}"
-    raise fault_of_element(lanes, site.at, element, text)
+    raise fault_of_element(lanes, site.at, element, text, "alignment" if misaligned[element] else "address")

@@ -104,7 +104,7 @@ def read(lanes: Lanes, site: Site, address: np.ndarray, where: np.ndarray, sizes
             text = (
                 f"{what} read of {int(sizes[element])} bytes in global memory at 0x{value:x}; {space.describe(value)}"
             )
-            raise fault_of_element(lanes, site.at, element, text)
+            raise fault_of_element(lanes, site.at, element, text, "alignment" if value % site.nbytes else "address")
     flat = touch(lanes, site, space, address, where, unchecked=part).flat
     if space.footprint is not None:
         space.footprint.read(address[where], sizes[where])

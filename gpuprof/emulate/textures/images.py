@@ -70,7 +70,7 @@ def check_in_memory(lanes: Lanes, at: int, element: int, handle: int, image: Ima
     for number, level in enumerate(image.levels):
         if not space.holds(level.address, level.address + image.level_nbytes(number)):
             text = f"the memory of {image.name} (handle 0x{handle:x}) is gone; {space.describe(level.address)}"
-            raise fault_of_element(lanes, at, element, text)
+            raise fault_of_element(lanes, at, element, text, "address")
 
 
 def sampler_word(lanes: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) -> int:

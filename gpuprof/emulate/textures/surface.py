@@ -101,7 +101,7 @@ def addresses(
 
 def fail(lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, lane: int, what: str):
     where = ", ".join(str(int(value[lane])) for value in coordinates)
-    raise fault_of_element(lanes, site.at, int(elements[lane]), f"{what} at ({where}) of {image.name}")
+    raise fault_of_element(lanes, site.at, int(elements[lane]), f"{what} at ({where}) of {image.name}", "address")
 
 
 def each_image(group: Lanes, site: Site, nbytes_of, scale_of):

@@ -20,12 +20,12 @@ from gpuprof.emulate.core.device_launches import (
     parameter_room,
 )
 from gpuprof.emulate.core.faults import fault_of_element
-from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.errors import DeviceMemoryError
+from gpuprof.isa.flow import BasicBlock
 from gpuprof.isa.special import LAUNCH_SERVICE
 
 LONGEST_TEXT, STRETCH_NBYTES = 4096, 64
@@ -51,6 +51,7 @@ def read_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -
             at,
             element,
             f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}",
+            "address",
         )
     start = int(space.flat(warp, offset)[lane])
     return space.views[1][start : start + nbytes].tobytes()
@@ -168,7 +169,8 @@ def fail_assertion(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     block = Arguments(lanes, at, element, a)
     message, file, line, function = block.take("Q"), block.take("Q"), block.take("I"), block.take("Q")
     texts = [read_text(lanes, at, element, address) for address in (message, file, function)]
-    raise fault_of_element(lanes, at, element, f"assertion `{texts[0]}' failed in {texts[2]} ({texts[1]}:{line})")
+    text = f"assertion `{texts[0]}' failed in {texts[2]} ({texts[1]}:{line})"
+    raise fault_of_element(lanes, at, element, text, "assertion")
 
 
 def buffer_for_launch(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:

@@ -18,7 +18,7 @@ struct Allocation {
     Allocation *next;
 };
 
-char *base = nullptr, *end = nullptr;
+char *base = nullptr, *end = nullptr, *staged = nullptr;
 Allocation *live = nullptr;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct sigaction before;
@@ -54,7 +54,7 @@ unsigned long long number_in(const char *name, int base_of_digits)
     return text ? strtoull(text, nullptr, base_of_digits) : 0;
 }
 
-__attribute__((constructor)) void map_arena()
+__attribute__((constructor(102))) void map_arena() // before the program's own constructors
 {
     const size_t nbytes = number_in("GPUPROF_ARENA_NBYTES", 10);
     if (!nbytes)
@@ -67,6 +67,13 @@ __attribute__((constructor)) void map_arena()
         _exit(125);
     }
     close(fd); // the mapping stays; what the program starts must not inherit it
+    const int staging_fd = (int)number_in("GPUPROF_STAGING", 10);
+    staged = (char *)mmap(nullptr, staging_nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, staging_fd, 0);
+    if (staged == MAP_FAILED) {
+        perror("gpuprof: memory for copies cannot be mapped");
+        _exit(125);
+    }
+    close(staging_fd);
     end = base + nbytes;
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
@@ -77,6 +84,8 @@ __attribute__((constructor)) void map_arena()
 size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
 
 } // namespace
+
+char *staging() { return staged; }
 
 bool fits(const void *address, size_t nbytes) { return is_device(address) && nbytes <= (size_t)(end - (char *)address); }
 
@@ -104,7 +113,7 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     return cudaSuccess;
 }
 
-cudaError_t release(void *p)
+cudaError_t release(void *p, Call how)
 {
     if (!p)
         return cudaSuccess;
@@ -121,7 +130,7 @@ cudaError_t release(void *p)
     if (one->kind != device_memory)
         mprotect(one->start, page_up(one->nbytes), PROT_NONE);
     free(one);
-    return ask(Call::free, p).status;
+    return ask(how, p).status;
 }
 
 Kind kind_of(const void *address, const void **start)

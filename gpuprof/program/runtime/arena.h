@@ -8,10 +8,12 @@ namespace gpuprof {
 // What an allocation is: the host reads and writes the last two.
 enum Kind { device_memory, managed_memory, pinned_memory };
 
+char *staging(); // staging_nbytes that gpuprof shares, too: long copies go through it
+
 bool is_device(const void *address);
 bool fits(const void *address, size_t nbytes); // from an address of the device, before the end of its memory
 cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name);
-cudaError_t release(void *p);
+cudaError_t release(void *p, Call how = Call::free);
 Kind kind_of(const void *address, const void **start); // `start` null: no allocation
 
 } // namespace gpuprof

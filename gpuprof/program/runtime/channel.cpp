@@ -19,7 +19,8 @@ namespace {
 struct Head {
     int call;
     unsigned n_words;
-    unsigned long long nbytes;
+    unsigned long long nbytes, caller, function, host_nanoseconds;
+    unsigned thread, is_part;
 };
 struct ReplyHead {
     int status;
@@ -27,7 +28,7 @@ struct ReplyHead {
     unsigned long long nbytes, host_nanoseconds; // that the call takes of the host's time
 };
 
-pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t turn; // a thread may take it again
 pid_t owner = 0; // the process that the socket was given to
 
 [[noreturn]] void give_up(const char *why)
@@ -39,15 +40,24 @@ pid_t owner = 0; // the process that the socket was given to
 
 int socket_fd = -1;
 
+void make_turn()
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&turn, &attributes);
+}
+
 // A child has no context, and must not keep gpuprof waiting for the end of calls.
 void leave_to_parent()
 {
     close(socket_fd);
-    turn = PTHREAD_MUTEX_INITIALIZER; // another thread may have held it
+    make_turn(); // another thread may have held it
 }
 
-__attribute__((constructor)) void take_socket()
+__attribute__((constructor(101))) void take_socket()
 {
+    make_turn();
     const char *given = getenv("GPUPROF_CHANNEL");
     if (!given)
         return;
@@ -94,9 +104,53 @@ void read_all(int fd, void *to, size_t nbytes)
     }
 }
 
+thread_local int n_open = 0; // OneCall
+thread_local const void *launch_place = nullptr;
+thread_local unsigned thread_number = 0; // from 1
+unsigned n_threads = 0;
+
+extern "C" const char __start_gpuprof_text[], __stop_gpuprof_text[];
+
+bool is_library(const void *place) { return (const char *)place >= __start_gpuprof_text && (const char *)place < __stop_gpuprof_text; }
+
+struct Place {
+    const void *caller, *function; // in the program's code, in the library's function that it calls
+};
+
+// The frames of the library are chained: it is compiled so.
+Place place_of_call(Call call)
+{
+    void **frame = (void **)__builtin_frame_address(0);
+    Place place = {frame[1], nullptr};
+    while (is_library(place.caller)) {
+        frame = (void **)frame[0];
+        place = {frame[1], place.caller};
+    }
+    if (launch_place && call == Call::launch) {
+        place.caller = launch_place;
+        launch_place = nullptr;
+    }
+    return place;
+}
+
+unsigned number_of_thread()
+{
+    if (!thread_number)
+        thread_number = ++n_threads; // in turn
+    return thread_number - 1;
+}
+
+bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time; }
+
 Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
-    Head head = {(int)call, n_words, payload.nbytes};
+    if (is_wait(call) || call == Call::launch)
+        fflush(stdout); // what kernels print comes behind it
+    Place place = {};
+    if (!n_open || call == Call::begin_call)
+        place = place_of_call(call);
+    Head head = {(int)call,    n_words,           payload.nbytes, (unsigned long long)place.caller, (unsigned long long)place.function,
+                 host_clock(), number_of_thread(), n_open > 0};
     ReplyHead came;
     iovec parts[] = {{&head, sizeof head}, {(void *)words, n_words * sizeof *words}, {(void *)payload.bytes, payload.nbytes}};
     write_all(fd, parts, 3);
@@ -113,6 +167,9 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     return reply;
 }
 
+void take_turn() { pthread_mutex_lock(&turn); }
+void give_turn() { pthread_mutex_unlock(&turn); }
+
 thread_local cudaError_t last = cudaSuccess;
 cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
 
@@ -124,7 +181,7 @@ bool is_sticky(cudaError_t error) { return error >= cudaErrorIllegalAddress && e
 
 Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
-    pthread_mutex_lock(&turn);
+    take_turn();
     if (!owner)
         give_up("this program was built by gpuprof; run it with `gpuprof run` or `gpuprof collect`");
     Reply reply = {sticky, {}};
@@ -134,9 +191,53 @@ Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload
         reply = exchange(socket_fd, call, words, n_words, payload, room);
     if (is_sticky(reply.status))
         sticky = reply.status;
-    pthread_mutex_unlock(&turn);
+    give_turn();
+    if (after_wait && is_wait(call) && !reply.status)
+        after_wait();
     return reply;
 }
+
+void (*after_wait)() = nullptr;
+
+OneCall::OneCall()
+{
+    take_turn();
+    if (++n_open == 1)
+        send(Call::begin_call, nullptr, 0, {}, nullptr);
+}
+OneCall::~OneCall()
+{
+    if (n_open == 1)
+        send(Call::end_call, nullptr, 0, {}, nullptr);
+    --n_open;
+    give_turn();
+}
+Turn::Turn() { take_turn(); }
+Turn::~Turn() { give_turn(); }
+Unlisted::Unlisted()
+{
+    take_turn();
+    ++n_open;
+}
+Unlisted::~Unlisted()
+{
+    --n_open;
+    give_turn();
+}
+TheirTurn::TheirTurn() : n_held(n_open)
+{
+    n_open = 0;
+    for (int i = 0; i < n_held; ++i)
+        give_turn();
+}
+TheirTurn::~TheirTurn()
+{
+    for (int i = 0; i < n_held; ++i)
+        take_turn();
+    n_open = n_held;
+}
+
+void called_from(const void *place) { launch_place = place; }
 
 Payload text(const char *s) { return {s, strlen(s)}; }
 

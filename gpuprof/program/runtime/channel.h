@@ -5,6 +5,9 @@
 #include "calls.h"
 #include "gpuprof/cuda.h"
 
+// All of the library lies in one section: by that the place is found where the program has called it.
+#pragma clang section text = "gpuprof_text"
+
 namespace gpuprof {
 
 constexpr unsigned most_words = 20;
@@ -28,14 +31,48 @@ struct Reply {
 Reply send(Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room);
 
 // `room` is null where no payload comes back.
-template <typename... Words> Reply ask_with(Payload payload, Room *room, Call call, Words... words)
+template <typename... Words> [[gnu::always_inline]] inline Reply ask_with(Payload payload, Room *room, Call call, Words... words)
 {
     const unsigned long long given[sizeof...(Words) + 1] = {(unsigned long long)words...};
     return send(call, given, sizeof...(Words), payload, room);
 }
-template <typename... Words> Reply ask(Call call, Words... words) { return ask_with(Payload{}, nullptr, call, words...); }
+template <typename... Words> [[gnu::always_inline]] inline Reply ask(Call call, Words... words) { return ask_with(Payload{}, nullptr, call, words...); }
 
 Payload text(const char *s);
+
+// Nobody else calls while it lives.
+class Turn {
+public:
+    Turn();
+    ~Turn();
+};
+// Several messages that are one call of the program's; nobody else calls meanwhile.
+class OneCall {
+public:
+    OneCall();
+    ~OneCall();
+};
+// What is sent while it lives is no call of the program's.
+class Unlisted {
+public:
+    Unlisted();
+    ~Unlisted();
+};
+// Inside one, others may call while this lives: the program's own code runs.
+class TheirTurn {
+public:
+    TheirTurn();
+    ~TheirTurn();
+
+private:
+    int n_held;
+};
+
+// Is called behind each message after which the host may read what the device has done.
+extern void (*after_wait)();
+
+// Where `kernel<<<...>>>` stands, for the call that follows in this thread: its stub is what calls the library.
+void called_from(const void *place);
 
 // Keeps the error for cudaGetLastError, and gives it back.
 cudaError_t result(cudaError_t error);

@@ -3,4 +3,5 @@
 
 namespace gpuprof {
 void advance_clock(unsigned long long nanoseconds);
+unsigned long long host_clock(); // nanoseconds since the program began
 }

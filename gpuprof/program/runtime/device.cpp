@@ -1,5 +1,6 @@
 // The device, and what is asked of it. There is one.
 #include "channel.h"
+#include "graphs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +145,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         *value = value_of(attribute, &is_known);
     return result(status ? status : is_known ? cudaSuccess : cudaErrorInvalidValue);
 }
-cudaError_t cudaDeviceSynchronize() { return result(ask(Call::synchronize).status); }
+cudaError_t cudaDeviceSynchronize() { return result(is_capturing() ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize).status); }
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }
@@ -183,7 +184,6 @@ cudaError_t cudaDriverGetVersion(int *version)
     return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int *version) { return cudaDriverGetVersion(version); }
-// All launches are profiled, whatever these two say.
-cudaError_t cudaProfilerStart() { return cudaSuccess; }
-cudaError_t cudaProfilerStop() { return cudaSuccess; }
+cudaError_t cudaProfilerStart() { return result(ask(Call::profile, 1).status); }
+cudaError_t cudaProfilerStop() { return result(ask(Call::profile, 0).status); }
 }

@@ -1,8 +1,55 @@
 // Launches, and what is asked of kernels.
-#include "modules.h"
+#include "launches.h"
+#include "graphs.h"
+#include "open_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+namespace gpuprof {
+
+cudaError_t prepare(Launch *made, const Kernel *kernel, dim3 grid, dim3 block, void **arguments, const void *packed, size_t packed_nbytes,
+                    size_t shared_nbytes, unsigned flags)
+{
+    if (kernel->n_params && !arguments && packed_nbytes < kernel->params_nbytes)
+        return cudaErrorInvalidValue;
+    *made = {kernel, grid, block, dim3(0, 0, 0), shared_nbytes, flags, (char *)calloc(1, kernel->params_nbytes + 1)};
+    if (!arguments)
+        memcpy(made->params, packed, kernel->n_params ? kernel->params_nbytes : 0);
+    for (unsigned i = 0; arguments && i < kernel->n_params; ++i)
+        memcpy(made->params + kernel->params[i].offset, arguments[i], kernel->params[i].nbytes);
+    for (unsigned i = 0; i < kernel->n_params; ++i)
+        if (kernel->params[i].nbytes == sizeof(void *))
+            to_device_address((void **)(made->params + kernel->params[i].offset));
+    return cudaSuccess;
+}
+
+cudaError_t start(const Launch &launch, cudaStream_t stream)
+{
+    if (const cudaError_t status = give_to_device())
+        return status;
+    const dim3 &grid = launch.grid, &block = launch.block, &cluster = launch.cluster;
+    return ask_with(Payload{launch.params, launch.kernel->params_nbytes}, nullptr, Call::launch, launch.kernel->function, grid.x, grid.y, grid.z, block.x,
+                    block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z)
+        .status;
+}
+
+void discard(Launch *launch)
+{
+    free(launch->params);
+    launch->params = nullptr;
+}
+
+cudaError_t launch_now(Launch *launch, cudaStream_t stream)
+{
+    if (Graph *graph = captured_by(stream))
+        return add_launch(graph, stream, *launch);
+    const cudaError_t status = start(*launch, stream);
+    discard(launch);
+    return status;
+}
+
+} // namespace gpuprof
 
 using namespace gpuprof;
 
@@ -12,27 +59,53 @@ struct Configuration {
     dim3 grid, block;
     size_t shared_nbytes;
     void *stream;
+    const void *place; // of `<<<>>>`
 };
 constexpr int most_nested = 16; // an argument of a launch may launch
 thread_local Configuration pushed[most_nested];
 thread_local int n_pushed = 0;
 
-cudaError_t launch(const void *stub, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream, bool cooperative)
+cudaError_t launch(const void *stub, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream, unsigned flags)
 {
     cudaError_t status;
     const Kernel *kernel = kernel_of(stub, &status);
-    if (!kernel)
-        return status;
-    char small[4096];
-    char *params = kernel->params_nbytes <= sizeof small ? small : (char *)malloc(kernel->params_nbytes);
-    memset(params, 0, kernel->params_nbytes);
-    for (unsigned i = 0; i < kernel->n_params; ++i)
-        memcpy(params + kernel->params[i].offset, arguments[i], kernel->params[i].nbytes);
-    const Reply reply = ask_with(Payload{params, kernel->params_nbytes}, nullptr, Call::launch, kernel->function, grid.x, grid.y, grid.z, block.x, block.y,
-                            block.z, shared_nbytes, number(stream), cooperative);
-    if (params != small)
-        free(params);
-    return reply.status;
+    Launch made;
+    if (kernel)
+        status = prepare(&made, kernel, grid, block, arguments, nullptr, 0, shared_nbytes, flags);
+    return status ? status : launch_now(&made, stream);
+}
+
+// Attributes that say how, not what, change nothing here.
+cudaError_t take(Launch *made, const cudaLaunchAttribute &attribute)
+{
+    const cudaLaunchAttributeValue &value = attribute.val;
+    switch (attribute.id) {
+    case cudaLaunchAttributeClusterDimension: made->cluster = dim3(value.clusterDim.x, value.clusterDim.y, value.clusterDim.z); return cudaSuccess;
+    case cudaLaunchAttributeCooperative: made->flags |= value.cooperative ? is_cooperative : 0; return cudaSuccess;
+    case cudaLaunchAttributeProgrammaticStreamSerialization:
+        made->flags |= value.programmaticStreamSerializationAllowed ? is_dependent : 0;
+        return cudaSuccess;
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeMemSyncDomainMap: return cudaSuccess;
+    default: return cudaErrorNotSupported;
+    }
+}
+
+cudaError_t launch(const cudaLaunchConfig_t *config, const void *stub, void **arguments)
+{
+    cudaError_t status;
+    const Kernel *kernel = kernel_of(stub, &status);
+    if (!config || !kernel)
+        return kernel ? cudaErrorInvalidValue : status;
+    Launch made;
+    status = prepare(&made, kernel, config->gridDim, config->blockDim, arguments, nullptr, 0, config->dynamicSmemBytes, 0);
+    for (unsigned i = 0; i < config->numAttrs && !status; ++i)
+        status = take(&made, config->attrs[i]);
+    return status ? status : launch_now(&made, config->stream);
 }
 
 } // namespace
@@ -43,7 +116,7 @@ unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_nb
 {
     if (n_pushed == most_nested)
         return 1;
-    pushed[n_pushed++] = {grid, block, shared_nbytes, stream};
+    pushed[n_pushed++] = {grid, block, shared_nbytes, stream, __builtin_return_address(0)};
     return 0;
 }
 unsigned int __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_nbytes, void *stream)
@@ -55,17 +128,29 @@ unsigned int __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_
     *block = top.block;
     *shared_nbytes = top.shared_nbytes;
     *(void **)stream = top.stream;
+    called_from(top.place);
     return 0;
 }
 
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream)
 {
-    return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, false));
+    return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, 0));
+}
+// What nvcc's launches call, version 13 and later: a kernel's handle is its address.
+cudaError_t __cudaGetKernel(const void **kernel, const void *stub)
+{
+    *kernel = stub;
+    return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream)
+{
+    return cudaLaunchKernel(kernel, grid, block, arguments, shared_nbytes, stream);
 }
 cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream)
 {
-    return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, true));
+    return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, is_cooperative));
 }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) { return result(launch(config, kernel, arguments)); }
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *stub)
 {

@@ -1,68 +1,17 @@
 // Allocations, copies and fills.
 #include "arena.h"
+#include "copies.h"
 #include "modules.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "registered.h"
 
 using namespace gpuprof;
 
 namespace {
 
-cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    if ((unsigned)kind > cudaMemcpyDefault)
-        return cudaErrorInvalidMemcpyDirection;
-    if (!nbytes)
-        return cudaSuccess;
-    if (!to || !from)
-        return cudaErrorInvalidValue;
-    const bool into = is_device(to), out_of = is_device(from);
-    if ((!into && (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice)) ||
-        (!out_of && (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)))
-        return cudaErrorInvalidValue;
-    if ((into && !fits(to, nbytes)) || (out_of && !fits(from, nbytes)))
-        return cudaErrorInvalidValue; // such a size was negative
-    if (into && out_of)
-        return ask(Call::copy_within, to, from, nbytes, number(stream)).status;
-    if (into)
-        return ask_with(Payload{from, nbytes}, nullptr, Call::copy_in, to, number(stream)).status;
-    if (out_of) {
-        Room room = {to, nbytes};
-        return ask_with(Payload{}, &room, Call::copy_out, from, nbytes, number(stream)).status;
-    }
-    memmove(to, from, nbytes);
-    return cudaSuccess;
-}
-
 cudaError_t copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                       cudaStream_t stream)
 {
-    if (width > to_pitch || width > from_pitch)
-        return cudaErrorInvalidPitchValue;
-    if (width == to_pitch && width == from_pitch)
-        return copy(to, from, width * height, kind, stream);
-    cudaError_t status = cudaSuccess;
-    for (size_t row = 0; row < height && !status; ++row)
-        status = copy((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind, stream);
-    return status;
-}
-
-cudaError_t fill(void *p, int value, size_t nbytes, cudaStream_t stream)
-{
-    if (nbytes && !fits(p, nbytes))
-        return cudaErrorInvalidValue;
-    return nbytes ? ask(Call::fill, p, nbytes, (unsigned char)value, number(stream)).status : cudaSuccess;
-}
-
-cudaError_t fill_rows(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
-{
-    if (width > pitch)
-        return cudaErrorInvalidPitchValue;
-    cudaError_t status = cudaSuccess;
-    for (size_t row = 0; row < height && !status; ++row)
-        status = fill((char *)p + row * pitch, value, width, stream);
-    return status;
+    return copy_box({(char *)to, to_pitch, 0}, {(char *)from, from_pitch, 0}, {width, height, 1}, kind, stream);
 }
 
 cudaError_t part_of(const void *symbol, size_t nbytes, size_t offset, char **address)
@@ -81,7 +30,6 @@ constexpr size_t pitch_nbytes = 512; // cudaDeviceProp.texturePitchAlignment's r
 
 extern "C" {
 cudaError_t cudaMalloc(void **p, size_t nbytes) { return result(allocate(p, nbytes, device_memory, "cudaMalloc")); }
-cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(allocate(p, nbytes, device_memory, "cudaMallocAsync")); }
 cudaError_t cudaMallocManaged(void **p, size_t nbytes, unsigned int) { return result(allocate(p, nbytes, managed_memory, "cudaMallocManaged")); }
 cudaError_t cudaMallocHost(void **p, size_t nbytes) { return result(allocate(p, nbytes, pinned_memory, "cudaMallocHost")); }
 cudaError_t cudaHostAlloc(void **p, size_t nbytes, unsigned int) { return result(allocate(p, nbytes, pinned_memory, "cudaHostAlloc")); }
@@ -91,7 +39,6 @@ cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
     return result(allocate(p, *pitch * height, device_memory, "cudaMallocPitch"));
 }
 cudaError_t cudaFree(void *p) { return result(release(p)); }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return result(release(p)); }
 cudaError_t cudaFreeHost(void *p) { return result(release(p)); }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind) { return result(copy(to, from, nbytes, kind, 0)); }
@@ -117,11 +64,11 @@ cudaError_t cudaMemset(void *p, int value, size_t nbytes) { return result(fill(p
 cudaError_t cudaMemsetAsync(void *p, int value, size_t nbytes, cudaStream_t stream) { return result(fill(p, value, nbytes, stream)); }
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
 {
-    return result(fill_rows(p, pitch, value, width, height, 0));
+    return result(fill_box({(char *)p, pitch, 0}, value, {width, height, 1}, 0));
 }
 cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    return result(fill_rows(p, pitch, value, width, height, stream));
+    return result(fill_box({(char *)p, pitch, 0}, value, {width, height, 1}, stream));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t nbytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream)
@@ -168,20 +115,17 @@ cudaError_t cudaMemGetInfo(size_t *free_nbytes, size_t *total_nbytes)
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *found, const void *p)
 {
+    if (void *device = device_address(p)) {
+        *found = {cudaMemoryTypeHost, 0, device, (void *)p};
+        return cudaSuccess;
+    }
     const void *start;
     const Kind kind = kind_of(p, &start);
     static const cudaMemoryType types[] = {cudaMemoryTypeDevice, cudaMemoryTypeManaged, cudaMemoryTypeHost};
     *found = {start ? types[kind] : cudaMemoryTypeUnregistered, 0, start ? (void *)p : nullptr, start && kind == device_memory ? nullptr : (void *)p};
     return cudaSuccess;
 }
-cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int)
-{
-    *device = host;
-    return result_if(is_device(host));
-}
 cudaError_t cudaMemPrefetchAsync(const void *p, size_t, int, cudaStream_t) { return result_if(is_device(p)); }
 cudaError_t cudaMemAdvise(const void *p, size_t, cudaMemoryAdvise, int) { return result_if(is_device(p)); }
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void *p, size_t, unsigned int) { return result_if(is_device(p)); }
-cudaError_t cudaHostRegister(void *p, size_t nbytes, unsigned int) { return result_if(p && nbytes); }
-cudaError_t cudaHostUnregister(void *p) { return result_if(p); }
 }

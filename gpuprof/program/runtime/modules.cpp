@@ -1,5 +1,6 @@
 // What clang's start-up code registers. Nothing is sent before it is used.
 #include "modules.h"
+#include "open_memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@ namespace gpuprof {
 namespace {
 
 struct Module {
-    const char *key;
+    const char *key; // gpuprof's own, or a fatbin of nvcc's
     bool is_loaded;
     cudaError_t status;
     unsigned long long number;
@@ -67,10 +68,22 @@ void add(void **handle, const void *address, const char *symbol)
     pthread_mutex_unlock(&lock);
 }
 
+// A fatbin begins with its size; our keys are text.
+Payload key_of(const Module *module)
+{
+    struct Head {
+        unsigned magic;
+        unsigned short version, nbytes;
+        unsigned long long follows;
+    };
+    const Head *head = (const Head *)module->key;
+    return head->magic == 0xba55ed50 ? Payload{head, head->nbytes + head->follows} : text(module->key);
+}
+
 cudaError_t load(Module *module)
 {
     if (!module->is_loaded) {
-        const Reply reply = ask_with(text(module->key), nullptr, Call::module);
+        const Reply reply = ask_with(key_of(module), nullptr, Call::module);
         module->number = reply.words[module_gives::module];
         module->status = reply.status;
         module->is_loaded = true;
@@ -78,18 +91,36 @@ cudaError_t load(Module *module)
     return module->status;
 }
 
+void learn_kernel(Named *one) { one->status = ask_kernel(one->module->number, one->symbol, &one->kernel); }
+void learn_variable(Named *one) { one->status = ask_variable(one->module->number, one->symbol, &one->variable); }
+
+Named *known(const void *address, void (*learn)(Named *))
+{
+    pthread_mutex_lock(&lock);
+    Named *one = find(address);
+    if (one && !one->is_known) {
+        one->status = load(one->module);
+        if (!one->status)
+            learn(one);
+        one->is_known = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return one;
+}
+
 constexpr unsigned most_params = 4096; // bytes of them: CUDA allows 32,764
 
-void learn_kernel(Named *one)
+} // namespace
+
+cudaError_t ask_kernel(unsigned long long module, const char *symbol, Kernel *found)
 {
-    static Parameter params[most_params];
+    Parameter params[most_params];
     Room room = {params, sizeof params};
-    const Reply reply = ask_with(text(one->symbol), &room, Call::function, one->module->number);
-    one->status = reply.status;
+    const Reply reply = ask_with(text(symbol), &room, Call::function, module);
     if (reply.status)
-        return;
+        return reply.status;
     namespace at = function_gives;
-    Kernel &kernel = one->kernel;
+    Kernel kernel = {};
     kernel.function = reply.words[at::function];
     kernel.n_params = (unsigned)reply.words[at::n_params];
     Parameter *copy = (Parameter *)malloc(room.nbytes + 1);
@@ -106,30 +137,16 @@ void learn_kernel(Named *one)
     known.numRegs = (int)reply.words[at::registers];
     known.ptxVersion = known.binaryVersion = (int)reply.words[at::arch];
     known.maxDynamicSharedSizeBytes = (int)reply.words[at::most_dynamic_nbytes];
+    *found = kernel;
+    return cudaSuccess;
 }
 
-void learn_variable(Named *one)
+cudaError_t ask_variable(unsigned long long module, const char *symbol, Variable *found)
 {
-    const Reply reply = ask_with(text(one->symbol), nullptr, Call::variable, one->module->number);
-    one->status = reply.status;
-    one->variable = {reply.words[variable_gives::address], reply.words[variable_gives::nbytes]};
+    const Reply reply = ask_with(text(symbol), nullptr, Call::variable, module);
+    *found = {reply.words[variable_gives::address], reply.words[variable_gives::nbytes]};
+    return reply.status;
 }
-
-Named *known(const void *address, void (*learn)(Named *))
-{
-    pthread_mutex_lock(&lock);
-    Named *one = find(address);
-    if (one && !one->is_known) {
-        one->status = load(one->module);
-        if (!one->status)
-            learn(one);
-        one->is_known = true;
-    }
-    pthread_mutex_unlock(&lock);
-    return one;
-}
-
-} // namespace
 
 const Kernel *kernel_of(const void *stub, cudaError_t *status)
 {
@@ -162,11 +179,16 @@ void **__cudaRegisterFatBinary(void *wrapper)
     module->key = ((GpuprofFatBinary *)wrapper)->key;
     return (void **)module;
 }
-void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaRegisterFatBinaryEnd(void **) { gpuprof::learn_managed(); }
+char __cudaInitModule(void **) { return 0; }
 void __cudaUnregisterFatBinary(void **) {}
 void __cudaRegisterFunction(void **handle, const char *stub, char *, const char *symbol, int, void *, void *, void *, void *, int *)
 {
     gpuprof::add(handle, stub, symbol);
 }
-void __cudaRegisterVar(void **handle, char *shadow, char *, const char *symbol, int, size_t, int, int) { gpuprof::add(handle, shadow, symbol); }
+void __cudaRegisterVar(void **handle, char *shadow, char *, const char *symbol, int, size_t nbytes, int, int)
+{
+    gpuprof::add(handle, shadow, symbol);
+    gpuprof::add_managed(shadow, nbytes);
+}
 }

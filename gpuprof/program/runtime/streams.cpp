@@ -1,16 +1,62 @@
 // Streams and events. A stream's handle is its number behind those that CUDA keeps for itself.
 #include "channel.h"
+#include "graphs.h"
 
 using namespace gpuprof;
 
 namespace {
-cudaError_t synchronize() { return ask(Call::synchronize).status; }
+// A stream that is captured does nothing that one could wait for.
+cudaError_t synchronize(bool is_captured) { return is_captured ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize).status; }
 
-cudaError_t make_stream(cudaStream_t *stream, int priority)
+cudaError_t record(cudaEvent_t event, cudaStream_t stream)
 {
-    const Reply reply = ask(Call::make_stream, (long long)priority);
+    if (!captured_by(stream))
+        return ask(Call::record, (unsigned long long)event, number(stream)).status;
+    note_event(event, stream);
+    return cudaSuccess;
+}
+cudaError_t wait(cudaStream_t stream, cudaEvent_t event)
+{
+    if (is_capturing() && waits_for_captured(stream, event))
+        return cudaSuccess;
+    if (captured_by(stream))
+        return cudaErrorStreamCaptureIsolation;
+    return ask(Call::wait, (unsigned long long)event, number(stream)).status;
+}
+
+// Streams know what they were made with.
+struct Made {
+    cudaStream_t stream;
+    unsigned flags;
+    int priority;
+};
+List<Made> all;
+
+Made made_with(cudaStream_t stream)
+{
+    for (const Made &each : all)
+        if (each.stream == stream)
+            return each;
+    return {stream, cudaStreamDefault, 0};
+}
+
+cudaError_t make_stream(cudaStream_t *stream, unsigned flags, int priority)
+{
+    const int kept = priority > 0 ? 0 : priority < -5 ? -5 : priority; // CUDA takes the nearest of its range
+    const Reply reply = ask(Call::make_stream, (long long)kept);
     *stream = (cudaStream_t)reply.words[make_stream_gives::stream];
+    if (!reply.status)
+        all.add({*stream, flags, kept});
     return reply.status;
+}
+cudaError_t destroy_stream(cudaStream_t stream)
+{
+    for (size_t i = 0; i < all.n; ++i)
+        if (all[i].stream == stream) {
+            all.drop(i);
+            break;
+        }
+    return ask(Call::destroy_stream, number(stream)).status;
 }
 cudaError_t make_event(cudaEvent_t *event)
 {
@@ -21,40 +67,57 @@ cudaError_t make_event(cudaEvent_t *event)
 } // namespace
 
 extern "C" {
-cudaError_t cudaStreamCreate(cudaStream_t *stream) { return result(make_stream(stream, 0)); }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int) { return result(make_stream(stream, 0)); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int, int priority) { return result(make_stream(stream, priority)); }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return result(ask(Call::destroy_stream, number(stream)).status); }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return result(synchronize()); }
-cudaError_t cudaStreamQuery(cudaStream_t) { return result(synchronize()); }
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
+cudaError_t cudaStreamCreate(cudaStream_t *stream) { return result(make_stream(stream, cudaStreamDefault, 0)); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) { return result(make_stream(stream, flags, 0)); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority) { return result(make_stream(stream, flags, priority)); }
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
-    return result(ask(Call::wait, (unsigned long long)event, number(stream)).status);
+    *priority = made_with(stream).priority;
+    return cudaSuccess;
 }
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
+{
+    *flags = made_with(stream).flags;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+    *id = number(stream);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return result(destroy_stream(stream)); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(synchronize(captured_by(stream))); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return result(synchronize(captured_by(stream))); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) { return result(wait(stream, event)); }
 // What is called when the stream is done: here that is at once, after waiting for it.
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int)
 {
-    const cudaError_t status = synchronize();
+    const cudaError_t status = synchronize(captured_by(stream));
+    if (status == cudaErrorStreamCaptureUnsupported)
+        return result(status);
     callback(stream, status, data);
     return result(status);
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void *data)
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
-    const cudaError_t status = synchronize();
+    if (Graph *graph = captured_by(stream))
+        return result(add_host(graph, stream, function, data));
+    const cudaError_t status = synchronize(false);
     function(data);
     return result(status);
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return result(make_event(event)); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return result(make_event(event)); }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return result(ask(Call::record, (unsigned long long)event, number(stream)).status); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return result(record(event, stream)); }
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) { return result(record(event, stream)); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return result_if(event); }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return result(synchronize()); }
-cudaError_t cudaEventQuery(cudaEvent_t) { return result(synchronize()); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return result(synchronize(is_capturing())); }
+cudaError_t cudaEventQuery(cudaEvent_t) { return result(synchronize(is_capturing())); }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
-    const Reply from = ask(Call::event_time, (unsigned long long)start), to = ask(Call::event_time, (unsigned long long)end);
-    *milliseconds = (float)((double)(long long)(to.words[0] - from.words[0]) * 1e-6);
-    return result(from.status ? from.status : to.status);
+    const Reply reply = ask(Call::event_time, (unsigned long long)start, (unsigned long long)end);
+    *milliseconds = (float)((double)(long long)reply.words[event_time_gives::nanoseconds] * 1e-6);
+    return result(reply.status);
 }
 }

@@ -24,6 +24,9 @@ PAGES = {
     "blame": Entry("what ended the stalls: for each line and reason, the line that was waited for", "blame"),
     "stalls": Entry("how many stalls each line has for each reason, and how long they are", "stalls", ("--isa",)),
     "launches": Entry("a row per launch: cycles, grid, block, occupancy, samples", "launches"),
+    "api": Entry(
+        "a program's calls: how often, how long, what they moved, where they stand", "api", needs_cycles=False
+    ),
     "findings": Entry("what trace generators found, and what costs time, worst first", "findings", needs_cycles=False),
     "traces": Entry("the tables of trace generators", "traces", needs_cycles=False),
     "tasks": Entry("the tree of tasks: begin, duration, own cycles and those of the parts, hottest stall", "tasks"),

@@ -85,6 +85,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         columns.append(Column("sampler", lambda r: Text(shown(own_registers(r.launch)), WARM), 13, left=True))
     if any(row.launch.task for row in rows):
         columns.append(Column("task", lambda r: Text(shown(r.launch.task)), 12, left=True))
+    if any(row.launch.place for row in rows):
+        columns.append(Column("place", lambda r: Text(shown(r.launch.place)), 16, left=True))
     yield Text("")
     yield from table(columns, rows, look)
 

@@ -16,6 +16,9 @@
 #include "library.h"
 #include "memory.h"
 #include "runtime.h"
+#include "runtime_graphs.h"
+#include "runtime_launches.h"
+#include "runtime_pools.h"
 #include "services.h"
 #include "simd.h"
 #include "surface.h"
@@ -23,8 +26,14 @@
 #include "texture.h"
 #include "texture_runtime.h"
 #else
+#ifndef GPUPROF_RUNTIME // the library of these calls has the C library's headers that it names
 #include "host_math.h"
-#include "language.h"
 #include "library.h"
+#endif
+#include "language.h"
 #include "runtime.h"
+#include "runtime_graphs.h"
+#include "runtime_launches.h"
+#include "runtime_pools.h"
+#include "texture_runtime.h"
 #endif

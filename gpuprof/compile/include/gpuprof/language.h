@@ -13,12 +13,17 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 
 #ifdef __CUDA__
+#define __CUDACC__ 1
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
+#else // the host has a variable of its own; the runtime library keeps both alike
+#define __managed__ __attribute__((device, section("gpuprof_managed")))
+#endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define GPUPROF_HOST_DEVICE host, device,
 #else // a .cpp file of a program: it has the types and the calls of the host, and no kernels

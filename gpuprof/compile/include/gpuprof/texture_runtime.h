@@ -1,8 +1,10 @@
-// The host's side of textures and surfaces, so that a program that makes them in `main` parses. Nothing here runs.
+// The host's side of arrays, textures and surfaces.
 #pragma once
 
 #include "runtime.h"
-#include "surface.h"
+
+typedef unsigned long long cudaTextureObject_t;
+typedef unsigned long long cudaSurfaceObject_t;
 
 enum cudaChannelFormatKind { cudaChannelFormatKindSigned, cudaChannelFormatKindUnsigned, cudaChannelFormatKindFloat, cudaChannelFormatKindNone };
 enum cudaResourceType { cudaResourceTypeArray, cudaResourceTypeMipmappedArray, cudaResourceTypeLinear, cudaResourceTypePitch2D };
@@ -48,7 +50,11 @@ struct cudaResourceDesc {
         struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t width, height, pitchInBytes; } pitch2D;
     } res;
 };
-struct cudaResourceViewDesc;
+struct cudaResourceViewDesc {
+    int format;
+    size_t width, height, depth;
+    unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+};
 struct cudaTextureDesc {
     enum cudaTextureAddressMode addressMode[3];
     enum cudaTextureFilterMode filterMode;
@@ -62,30 +68,95 @@ struct cudaTextureDesc {
     int disableTrilinearOptimization, seamlessCubemap;
 };
 
+struct cudaMemcpy3DPeerParms {
+    cudaArray_t srcArray;
+    struct cudaPos srcPos;
+    struct cudaPitchedPtr srcPtr;
+    int srcDevice;
+    cudaArray_t dstArray;
+    struct cudaPos dstPos;
+    struct cudaPitchedPtr dstPtr;
+    int dstDevice;
+    struct cudaExtent extent;
+};
+
 extern "C" {
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array);
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width, size_t height, unsigned int flags);
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent, unsigned int flags);
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+                                     unsigned int levels, unsigned int flags);
 cudaError_t cudaFreeArray(cudaArray_t array);
 cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array);
 cudaError_t cudaGetMipmappedArrayLevel(cudaArray_t *level_array, cudaMipmappedArray_const_t array, unsigned int level);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent, unsigned int *flags, cudaArray_t array);
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *p, struct cudaExtent extent);
+cudaError_t cudaMemset3D(struct cudaPitchedPtr p, int value, struct cudaExtent extent);
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr p, int value, struct cudaExtent extent, cudaStream_t stream);
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p);
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream);
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t nbytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t nbytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
                                 enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
                                   enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
+                                     size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *resource, const struct cudaTextureDesc *how,
                                     const struct cudaResourceViewDesc *view);
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 }
-cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height = 0, unsigned int flags = 0);
-cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int flags = 0);
-cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int levels,
-                                     unsigned int flags = 0);
-cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t stream = 0);
+
+#ifndef GPUPROF_RUNTIME
+GPUPROF_FACE cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height = 0)
+{
+    return cudaMallocArray(array, desc, width, height, 0);
+}
+GPUPROF_FACE cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent)
+{
+    return cudaMalloc3DArray(array, desc, extent, 0);
+}
+GPUPROF_FACE cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned int levels)
+{
+    return cudaMallocMipmappedArray(array, desc, extent, levels, 0);
+}
+GPUPROF_FACE cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, 0); }
+GPUPROF_FACE cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }
+
+// A texel of type T: N channels of S.
+template <typename S, int N> inline cudaChannelFormatDesc gpuprof_channels(cudaChannelFormatKind kind)
+{
+    const int bits = 8 * (int)sizeof(S);
+    return {bits, N > 1 ? bits : 0, N > 2 ? bits : 0, N > 3 ? bits : 0, kind};
+}
 template <typename T> cudaChannelFormatDesc cudaCreateChannelDesc();
+#define GPUPROF_CHANNELS_OF(T, S, N, KIND)                                                                                                 \
+    template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<T>() { return gpuprof_channels<S, N>(cudaChannelFormatKind##KIND); }
+#define GPUPROF_CHANNELS(S, V, KIND)                                                                                                       \
+    GPUPROF_CHANNELS_OF(S, S, 1, KIND)                                                                                                     \
+    GPUPROF_CHANNELS_OF(V##1, S, 1, KIND)                                                                                                  \
+    GPUPROF_CHANNELS_OF(V##2, S, 2, KIND)                                                                                                  \
+    GPUPROF_CHANNELS_OF(V##4, S, 4, KIND)
+GPUPROF_CHANNELS_OF(char, char, 1, Signed)
+GPUPROF_CHANNELS(signed char, char, Signed)
+GPUPROF_CHANNELS(unsigned char, uchar, Unsigned)
+GPUPROF_CHANNELS(short, short, Signed)
+GPUPROF_CHANNELS(unsigned short, ushort, Unsigned)
+GPUPROF_CHANNELS(int, int, Signed)
+GPUPROF_CHANNELS(unsigned int, uint, Unsigned)
+GPUPROF_CHANNELS(float, float, Float)
+#undef GPUPROF_CHANNELS
+#undef GPUPROF_CHANNELS_OF
+GPUPROF_FACE cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
+#endif
 GPUPROF_BOTH cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
 GPUPROF_BOTH cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 GPUPROF_BOTH cudaPitchedPtr make_cudaPitchedPtr(void *p, size_t pitch, size_t width, size_t height) { return {p, pitch, width, height}; }

@@ -1,0 +1,3 @@
+// The name that NVTX 2 had.
+#pragma once
+#include "gpuprof/nvtx.h"

@@ -1,0 +1,202 @@
+"""Which function and which line of the source an address of an executable belongs to.
+
+Reads what our own build puts into a static ELF file of 64 bits: the symbol table, and the line tables of DWARF 4 (DWARF
+Debugging Information Format, version 4, 6.2), which are those of the program's own files. Tables of other versions are
+the C library's, and passed over.
+"""
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+SECTION = struct.Struct("<IIQQQQIIQQ")  # sh_name, type, flags, addr, offset, size, link, info, align, entsize
+SYMBOL = struct.Struct("<IBBHQQ")  # st_name, info, other, shndx, value, size
+FUNCTION_TYPE = 2  # STT_FUNC
+VERSION = 4
+# Standard opcodes of the line number program.
+COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE, BLOCK, CONST_ADD_PC, FIXED_PC = range(1, 10)
+END_SEQUENCE, SET_ADDRESS = 1, 2  # extended ones
+
+
+class Place(NamedTuple):
+    """`file` is as the compiler was told; "" and 0: unknown."""
+
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.file else ""
+
+
+NOWHERE = Place()
+
+
+class Places:
+    """Of an executable; nothing is read before it is asked for."""
+
+    def __init__(self, path: Path | None):
+        """`path` None: nothing is known."""
+        self._path = path
+        self._kept: dict[int, Place] = {}
+
+    def function(self, address: int) -> str:
+        """The name of the function that holds an address, "" for none."""
+        starts, names = self._functions
+        at = bisect_right(starts, address) - 1
+        return names[at] if at >= 0 else ""
+
+    def line(self, address: int) -> Place:
+        """Where the call stands that returns to an address."""
+        found = self._kept.get(address)
+        if found is None:
+            starts, places = self._lines
+            at = bisect_right(starts, address - 1) - 1
+            found = self._kept[address] = places[at] if at >= 0 else NOWHERE
+        return found
+
+    @cached_property
+    def _sections(self) -> dict[str, bytes]:
+        if self._path is None:
+            return {}
+        data = self._path.read_bytes()
+        offset, size, n, names_at = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58)
+        heads = [SECTION.unpack_from(data, offset + size * each) for each in range(n)]
+        names = _content(data, heads[names_at])
+        return {_text(names, head[0]): _content(data, head) for head in heads}
+
+    @cached_property
+    def _functions(self) -> tuple[list[int], list[str]]:
+        symbols, texts = self._sections.get(".symtab", b""), self._sections.get(".strtab", b"")
+        found = {
+            value: _text(texts, name)
+            for name, info, _, _, value, _ in SYMBOL.iter_unpack(symbols)
+            if info & 15 == FUNCTION_TYPE
+        }
+        ordered = sorted(found.items())
+        return [value for value, _ in ordered], [name for _, name in ordered]
+
+    @cached_property
+    def _lines(self) -> tuple[list[int], list[Place]]:
+        rows = sorted(_rows(self._sections.get(".debug_line", b"")), key=lambda row: row[0])
+        return [address for address, _ in rows], [place for _, place in rows]
+
+
+def _content(data: bytes, head: tuple[int, ...]) -> bytes:
+    is_in_file = head[1] != 8  # SHT_NOBITS
+    return data[head[4] : head[4] + head[5]] if is_in_file else b""
+
+
+def _text(data: bytes, start: int) -> str:
+    return data[start : data.index(b"\0", start)].decode("utf-8", "replace")
+
+
+def _rows(data: bytes) -> Iterator[tuple[int, Place]]:
+    """(first address, place); NOWHERE behind the end of a sequence."""
+    start = 0
+    while start + 6 <= len(data):
+        length, version = struct.unpack_from("<IH", data, start)
+        if version == VERSION:
+            yield from _table(_Reader(data, start + 6), start + 4 + length)
+        start += 4 + length
+
+
+class _Reader:
+    def __init__(self, data: bytes, at: int):
+        self.data, self.at = data, at
+
+    def byte(self) -> int:
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def fixed(self, form: str) -> int:
+        (value,) = struct.unpack_from(form, self.data, self.at)
+        self.at += struct.calcsize(form)
+        return value
+
+    def uleb(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.byte()
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def sleb(self) -> int:
+        first = self.at
+        value = self.uleb()
+        bits = 7 * (self.at - first)
+        return value - (1 << bits) if value >> (bits - 1) & 1 else value
+
+    def text(self) -> str:
+        end = self.data.index(b"\0", self.at)
+        found = self.data[self.at : end].decode("utf-8", "replace")
+        self.at = end + 1
+        return found
+
+
+class _Header(NamedTuple):
+    """6.2.4, as far as the program needs it."""
+
+    step: int  # minimum_instruction_length
+    line_base: int
+    line_range: int
+    opcode_base: int
+    lengths: tuple[int, ...]  # operands of standard opcodes
+    files: tuple[str, ...]
+
+
+def _header(reader: _Reader) -> _Header:
+    header_length = reader.fixed("<I")
+    end = reader.at + header_length
+    step, _, _, line_base = reader.byte(), reader.byte(), reader.byte(), reader.fixed("<b")
+    line_range, opcode_base = reader.byte(), reader.byte()
+    lengths = tuple(reader.byte() for _ in range(opcode_base - 1))
+    folders = [""]
+    while folder := reader.text():
+        folders.append(folder)
+    files = [""]
+    while file := reader.text():
+        folder = folders[reader.uleb()]
+        reader.uleb(), reader.uleb()
+        files.append(f"{folder}/{file}" if folder and not file.startswith("/") else file)
+    reader.at = end
+    return _Header(step, line_base, line_range, opcode_base, lengths, tuple(files))
+
+
+def _table(reader: _Reader, end: int) -> Iterator[tuple[int, Place]]:
+    header = _header(reader)
+    address, file, line = 0, 1, 1
+    while reader.at < end:
+        opcode = reader.byte()
+        if opcode >= header.opcode_base:
+            advance, more = divmod(opcode - header.opcode_base, header.line_range)
+            address, line = address + advance * header.step, line + header.line_base + more
+            yield address, Place(header.files[file], line)
+        elif opcode == 0:
+            length = reader.uleb()
+            then, kind = reader.at + length, reader.byte()
+            if kind == END_SEQUENCE:
+                yield address, NOWHERE
+                address, file, line = 0, 1, 1
+            elif kind == SET_ADDRESS:
+                address = reader.fixed("<Q")
+            reader.at = then
+        elif opcode == COPY:
+            yield address, Place(header.files[file], line)
+        elif opcode == ADVANCE_PC:
+            address += reader.uleb() * header.step
+        elif opcode == ADVANCE_LINE:
+            line += reader.sleb()
+        elif opcode == SET_FILE:
+            file = reader.uleb()
+        elif opcode == CONST_ADD_PC:
+            address += (255 - header.opcode_base) // header.line_range * header.step
+        elif opcode == FIXED_PC:
+            address += reader.fixed("<H")
+        else:
+            for _ in range(header.lengths[opcode - 1]):
+                reader.uleb()

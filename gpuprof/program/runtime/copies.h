@@ -1,0 +1,24 @@
+// Copies between host and device, of bytes in a row and of boxes.
+#pragma once
+
+#include "channel.h"
+
+namespace gpuprof {
+
+cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t fill(void *p, int value, size_t nbytes, cudaStream_t stream);
+
+// Where a box begins, and the bytes from a row to the next and from a slice to the next.
+struct Side {
+    char *base;
+    size_t row, slice;
+};
+struct Box {
+    size_t nbytes, rows, slices; // bytes of a row
+};
+
+// One call of the API, whatever it takes: rows that lie apart are copied one by one.
+cudaError_t copy_box(Side to, Side from, Box box, cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t fill_box(Side to, int value, Box box, cudaStream_t stream);
+
+} // namespace gpuprof

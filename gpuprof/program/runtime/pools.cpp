@@ -1,0 +1,137 @@
+// Memory in the order of streams, and its pools. A pool here owns no memory: it counts what was taken from it.
+#include "arena.h"
+#include "list.h"
+#include "runtime_pools.h"
+
+using namespace gpuprof;
+
+struct CUmemPoolHandle_st {
+    unsigned long long threshold_nbytes, used_nbytes, most_nbytes;
+    int reuse[3]; // cudaMemPoolReuse*: whether freed memory is used again, which happens here in any case
+};
+
+namespace {
+
+typedef CUmemPoolHandle_st Pool;
+
+struct Taken {
+    void *p;
+    size_t nbytes;
+    Pool *pool;
+};
+List<Taken> all;
+Pool first = {0, 0, 0, {1, 1, 1}}; // the device's own
+Pool *current = &first;
+
+cudaError_t take(void **p, size_t nbytes, Pool *pool)
+{
+    if (!pool)
+        return cudaErrorInvalidValue;
+    const cudaError_t status = allocate(p, nbytes, device_memory, "cudaMallocAsync");
+    if (status || !*p)
+        return status;
+    all.add({*p, nbytes, pool});
+    pool->used_nbytes += nbytes;
+    if (pool->used_nbytes > pool->most_nbytes)
+        pool->most_nbytes = pool->used_nbytes;
+    return cudaSuccess;
+}
+
+cudaError_t give_back(void *p)
+{
+    for (size_t i = 0; i < all.n; ++i)
+        if (all[i].p == p) {
+            all[i].pool->used_nbytes -= all[i].nbytes;
+            all.drop(i);
+            break;
+        }
+    return release(p, Call::free_later);
+}
+
+unsigned long long *word_of(Pool *pool, cudaMemPoolAttr attribute)
+{
+    switch (attribute) {
+    case cudaMemPoolAttrReleaseThreshold: return &pool->threshold_nbytes;
+    case cudaMemPoolAttrReservedMemCurrent:
+    case cudaMemPoolAttrUsedMemCurrent: return &pool->used_nbytes;
+    case cudaMemPoolAttrReservedMemHigh:
+    case cudaMemPoolAttrUsedMemHigh: return &pool->most_nbytes;
+    default: return nullptr;
+    }
+}
+
+int *flag_of(Pool *pool, cudaMemPoolAttr attribute)
+{
+    const int which = attribute - cudaMemPoolReuseFollowEventDependencies;
+    return which >= 0 && which < 3 ? &pool->reuse[which] : nullptr;
+}
+
+} // namespace
+
+extern "C" {
+cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t) { return result(take(p, nbytes, pool)); }
+cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return result(give_back(p)); }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    *pool = &first;
+    return result(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    *pool = current;
+    return result(device ? cudaErrorInvalidDevice : cudaSuccess);
+}
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    if (device || !pool)
+        return result(device ? cudaErrorInvalidDevice : cudaErrorInvalidValue);
+    current = pool;
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const cudaMemPoolProps *)
+{
+    *pool = (Pool *)malloc(sizeof first);
+    **pool = {0, 0, 0, {1, 1, 1}};
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    if (!pool || pool == &first)
+        return result(cudaErrorInvalidValue);
+    if (current == pool)
+        current = &first;
+    for (Taken &each : all) // what is still in use ends with the program
+        if (each.pool == pool)
+            each.pool = &first;
+    free(pool);
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
+{
+    if (!pool || !value)
+        return result(cudaErrorInvalidValue);
+    if (int *flag = flag_of(pool, attribute))
+        *flag = *(int *)value;
+    else if (attribute == cudaMemPoolAttrReleaseThreshold)
+        pool->threshold_nbytes = *(unsigned long long *)value;
+    else if (attribute == cudaMemPoolAttrUsedMemHigh || attribute == cudaMemPoolAttrReservedMemHigh)
+        pool->most_nbytes = pool->used_nbytes; // it may only be set back
+    else
+        return result(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value)
+{
+    if (!pool || !value)
+        return result(cudaErrorInvalidValue);
+    if (const int *flag = flag_of(pool, attribute))
+        *(int *)value = *flag;
+    else if (const unsigned long long *word = word_of(pool, attribute))
+        *(unsigned long long *)value = *word;
+    else
+        return result(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) { return result_if(pool); }
+}

@@ -1,0 +1,6 @@
+// Host memory that the program has registered: its pages are pages of device memory, too.
+#pragma once
+
+namespace gpuprof {
+void *device_address(const void *host); // null where it is not registered
+}

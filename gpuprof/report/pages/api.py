@@ -1,0 +1,130 @@
+"""The api page: what a program has called, what its copies moved, and where the calls stand."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from rich.text import Text
+
+from gpuprof.correlate.api_calls import ApiCall
+from gpuprof.report.figures import count, nbytes, percent
+from gpuprof.report.formats.csv import cell
+from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.tasks import remark
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import Look, shown
+
+NO_CALLS = "no calls: only whole programs have them (gpuprof collect app.cu -- args)"
+MOST_PLACES = 50  # on a terminal
+
+
+class Group(NamedTuple):
+    """Calls that have something in common."""
+
+    name: str
+    calls: tuple[ApiCall, ...]
+
+    @property
+    def total_ns(self) -> int:
+        return sum(call.duration_ns for call in self.calls)
+
+    @property
+    def waited_ns(self) -> int:
+        return sum(call.waited_ns for call in self.calls)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(call.nbytes for call in self.calls)
+
+    @property
+    def failed(self) -> int:
+        return sum(call.status != 0 for call in self.calls)
+
+
+def groups(calls: Sequence[ApiCall], key: Callable[[ApiCall], str]) -> list[Group]:
+    """By `key`, those that took longest first; calls whose key is "" are left out."""
+    found: dict[str, list[ApiCall]] = {}
+    for call in calls:
+        if name := key(call):
+            found.setdefault(name, []).append(call)
+    made = [Group(name, tuple(those)) for name, those in found.items()]
+    return sorted(made, key=lambda group: (-group.total_ns, group.name))
+
+
+def by_place(calls: Sequence[ApiCall]) -> list[Group]:
+    """Of one function at one line."""
+    return groups(calls, lambda call: f"{call.place}  {call.name}" if call.place else "")
+
+
+def time_text(nanoseconds: float, plain: bool) -> Text:
+    """In microseconds, or in nanoseconds for programs."""
+    return Text(f"{nanoseconds:.0f}" if plain else f"{nanoseconds / 1000:,.1f}")
+
+
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    yield Text("")
+    if not report.calls:
+        yield from remark(NO_CALLS, look)
+        return
+    unit = "ns" if look.plain else "us"
+    whole = sum(call.duration_ns for call in report.calls)
+
+    def amount(value: int) -> Text:
+        return Text(count(value, look.plain))
+
+    def each(value: Callable[[Group], float]) -> Callable[[Group], Text]:
+        return lambda group: time_text(value(group), look.plain)
+
+    shared = [
+        Column("calls", lambda g: amount(len(g.calls)), gap=0),
+        Column(f"time_{unit}", each(lambda g: g.total_ns), name="time"),
+        Column("share", lambda g: Text(percent(g.total_ns, whole)), 1),
+        Column(f"waited_{unit}", each(lambda g: g.waited_ns), 2, name="waited"),
+    ]
+    single = [
+        Column(f"mean_{unit}", each(lambda g: g.total_ns / len(g.calls)), 3, name="mean"),
+        Column(f"least_{unit}", each(lambda g: min(call.duration_ns for call in g.calls)), 5, name="least"),
+        Column(f"most_{unit}", each(lambda g: max(call.duration_ns for call in g.calls)), 4, name="most"),
+        Column("failed", lambda g: amount(g.failed), 6),
+    ]
+    moved = [
+        Column("bytes", lambda g: Text(str(g.nbytes) if look.plain else nbytes(g.nbytes)), 1),
+        Column("GB/s", lambda g: Text(f"{g.nbytes / g.total_ns:.3g}" if g.total_ns else "-"), 4),
+    ]
+    named = [Column("call", lambda g: Text(shown(g.name)), left=True)]
+    yield from table([*shared, *single, *named], groups(report.calls, lambda call: call.name), look)
+    copies = groups(report.calls, lambda call: call.direction)
+    if copies:
+        yield Text("")
+        direction = [Column("direction", lambda g: Text(g.name), left=True)]
+        yield from table([*shared, *moved, *direction], copies, look)
+    places = by_place(report.calls)
+    if places:
+        yield Text("")
+        where = [Column("place", lambda g: Text(shown(g.name)), left=True)]
+        yield from table([*shared, *where], places[:MOST_PLACES], look)
+        if len(places) > MOST_PLACES:
+            yield from remark(f"{len(places) - MOST_PLACES:,} more places (--format csv)", look)
+
+
+HEADINGS = (*ApiCall._fields, "duration_ns")
+
+
+def values(call: ApiCall) -> dict:
+    return call._asdict() | {"duration_ns": call.duration_ns}
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """A row per call."""
+    yield list(HEADINGS)
+    for call in report.calls:
+        yield [cell(value) for value in values(call).values()]
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    """The calls that launched the kernel."""
+    launches = {launch.place for launch in kernel.launches}
+    return {"calls": [values(call) for call in report.calls if call.place and call.place in launches]}
+
+
+PAGE = Page(text, rows, objects)

@@ -1,0 +1,42 @@
+"""The headers' calls: each that is declared is there, and docs/programs.md lists it."""
+
+import re
+
+import pytest
+
+from gpuprof.compile.toolchain import INCLUDE
+from gpuprof.program.build import RUNTIME
+from tests.paths import DOCS
+
+HEADERS = (
+    "runtime.h", "runtime_launches.h", "runtime_graphs.h", "runtime_pools.h", "texture_runtime.h", "driver.h", "nvtx.h",
+    "task.h",
+)  # fmt: skip
+PREFIX = r"^(?:extern \"C\" |__attribute__\(\(weak\)\) )?[A-Za-z]\w*[\w ]*[ *]+"
+PROTOTYPE = re.compile(PREFIX + r"(\w+)\([^;{}]*?\)(;| *(?:\n|{))", re.M)
+NO_CALLS = ("cudaConfigureCall",)  # an older name of `<<<>>>`, which clang looks for
+
+
+def declared(header: str) -> list[str]:
+    text = (INCLUDE / "gpuprof" / header).read_text()
+    blocks = re.findall(r'^extern "C" (?:\{\n(.*?)^\}|(.*?;)$)', text, re.M | re.S)
+    names = [match[1] for block in blocks for match in PROTOTYPE.finditer("".join(block)) if match[2] == ";"]
+    return [name for name in names if name not in NO_CALLS]
+
+
+def defined() -> set[str]:
+    files = [path.read_text() for path in sorted(RUNTIME.glob("*.cpp"))]
+    return {match[1] for text in files for match in PROTOTYPE.finditer(text) if match[2] != ";"}
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_what_a_header_declares_is_there(header):
+    names = declared(header)
+    assert len(names) > 0
+    assert sorted(set(names) - defined()) == []
+
+
+def test_the_list_in_the_docs_is_the_headers():
+    listed = re.findall(r"`((?:cuda|cu|nvtx)[A-Z]\w+)`", (DOCS / "programs.md").read_text().split("## Calls")[1])
+    names = [name for header in HEADERS for name in declared(header) if not name.startswith(("gpuprof", "__"))]
+    assert sorted(listed) == sorted(names)
