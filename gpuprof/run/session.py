@@ -73,7 +73,8 @@ class Session:
         self.recorder = settings.recorder
         give_back_large_arrays()
         self.memory = memory or AddressSpace()
-        if not settings.save_stream:  # a stream that is replayed has the addresses of one without guards
+        # A stream that is replayed has the addresses of one without guards.
+        if settings.traces and not settings.save_stream:
             self.memory.keep_apart([attached.generator.guard_nbytes for attached in settings.traces])
         self.in_flight = InFlight()
         self.modules: list[LoadedModule] = []

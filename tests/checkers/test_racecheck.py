@@ -110,7 +110,7 @@ def _global():
     )
     guess = "int old = x[0], seen; do {{ seen = old; {act} }} while (old != seen);"
     yield Case("compare_and_swap", guess.format(act="old = atomicCAS(&x[0], seen, seen + 1);"), 2, 64)
-    yield Case("compare_and_store", guess.format(act="x[0] = seen + t; old = seen;"), 1, 64, (GRW, GWR, GWW))
+    yield Case("compare_and_store", guess.format(act="x[0] = seen + t; old = seen;"), 1, 64, (GRW, GWW))
     last = (
         "y[b * 64 + t] = t; {before} __syncthreads(); __shared__ int is_last;"
         "if (t == 0) {{ {fence} is_last = atomicAdd(&x[0], 1) == gridDim.x - 1; }} __syncthreads();"
