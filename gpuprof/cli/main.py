@@ -37,13 +37,6 @@ COMMANDS = {
     "list": "List chips, stalls, causes, triggers, metrics, samples.",
     "explain": "Explain a word of the reports: a reason, column, metric, ...",
 }
-# Commands in a sub-room.
-ROOMS = {"quality": "trust", "fidelity": "trust"}
-
-
-def module_of(name: str) -> str:
-    """The module whose `command` a command of the table is."""
-    return ".".join(["gpuprof.cli", *([ROOMS[name]] if name in ROOMS else []), name])
 
 
 class Interrupted(BaseException):
@@ -58,7 +51,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             near = suggestion(name, COMMANDS)
             raise click.UsageError(f"No such command {name!r}{f'; {near}' if near else ''}", ctx)
-        return importlib.import_module(module_of(name)).command
+        return importlib.import_module(f"gpuprof.cli.{name}").command
 
     # A reader that goes away is met here, since click itself would make it exit code 1.
 

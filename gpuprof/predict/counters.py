@@ -10,6 +10,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES, described
+from gpuprof.errors import NotComparable, UsageError
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.row import Opcode
 from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted, reused, together
@@ -79,8 +80,12 @@ class LaunchCounters:
 
 
 def reference_chip(database: sqlite3.Connection) -> Chip:
+    """Raises NotComparable for a profile of a card, of which not all numbers of a chip file are known."""
     (text,) = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
-    return described(json.loads(text), "the reference chip")
+    try:
+        return described(json.loads(text), "the reference chip")
+    except UsageError as error:
+        raise NotComparable(f"predictions need a recording of `gpuprof collect` by this version: {error}") from None
 
 
 def read_counters(database: sqlite3.Connection) -> list[LaunchCounters]:

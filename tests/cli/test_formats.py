@@ -5,7 +5,7 @@ import importlib
 import click
 import pytest
 
-from gpuprof.cli.main import COMMANDS, module_of
+from gpuprof.cli.main import COMMANDS
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
@@ -21,7 +21,7 @@ FORMATS = {
 
 
 def flags_of(name: str) -> dict[str, click.Option]:
-    params = importlib.import_module(module_of(name)).command.params
+    params = importlib.import_module(f"gpuprof.cli.{name}").command.params
     return {flag: option for option in params if isinstance(option, click.Option) for flag in option.opts}
 
 

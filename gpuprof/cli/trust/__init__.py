@@ -1,1 +1,0 @@
-"""Commands that say how far numbers can be trusted: samples, and the model."""
