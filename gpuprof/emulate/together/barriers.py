@@ -11,9 +11,9 @@ from gpuprof.emulate.core.operation import Env, full_row, read_predicate
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.emulate.together.rendezvous import complete, lanes_outside, partners_of
-from gpuprof.isa.control.flow import BasicBlock
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.control import N_BARRIERS
+from gpuprof.isa.flow import BasicBlock
 
 
 class Waiting(NamedTuple):
