@@ -33,6 +33,7 @@ from gpuprof.cli.options.results import (
 )
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.progress.display import Display
+from gpuprof.errors import UsageError
 from gpuprof.run.build import SOURCES, BuildOptions
 
 KINDS = (*SOURCES, ".gpubin", ".py")
@@ -73,6 +74,12 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @recording_options
 @checking_options
 @click.option(
+    "--no-profile-from-start",
+    "waits_for_start",
+    is_flag=True,
+    help="Of a program, time no launch before cudaProfilerStart; it is only emulated.",
+)
+@click.option(
     "--save-stream",
     is_flag=True,
     help="Save the command stream with its data, for `gpuprof replay`.",
@@ -107,6 +114,7 @@ def command(
     error_exitcode: int,
     limit: int,
     suppressions: str | None,
+    waits_for_start: bool,
     save_stream: bool,
     wanted,
     output: Path | None,
@@ -127,6 +135,8 @@ def command(
     script_args = arguments_behind() if sources else (*others, *arguments_behind())
     if not sources:
         check_file(file, launches, script_args)
+    if waits_for_start and not sources:
+        raise UsageError("--no-profile-from-start is for whole programs; leave it out")
     check_results_flags(file, wanted)
     with stage("starting"), nothing_is_garbage():
         requests = [] if file.suffix == ".py" or sources else _requests(file, launches)
@@ -171,6 +181,7 @@ def command(
             max_cycles=max_cycles,
             sample_blocks=sample_blocks,
             save_stream=save_stream,
+            profiles_from_start=not waits_for_start,
             options=options,
             observer=terminal,
             command=_command_text(
@@ -182,6 +193,7 @@ def command(
                 [
                     *recording_flags(params, passes, load_base, traces),
                     *relation_flags(no_accesses, rules),
+                    *(["--no-profile-from-start"] if waits_for_start else []),
                     *comparing_flags(wanted),
                 ],
                 options,
@@ -208,15 +220,13 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    from gpuprof.device.launching.asked import comment_requests
-    from gpuprof.program.binary import is_binary
-    from gpuprof.run.program import check_sources, is_host_source, is_source, main_is_in
+    from gpuprof.run.program import check_sources, is_executable, is_host_source, is_source, is_whole_program
 
-    if is_binary(file) and not others:
+    if is_executable(file) and not others:
         return (file,)
     sources = (file, *map(Path, others))
     has_more = len(sources) > 1 and all(map(is_source, sources))
-    if not (has_more or is_host_source(file) or (main_is_in(file) and not comment_requests(file))):
+    if not (has_more or is_host_source(file) or is_whole_program(file)):
         return ()
     check_sources(sources)
     return sources
@@ -234,8 +244,6 @@ def _say_code(terminal, code: int, output: Path) -> None:
 
 def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:
     """Raises UsageError for a file that cannot be run, or not with these arguments."""
-    from gpuprof.errors import UsageError
-
     if not file.is_file():
         raise UsageError(f"{file}: {'is a folder' if file.is_dir() else 'there is no such file'}")
     if file.suffix not in KINDS:

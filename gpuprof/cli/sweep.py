@@ -121,13 +121,19 @@ def command(
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin or a .py script) on every combination of chips and values.
 
+    A .cu file with a `main` and without launches in its comments is a whole program, with the arguments behind `--`.
+
     \b
     gpuprof sweep matmul.cu --chips a100,h200 --param l2_mb=10,20,40 -o l2.csv --plot l2.svg
+    gpuprof sweep app.cu --chips a100,h200 -- --size 1024
     gpuprof sweep matmul.cu --define TILE=8,16,32 \\
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    check_file(file, launches, script_args)
+    from gpuprof.run.program import is_whole_program
+
+    is_program = not launches and is_whole_program(file)
+    check_file(file, launches, () if is_program else script_args)
     check_results_flags(file, wanted)
     _check_flags(outputs, plot, jobs, scheduler)
 

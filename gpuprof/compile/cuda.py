@@ -40,7 +40,6 @@ def compile_cuda(
     optimize: int = 3,
     standard: str | None = None,
     clang: str | None = None,
-    wanted_cccl: str | None = None,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
@@ -48,12 +47,11 @@ def compile_cuda(
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
     ziglang wheel's.
-    wanted_cccl: the version of Thrust and CUB, see `cccl.find`.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
     source = read_source(path)
-    tools = toolchain.find(clang, wanted_cccl)
+    tools = toolchain.find(clang)
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
     # file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]

@@ -35,26 +35,19 @@ class HostToolchain(NamedTuple):
         return any(Path(path).is_relative_to(folder) for folder in self.folders)
 
 
-def host_toolchain(wanted_cccl: str | None = None) -> HostToolchain:
-    """`wanted_cccl`: see `cccl.find`.
-
-    Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel.
-    """
+def host_toolchain() -> HostToolchain:
+    """Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel."""
     machine = MACHINES.get(platform.machine())
     if platform.system() != "Linux" or machine is None:
         raise CompileError(
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools, found = toolchain.find(wanted_cccl=wanted_cccl), cccl.find(wanted_cccl)
+    tools, found = toolchain.find(), cccl.find()
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-    headers = (
-        "-isystem",
-        str(toolchain.INCLUDE),
-        *toolchain.cccl_flags(found),
-        *toolchain.library_flags(library, machine),
-    )
+    ours = ("-isystem", str(toolchain.INCLUDE), *toolchain.cccl_flags(found))
+    headers = (*ours, *toolchain.library_flags(library, machine))
     common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),

@@ -76,13 +76,13 @@ def library_flags(library: Path, machine: str = "x86_64") -> list[str]:
     return flags + [f"-D{each}" for each in _LIBCXX]
 
 
-def find(clang: str | None = None, wanted_cccl: str | None = None) -> Toolchain:
+def find(clang: str | None = None) -> Toolchain:
     """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
-    headers. `wanted_cccl`: see `cccl.find`.
+    headers. Thrust and CUB are beside it where they are installed.
 
     Raises CompileError when there is none.
     """
-    wheel, headers = _wheel(), cccl.find(wanted_cccl)
+    wheel, headers = _wheel(), cccl.find()
     if clang is None and wheel is None:
         raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:

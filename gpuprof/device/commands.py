@@ -39,10 +39,10 @@ class MakeImage:
 
 @dataclass(frozen=True)
 class CopyIn:
-    """Host to device."""
+    """Host to device. `data` is used up when the command is carried out."""
 
     address: int
-    data: bytes
+    data: bytes | memoryview
     stream: int = 0
 
 

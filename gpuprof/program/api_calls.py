@@ -11,12 +11,19 @@ from gpuprof.program.tasks import ProgramTasks
 
 
 class Calls:
-    """One is open at a time."""
+    """One is open at a time. What other threads call meanwhile, while a host function of a graph runs, is a part of
+    it.
+    """
 
     def __init__(self, submit: Submit, places: Places, tasks: ProgramTasks):
         self._submit, self._places, self._tasks = submit, places, tasks
         self._waited_ns = self._nbytes = 0  # of the one that is open
         self._reply = Reply()
+        self._n_open = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self._n_open > 0
 
     @contextmanager
     def one(self, origin: Origin) -> Iterator["Calls"]:
@@ -32,6 +39,9 @@ class Calls:
         self._reply = reply
 
     def begin(self, origin: Origin) -> None:
+        self._n_open += 1
+        if self._n_open > 1:
+            return
         self._waited_ns = self._nbytes = 0
         place = self._places.line(origin.caller)
         is_told = self._tasks.wants_calls(origin.thread)
@@ -47,4 +57,7 @@ class Calls:
         self._nbytes += nbytes
 
     def end(self, end_ns: int, status: int) -> None:
+        self._n_open -= 1
+        if self._n_open:
+            return
         self._submit(cmd.CallEnd(end_ns, self._waited_ns, self._nbytes, status))

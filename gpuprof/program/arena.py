@@ -7,13 +7,16 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.errors import UsageError
+from gpuprof.program.calls import STAGING_NBYTES
 
 PAGE_NBYTES = 4096  # of the host: each allocation has pages of its own, since these are opened and closed one by one
 LEAST_NBYTES = 1 << 30  # a limit on addresses (`ulimit -v`) makes the arena smaller, down to here
 
 
 class Arena:
-    """`memory` is the address space that lies in it. A context manager: the file goes with it."""
+    """`memory` is the address space that lies in it, `staging` memory that long copies go through. A context manager:
+    the files go with it.
+    """
 
     def __init__(self, limit_nbytes: int):
         """`limit_nbytes`: of the chip's memory. These are addresses; the host provides what is touched."""
@@ -27,18 +30,23 @@ class Arena:
                 "raise `ulimit -v`"
             ) from None
         self.nbytes = len(mapped)
+        self.staging_handle = os.memfd_create("gpuprof copies")
+        os.ftruncate(self.staging_handle, STAGING_NBYTES)
+        self.staging = memoryview(mmap.mmap(self.staging_handle, STAGING_NBYTES))
         self.memory = AddressSpace(self.nbytes, np.frombuffer(mapped, np.uint8), PAGE_NBYTES)
 
     def __enter__(self) -> "Arena":
         return self
 
     def __exit__(self, *exception: object) -> None:
-        os.close(self.handle)  # the mapping ends with the last array on it
+        os.close(self.handle)  # the mappings end with the last arrays on them
+        os.close(self.staging_handle)
 
     def environment(self) -> dict[str, str]:
         """What the program's library is told of it."""
         return {
             "GPUPROF_ARENA": str(self.handle),
+            "GPUPROF_STAGING": str(self.staging_handle),
             "GPUPROF_ARENA_BASE": hex(GLOBAL_BASE),
             "GPUPROF_ARENA_NBYTES": str(self.nbytes),
         }

@@ -5,6 +5,7 @@ Device code is compiled when the program first needs it, as any .cu file is: the
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ RUNTIME = Path(__file__).parent / "runtime"
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
+CUDA_CALL = re.compile(r"(?:undefined symbol: |undeclared identifier ')((?:cuda|cu|nvtx)[A-Z]\w+)")
 # A program that uses no symbol of C++'s library is linked without it: to build that takes a minute the first time.
 CXX_SYMBOLS = tuple(
     f"undefined symbol: {name}"
@@ -34,13 +36,12 @@ CXX_SYMBOLS = tuple(
 
 @dataclass(frozen=True)
 class HostOptions:
-    """The flags of a program's build. `standard`: such as "c++17". `cccl`: "12" or "13", None: the newest installed."""
+    """The flags of a program's build. `standard`: such as "c++17"."""
 
     include_dirs: tuple[str, ...]
     defines: tuple[str, ...]
     standard: str
     optimize: int
-    cccl: str | None
 
 
 class Executable(NamedTuple):
@@ -57,7 +58,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain(options.cccl)
+    tools = host_toolchain()
     folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
@@ -169,10 +170,18 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
             with stage("linking with C++'s library (the first time builds it: a minute)"):
                 ended = run_child([*tools.link_cxx, *files], "the program", env=linkers_environment(folder))
         if ended.code:
-            raise CompileError("the program does not link", diagnostics_of(ended))
+            raise CompileError(
+                f"the program does not link{_missing_calls(diagnostics_of(ended))}", diagnostics_of(ended)
+            )
         new.chmod(0o700)
         put(new, made)
     return made
+
+
+def _missing_calls(diagnostics: str) -> str:
+    """What is said of calls of CUDA's that are not there; docs/programs.md lists the others."""
+    names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
+    return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
 
 
 def linkers_environment(folder: Path) -> dict[str, str]:
@@ -185,7 +194,7 @@ def _run(command: Sequence[str], what: str) -> None:
     ended = run_child(command, what, env=cache.environment())
     if ended.code:
         said = diagnostics_of(ended)
-        raise CompileError(f"{what} does not compile for the host{cccl.hint_for(said)}", said)
+        raise CompileError(f"{what} does not compile for the host{_missing_calls(said)}{cccl.hint_for(said)}", said)
 
 
 def put(new: Path, made: Path) -> None:

@@ -12,6 +12,7 @@ A message is a head, words of 64 bits and a payload of bytes, little-endian:
 from typing import NamedTuple
 
 WORD_NBYTES = 8
+STAGING_NBYTES = 64 << 20  # of the memory for copies; longer ones are several
 
 
 class Call(NamedTuple):
@@ -41,6 +42,8 @@ CALLS = (
     Call("free_later", ("address",)),  # once all that was asked before is done
     Call("copy_in", ("address", "stream"), payload="bytes"),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1),
+    Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1),  # what lies in the memory for copies
+    Call("staged_out", ("address", "nbytes", "stream"), nbytes_at=1),
     Call("copy_within", ("to", "from_", "nbytes", "stream"), nbytes_at=2),
     Call("fill", ("address", "nbytes", "value", "stream"), nbytes_at=1),
     Call("fill_words", ("address", "nbytes", "value", "element_nbytes", "row_nbytes", "rows", "stream"), nbytes_at=1),
@@ -92,7 +95,7 @@ def header() -> str:
     """What the library is compiled with: the calls' numbers, and the places of the words in their replies."""
     lines = ["#pragma once", "enum class Call : unsigned {"]
     lines += [f"    {call.name} = {number}," for number, call in enumerate(CALLS)]
-    lines += ["};"]
+    lines += ["};", f"constexpr unsigned long long staging_nbytes = {STAGING_NBYTES};"]
     for call in CALLS:
         if call.gives:
             names = ", ".join(f"{name}" for name in call.gives)

@@ -21,6 +21,7 @@ from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
 from gpuprof.program.channel import NOWHERE, Reply, Request
+from gpuprof.program.choice import ALL_LAUNCHES, Chooser, LaunchChoice
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
@@ -32,6 +33,7 @@ FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its 
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
 PARAM = struct.Struct("<II")
 COOPERATIVE, DEPENDENT = 1, 2  # of a launch's flags
+BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
 class Services(Protocol):
@@ -72,12 +74,11 @@ class Handlers:
         services: Services,
         places: Places,
         tells_writes: bool = False,
-        profiles_from_start: bool = True,
+        choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
         """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
-        can be replayed. `profiles_from_start`: launches are timed before cudaProfilerStart, too.
-        `lists_calls`: calls become tasks.
+        can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
         """
         self.device, self.arena, self.modules, self.services = device, arena, modules, services
         self.fault: GpuprofError | None = None
@@ -97,11 +98,12 @@ class Handlers:
         self._origin = NOWHERE  # of the request that is served
         self._n_images = 0
         self._freed: list[int] = []  # in the order of streams: once all before it is done
-        self._is_profiling = profiles_from_start
+        self._chooser = Chooser(choice)
 
     def serve(self, request: Request) -> Reply:
         """Carries a call out. Errors of ours become CUDA's; each is told once."""
-        if not self._calls or not request.call.is_listed or request.origin.is_part:
+        is_part = request.origin.is_part or not request.call.is_listed
+        if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
         with self._calls.one(request.origin) as call:
             reply = self._served(request)
@@ -123,11 +125,10 @@ class Handlers:
         except GpuprofError as error:
             self._tell(str(error))
             return Reply(errors.number_of(error))
-        nbytes = len(request.payload) if name == "copy_in" else len(payload)
         waited_ns = self._gpu_ns - waited_ns
         if self._calls:
             self._calls.note(waited_ns, request.nbytes)
-        return Reply(0, words, payload, cost_ns(name, nbytes) + waited_ns)
+        return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
     def _tell(self, text: str) -> None:
         """With the call and its line; each of a place once."""
@@ -161,17 +162,19 @@ class Handlers:
         return (), b""
 
     def _parameter(self, text: bytes, task: int):
-        name, kind, value = text.decode("utf-8", "replace").split("\0", 2)
-        self._tasks.parameter(task, name, kind, value)
+        parts = text.decode("utf-8", "replace").split("\0", 2)
+        if len(parts) < 3:
+            raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
+        self._tasks.parameter(task, *parts)
         return (), b""
 
     # --- modules ---
 
     def _module_image(self, text: bytes):
         """PTX that the program brings itself."""
+        name = f"PTX {self._n_images + 1} of the program"
+        self._loaded.append(self.device.load_ptx(module_of_ptx(text.decode("utf-8", "replace"), name, Path(), ())))
         self._n_images += 1
-        module = module_of_ptx(text.decode("utf-8", "replace"), f"PTX {self._n_images} of the program", Path(), ())
-        self._loaded.append(self.device.load_ptx(module))
         return (len(self._loaded) - 1,), b""
 
     def _module(self, key: bytes):
@@ -243,7 +246,7 @@ class Handlers:
             self._open.remove(address)
         self.device.submit(cmd.Free(address))
 
-    def _copy_in(self, data: bytes, address: int, stream: int):
+    def _copy_in(self, data: bytes | memoryview, address: int, stream: int):
         self.device.submit(cmd.CopyIn(address, data, self._stream(stream)))
         return (), b""
 
@@ -251,11 +254,27 @@ class Handlers:
         self._wait_for_all()
         return (), self.device.submit(cmd.CopyOut(address, nbytes, self._stream(stream)))
 
+    def _staged_in(self, payload: bytes, address: int, nbytes: int, stream: int):
+        return self._copy_in(self.arena.staging[: self._checked_staging(nbytes)], address, stream)
+
+    def _staged_out(self, payload: bytes, address: int, nbytes: int, stream: int):
+        self._checked_staging(nbytes)
+        _, data = self._copy_out(payload, address, nbytes, stream)
+        self.arena.staging[:nbytes] = data
+        return (), b""
+
+    def _checked_staging(self, nbytes: int) -> int:
+        if nbytes > len(self.arena.staging):
+            raise Failed(errors.INVALID_VALUE, f"{nbytes} bytes in the memory for copies")
+        return nbytes
+
     def _fill_words(
         self, payload: bytes, address: int, nbytes: int, value: int, element_nbytes: int, row_nbytes: int, rows: int,
         stream: int,
     ):  # fmt: skip
         """Elements of 2 or 4 bytes, in rows of `nbytes`."""
+        if element_nbytes not in (2, 4) or nbytes % element_nbytes:
+            raise Failed(errors.INVALID_VALUE, f"elements of {element_nbytes} bytes in {nbytes}")
         number, pattern = self._stream(stream), value.to_bytes(8, "little")[:element_nbytes]
         for row in range(rows):
             self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
@@ -309,7 +328,8 @@ class Handlers:
         if flags & COOPERATIVE:
             self._check_cooperative(number, launch)
         self._tell_writes()
-        self.device.submit(launch if self._is_profiling else replace(launch, is_timed=False))
+        is_timed = self._chooser.wants((function.display, function.name))
+        self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
 
     def _check_cooperative(self, number: int, launch: cmd.Launch) -> None:
@@ -381,7 +401,7 @@ class Handlers:
         return (self._nanoseconds(cycles[1]) - self._nanoseconds(cycles[0]),), b""
 
     def _profile(self, payload: bytes, is_on: int):
-        self._is_profiling = bool(is_on)
+        self._chooser.is_profiling = bool(is_on)
         return (), b""
 
     def _begin_call(self, payload: bytes):
@@ -390,7 +410,7 @@ class Handlers:
         return (), b""
 
     def _end_call(self, payload: bytes):
-        if self._calls:
+        if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
         return (), b""
 

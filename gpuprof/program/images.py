@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Sequence
 
-from gpuprof.device.images import GEOMETRIES, IMAGE_ELEMENTS, Image, Level
+from gpuprof.device.images import GEOMETRIES, IMAGE_ELEMENTS, Image, Level, check_image
 from gpuprof.errors import UsageError
 from gpuprof.isa.handles import Sampler
 
@@ -19,6 +19,10 @@ def image_of(words: Sequence[int], levels: bytes) -> tuple[Image, Sampler]:
     """`words` and `levels` as in the call make_image. Raises UsageError for an image that there is not."""
     geometry, bits, kind, channels, layers, is_surface, *how = words
     *addresses, filter, mip_filter, read, normalized, srgb = how
+    choices = ((geometry, GEOMETRIES), (kind, KINDS), (filter, FILTERS), (mip_filter, FILTERS), (read, READS))
+    wrong = [number for number, table in (*choices, *((each, ADDRESSES) for each in addresses)) if number >= len(table)]
+    if wrong or len(levels) % LEVEL.size:
+        raise UsageError("a texture is asked for in a way that CUDA does not have")
     name = tuple(GEOMETRIES)[geometry]
     element = f"{KINDS[kind]}{bits}"
     what = f"{'surface' if is_surface else 'texture'} {name} of {element} x {channels}"
@@ -28,6 +32,8 @@ def image_of(words: Sequence[int], levels: bytes) -> tuple[Image, Sampler]:
         what, name, element, channels, tuple(_levels(levels, what, channels, bits)), layers, READS[read], bool(srgb),
         bool(is_surface),
     )  # fmt: skip
+    if not check_image(image):
+        raise UsageError(f"{what}: there is no such image")
     _check(image, filter or mip_filter)
     modes = (ADDRESSES[addresses[0]], ADDRESSES[addresses[1]], ADDRESSES[addresses[2]])
     return image, Sampler(modes, FILTERS[filter], bool(normalized), FILTERS[mip_filter])

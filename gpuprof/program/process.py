@@ -23,7 +23,7 @@ def run_process(executable: Executable, arguments: Sequence[str], handlers: Hand
             child = subprocess.Popen(
                 list(arguments),
                 executable=str(executable.path),
-                pass_fds=(theirs.fileno(), arena.handle),
+                pass_fds=(theirs.fileno(), arena.handle, arena.staging_handle),
                 env={
                     **_environment(executable),
                     **arena.environment(),

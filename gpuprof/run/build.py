@@ -28,7 +28,6 @@ class BuildOptions:
     compiler: str = "clang"  # "clang" is the one that comes with gpuprof; else "nvcc", or the path of either
     optimize: int = 3
     standard: str | None = None
-    cccl: str | None = None  # "12" or "13", the Thrust and CUB that clang finds; None: the newest installed
     max_registers: int | None = None
 
 
@@ -69,7 +68,7 @@ def read_source(
         if Path(options.compiler).name.startswith("nvcc"):
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang, wanted_cccl=options.cccl)
+        return compile_cuda(path, **flags, clang=clang)
 
 
 def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:

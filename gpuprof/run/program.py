@@ -8,11 +8,13 @@ from pathlib import Path
 
 from gpuprof.chips import Chip
 from gpuprof.compile.source import read_source
+from gpuprof.device.launching.asked import comment_requests
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
+from gpuprof.program.choice import LaunchChoice
 from gpuprof.program.handlers import Handlers
 from gpuprof.program.places import Places
 from gpuprof.program.process import run_process
@@ -35,6 +37,11 @@ def main_is_in(path: Path) -> bool:
     return path.suffix in CUDA_SUFFIXES and path.is_file() and has_main(read_source(str(path)))
 
 
+def is_whole_program(path: Path) -> bool:
+    """Whether a file of CUDA C++ is run as it is: it defines `main`, and no comment of it asks for launches."""
+    return main_is_in(path) and not comment_requests(path)
+
+
 def is_source(path: Path) -> bool:
     """Whether a file's name is that of a source of programs."""
     return path.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
@@ -48,6 +55,11 @@ def is_host_source(path: Path) -> bool:
 def _name_of(source: Path) -> str:
     """What the program is told that it is called."""
     return str(source.with_suffix("")) if is_source(source) else str(source)
+
+
+def is_executable(path: Path) -> bool:
+    """Whether a file is what another compiler has built."""
+    return is_binary(path)
 
 
 def check_sources(sources: Sequence[Path]) -> None:
@@ -73,6 +85,16 @@ class _Services:
         self.observer.notice(text)
 
 
+def _chosen(settings: Settings) -> tuple[LaunchChoice, Settings]:
+    """The sampling filter's kernels and numbers of launches say, of a program, which launches are timed. Of these, the
+    samples that its other keys let pass are wanted.
+    """
+    wanted = settings.sampling.filter
+    choice = LaunchChoice(wanted.kernel, wanted.skip, wanted.count, settings.profiles_from_start)
+    rest = replace(settings.sampling, filter=replace(wanted, kernel="", skip=0, count=0))
+    return choice, replace(settings, sampling=rest)
+
+
 def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Settings) -> int:
     """Builds a program's sources, runs it on an emulated GPU, and gives its exit code (negative for a signal).
 
@@ -82,12 +104,11 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     options = replace(settings.options, standard=settings.options.standard or STANDARD)
     settings = replace(settings, options=options)
     chip = settings.chosen_chip()
+    choice, settings = _chosen(settings)
     if is_binary(sources[0]):
         executable = open_binary(sources[0])
     else:
-        host = HostOptions(
-            tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize, options.cccl
-        )
+        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
         executable = build_program(sources, host, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
         device = open_device(settings, memory=arena.memory)
@@ -98,7 +119,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
             _Services(settings.observer),
             Places(executable.path),
             tells_writes=settings.save_stream,
-            profiles_from_start=settings.profiles_from_start,
+            choice=choice,
             lists_calls=settings.recorder is not None,
         )
         try:

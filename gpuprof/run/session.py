@@ -192,7 +192,6 @@ class Session:
         self._settle()
         self._happens(command)
         self.memory.free(command.address)
-        self.relating.forget()
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)
@@ -214,8 +213,7 @@ class Session:
 
     def _fill(self, command: cmd.Fill) -> None:
         self._reach(command.stream)
-        self.memory.check(command.address, command.nbytes, "write")
-        self.memory.write(command.address, command.pattern * (command.nbytes // len(command.pattern)))
+        self.memory.fill(command.address, command.nbytes, command.pattern)
         self._happens(command)
 
     def _happens(self, command: cmd.Command) -> None:

@@ -50,6 +50,13 @@ class Plan:
     wanted: Wanted = NOTHING_WANTED
 
     @property
+    def is_script(self) -> bool:
+        """Whether the file launches its kernels itself: a script, or a whole program."""
+        from gpuprof.run.program import is_whole_program
+
+        return self.file.suffix == ".py" or (not self.launches and is_whole_program(self.file))
+
+    @property
     def folder(self) -> Path:
         """Where the array files of the launches are looked up."""
         return Path() if self.launches else self.file.parent
@@ -118,7 +125,7 @@ def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
     Raises UsageError for what no run can do without, and the compiler's own error when the file compiles for none of
     the runs.
     """
-    if plan.file.suffix == ".py":
+    if plan.is_script:
         return [_task(plan, run, Script(plan.file.absolute(), plan.script_args, run.options)) for run in planned]
     preparation = _Preparation(plan)
     made = [preparation.of(run) for run in planned]

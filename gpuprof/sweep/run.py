@@ -39,8 +39,8 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Script:
-    """A script that launches kernels. It does not travel: a worker must see it, and what it reads, under the same
-    path.
+    """A script that launches kernels, or a whole program. It does not travel: a worker must see it, and what it reads,
+    under the same path.
     """
 
     path: Path
@@ -144,12 +144,20 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
             observer=Extrapolations(),
         )
         if isinstance(task.work, Script):
-            from gpuprof.run.script import run_script
-
-            run_script(task.work.path, task.work.arguments, settings)
+            _run_script(task.work, settings)
         else:
             _run_kernels(task.work, folder, settings)
     return _read(recording, errors)
+
+
+def _run_script(work: Script, settings) -> None:
+    from gpuprof.run.program import run_program
+    from gpuprof.run.script import run_script
+
+    if work.path.suffix == ".py":
+        run_script(work.path, work.arguments, settings)
+    elif code := run_program((work.path,), work.arguments, settings):
+        raise WrongResult(f"the program ended with {f'exit code {code}' if code > 0 else f'signal {-code}'}")
 
 
 def _run_kernels(work: Kernels, folder: Path, settings) -> None:

@@ -32,6 +32,7 @@ def test_memory_is_that_of_the_file_that_the_program_maps():
         told = arena.environment()
         assert told == {
             "GPUPROF_ARENA": str(arena.handle),
+            "GPUPROF_STAGING": str(arena.staging_handle),
             "GPUPROF_ARENA_BASE": "0x700000000",
             "GPUPROF_ARENA_NBYTES": "1048576",
         }

@@ -9,17 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.errors import CompileError
 from gpuprof.run.program import has_main
+from tests.program.hosts import WHY_NOT
 
 SOURCES = Path(__file__).parent / "sources"
-try:
-    from gpuprof.compile.host import host_toolchain
-
-    host_toolchain()
-    WHY_NOT = ""
-except CompileError as error:
-    WHY_NOT = str(error)
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 # command line -> exit code, standard output
@@ -28,6 +21,7 @@ PROGRAMS = {
     "symbols.cu": (0, "PASS counted 192, time\n"),
     "managed_threads.cu": (0, "PASS\n"),
     "streams.cu": (0, "PASS 1 calls\n"),
+    "--chip v100 storm.cu": (0, "3200 of 16 GiB, cudaErrorMemoryAllocation cudaErrorMemoryAllocation\n"),
     "arrays.cu": (
         0,
         "PASS 25 201 100.5 14, level of 2 x 2\ncudaErrorInvalidValue\ncudaErrorInvalidChannelDescriptor\n",
@@ -160,6 +154,18 @@ def test_a_program_without_launches_or_with_an_error(tmp_path):
     assert wrong.returncode == missing.returncode == 1
     assert "wrong.cu:1:21: error: use of undeclared identifier 'nobody'" in wrong.stderr
     assert "undefined symbol: nobody" in missing.stderr
+
+
+@pytest.mark.long
+def test_a_call_that_is_not_there_is_named(tmp_path):
+    (tmp_path / "a.cu").write_text("int main() { cudaIpcCloseMemHandle(nullptr); return 0; }\n")
+    (tmp_path / "b.cu").write_text('extern "C" int cuLinkCreate();\nint main() { return cuLinkCreate(); }\n')
+    found = [gpuprof("run", name, folder=tmp_path).stderr.splitlines()[-1] for name in ("a.cu", "b.cu")]
+    lists = "docs/programs.md lists what it has"
+    assert found == [
+        f"gpuprof: a.cu does not compile for the host: gpuprof does not have cudaIpcCloseMemHandle; {lists}",
+        f"gpuprof: the program does not link: gpuprof does not have cuLinkCreate; {lists}",
+    ]
 
 
 @pytest.mark.long

@@ -37,7 +37,8 @@ def main() -> None:
     for name in names:
         known = found.get(name, {})
         if given.names or "build_s" not in known or (given.only == "all" and known["state"] == "builds"):
-            found[name] = _looked_at(given.folder / name, given)
+            is_built = known.get("state") == "builds" and not given.names
+            found[name] = known | (_run if is_built else _looked_at)(given.folder / name, given)
             kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
             print(f"{name}: {found[name]['state']}  {found[name]['cause']}", flush=True)
     _show([found[name] | {"name": name} for name in names])
@@ -50,7 +51,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--draw", type=int, default=60, metavar="N")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--only", choices=("build", "all"), default="all", help="build: run nothing")
-    parser.add_argument("--cccl", help="as `gpuprof run` has it")
     parser.add_argument("--seconds", type=int, default=300, metavar="N", help="that a run may take")
     parser.add_argument("--gib", type=int, default=16, metavar="N", help="of addresses that a run may have")
     return parser.parse_intermixed_args()
@@ -65,16 +65,11 @@ def _drawn(suite: Path, n_drawn: int, seed: int) -> list[str]:
 
 
 def _looked_at(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+    """Builds a program and, if that is asked, runs it."""
     if not (folder / "Makefile").is_file():
         return {"state": "no Makefile", "cause": "", "build_s": 0}
     recipe = read_recipe(folder)
-    flags = [
-        *(f"-I{each}" for each in recipe.include_dirs),
-        *(f"-D{each}" for each in recipe.defines),
-        *([f"--std={recipe.standard}"] if recipe.standard else []),
-        *([f"--cccl={given.cccl}"] if given.cccl else []),
-    ]
-    command = [sys.executable, "-m", "tests.programs_survey.build", *flags, *recipe.sources]
+    command = [sys.executable, "-m", "tests.programs_survey.build", *_flags(recipe), *recipe.sources]
     built = run_limited(command, folder, BUILD_S, given.gib)
     entry = {"build_s": built.seconds, "output": built.output[-3000:]}
     if built.code != 0:
@@ -82,20 +77,27 @@ def _looked_at(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
         missing = MISSING.search(cause)
         state = "foreign library" if missing and library_of(missing[1]) else "does not build"
         return entry | {"state": state, "cause": cause}
-    if given.only == "build":
-        return entry | {"state": "builds", "cause": ""}
-    return entry | _run(recipe, flags, given.seconds, given.gib)
+    return entry | ({"state": "builds", "cause": ""} if given.only == "build" else _run(folder, given))
 
 
-def _run(recipe: Recipe, flags: list[str], seconds: int, gib: int) -> dict[str, Any]:
+def _flags(recipe: Recipe) -> list[str]:
+    return [
+        *(f"-I{each}" for each in recipe.include_dirs),
+        *(f"-D{each}" for each in recipe.defines),
+        *([f"--std={recipe.standard}"] if recipe.standard else []),
+    ]
+
+
+def _run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
+    recipe = read_recipe(folder)
     arguments = _small(recipe)
-    if absent := [each for each in arguments if FILE.search(each) and not (recipe.folder / each).exists()]:
+    if absent := [each for each in arguments if FILE.search(each) and not (folder / each).exists()]:
         return {"state": "no data", "cause": f"{absent[0]} is not in the suite", "arguments": " ".join(arguments)}
-    command = [sys.executable, "-m", "gpuprof", "run", *flags, *recipe.sources, "--", *arguments]
-    ended = run_limited(command, recipe.folder, seconds, gib)
+    command = [sys.executable, "-m", "gpuprof", "run", *_flags(recipe), *recipe.sources, "--", *arguments]
+    ended = run_limited(command, folder, given.seconds, given.gib)
     entry = {"run_s": ended.seconds, "arguments": " ".join(arguments), "output": ended.output[-3000:]}
     if ended.code is None:
-        return entry | {"state": "time over", "cause": f"more than {seconds} s"}
+        return entry | {"state": "time over", "cause": f"more than {given.seconds} s"}
     verdict = judge(ended.output, ended.code)
     state = {"passes": "passes", "nothing": "checks nothing"}.get(verdict.says, "wrong")
     return entry | {"state": state, "cause": verdict.line.strip()[:200]}

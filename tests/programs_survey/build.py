@@ -19,16 +19,13 @@ def main() -> int:
     parser.add_argument("-I", dest="include_dirs", action="append", default=[])
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("--std", dest="standard", default=STANDARD)
-    parser.add_argument("--cccl")
     parser.add_argument("sources", nargs="+", type=Path)
     given = parser.parse_args()
     include_dirs, defines = tuple(given.include_dirs), tuple(given.defines)
     arch = load_chip(DEFAULT_CHIP).arch
-    options = BuildOptions(include_dirs, defines, standard=given.standard, cccl=given.cccl)
+    options = BuildOptions(include_dirs, defines, standard=given.standard)
     try:
-        build_program(
-            given.sources, HostOptions(include_dirs, defines, given.standard, options.optimize, given.cccl), arch
-        )
+        build_program(given.sources, HostOptions(include_dirs, defines, given.standard, options.optimize), arch)
         for path in given.sources:
             if path.suffix in CUDA_SUFFIXES:
                 build(path, arch=arch, options=options)

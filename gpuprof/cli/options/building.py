@@ -6,7 +6,6 @@ from functools import wraps
 
 import click
 
-from gpuprof.compile.cccl import PACKAGES
 from gpuprof.run.build import BuildOptions
 
 _MAX_REGISTERS = click.option(
@@ -39,11 +38,6 @@ _COMPILER_FLAGS = (
         help="Optimization level of the compiler.",
     ),
     click.option(
-        "--cccl",
-        type=click.Choice(tuple(PACKAGES)),
-        help="The version of Thrust, CUB and libcu++.  [default: the newest that is installed]",
-    ),
-    click.option(
         "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"
     ),
 )
@@ -53,10 +47,9 @@ def compiler_options(command: Callable) -> Callable:
     """Gives a command the compilers' flags, and the BuildOptions they make as its argument `options`."""
 
     @wraps(command)
-    def with_options(*, compiler, include_dirs, defines, optimize, cccl, standard, **others):
+    def with_options(*, compiler, include_dirs, defines, optimize, standard, **others):
         return command(
-            options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard, cccl),
-            **others,
+            options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard), **others
         )
 
     for flag in reversed(_COMPILER_FLAGS):
@@ -80,6 +73,5 @@ def flags_for_compilers(options: BuildOptions) -> dict[str, object]:
         "-D": options.defines,
         "--compiler": options.compiler if options.compiler != BuildOptions.compiler else None,
         "-O": options.optimize != BuildOptions.optimize,
-        "--cccl": options.cccl,
         "--std": options.standard,
     }

@@ -15,7 +15,12 @@ _FLAGS = (
         "task=RE, cycles=1000-2000, launch-cycles=0-4095; off keeps none. Repeatable. Exact numbers always cover the "
         "whole run.",
     ),
-    click.option("--kernel-name", metavar="NAME", help="Sample only kernels of this name, or regex:RE, as in ncu."),
+    click.option(
+        "--kernel-name",
+        metavar="NAME",
+        help="Sample only kernels of this name, or regex:RE, as in ncu. Of a program, "
+        "launches that this and the next two leave out are only emulated.",
+    ),
     click.option(
         "--launch-skip",
         type=click.IntRange(min=0),

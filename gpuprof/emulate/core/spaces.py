@@ -44,9 +44,9 @@ class GlobalSpace:
     def refresh(self) -> None:
         """Takes the arena and the allocations as they are now."""
         self.views = typed_views(self.memory.arena)
-        if self.footprint is not None:
-            self.footprint.cover(len(self.memory.arena))
         self.starts, self.ends = self.memory.starts, self.memory.ends
+        if self.footprint is not None:  # not the whole arena: a program's may be 80 GiB
+            self.footprint.cover(int(self.ends[-1]) - GLOBAL_BASE if len(self.ends) else 0)
 
     def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address - GLOBAL_BASE

@@ -1,9 +1,9 @@
 """The bytes of global memory that a launch reads and writes: a listener beside those of `watch.listener`, told of whole
 accesses of many warps, so that it costs little.
 
-There is a bit for each byte of the arena. A byte is read when the launch has not written it itself before, in the order
-in which it is emulated: what it finds there is then somebody else's. Pages with a bit are noted, so that a launch that
-touches little of a large memory is quickly over.
+There is a bit for each byte of the arena, up to the last allocation. A byte is read when the launch has not written it
+itself before, in the order in which it is emulated: what it finds there is then somebody else's. Pages with a bit are
+noted, so that a launch that touches little of a large memory is quickly over.
 """
 
 from typing import NamedTuple
@@ -49,10 +49,11 @@ class Footprint:
             self._reads[words] = self._writes[words] = 0
         self._pages[:] = 0
 
-    def cover(self, arena_nbytes: int) -> None:
-        """The arena has so many bytes. It may grow while a launch runs."""
-        n_pages = -(-arena_nbytes // PAGE_NBYTES)
+    def cover(self, nbytes: int) -> None:
+        """Allocations end so many bytes behind the arena's begin. There may be more while a launch runs."""
+        n_pages = -(-nbytes // PAGE_NBYTES)
         if n_pages > len(self._pages):
+            n_pages = max(n_pages, 2 * len(self._pages))
             self._reads = _grown(self._reads, n_pages * WORDS_OF_PAGE)
             self._writes = _grown(self._writes, n_pages * WORDS_OF_PAGE)
             self._pages = _grown(self._pages, n_pages)

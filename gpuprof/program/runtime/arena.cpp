@@ -18,7 +18,7 @@ struct Allocation {
     Allocation *next;
 };
 
-char *base = nullptr, *end = nullptr;
+char *base = nullptr, *end = nullptr, *staged = nullptr;
 Allocation *live = nullptr;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct sigaction before;
@@ -67,6 +67,13 @@ __attribute__((constructor(102))) void map_arena() // before the program's own c
         _exit(125);
     }
     close(fd); // the mapping stays; what the program starts must not inherit it
+    const int staging_fd = (int)number_in("GPUPROF_STAGING", 10);
+    staged = (char *)mmap(nullptr, staging_nbytes, PROT_READ | PROT_WRITE, MAP_SHARED, staging_fd, 0);
+    if (staged == MAP_FAILED) {
+        perror("gpuprof: memory for copies cannot be mapped");
+        _exit(125);
+    }
+    close(staging_fd);
     end = base + nbytes;
     struct sigaction action = {};
     action.sa_sigaction = on_fault;
@@ -77,6 +84,8 @@ __attribute__((constructor(102))) void map_arena() // before the program's own c
 size_t page_up(size_t nbytes) { return (nbytes + 4095) / 4096 * 4096; }
 
 } // namespace
+
+char *staging() { return staged; }
 
 bool fits(const void *address, size_t nbytes) { return is_device(address) && nbytes <= (size_t)(end - (char *)address); }
 
@@ -116,8 +125,8 @@ cudaError_t release(void *p, Call how)
     if (one)
         *at = one->next;
     pthread_mutex_unlock(&lock);
-    if (!one)
-        return cudaErrorInvalidValue;
+    if (!one) // what was freed before is told on the other side
+        return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
         mprotect(one->start, page_up(one->nbytes), PROT_NONE);
     free(one);

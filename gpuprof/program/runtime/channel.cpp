@@ -28,7 +28,7 @@ struct ReplyHead {
     unsigned long long nbytes, host_nanoseconds; // that the call takes of the host's time
 };
 
-pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t turn; // a thread may take it again
 pid_t owner = 0; // the process that the socket was given to
 
 [[noreturn]] void give_up(const char *why)
@@ -40,15 +40,24 @@ pid_t owner = 0; // the process that the socket was given to
 
 int socket_fd = -1;
 
+void make_turn()
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&turn, &attributes);
+}
+
 // A child has no context, and must not keep gpuprof waiting for the end of calls.
 void leave_to_parent()
 {
     close(socket_fd);
-    turn = PTHREAD_MUTEX_INITIALIZER; // another thread may have held it
+    make_turn(); // another thread may have held it
 }
 
 __attribute__((constructor(101))) void take_socket()
 {
+    make_turn();
     const char *given = getenv("GPUPROF_CHANNEL");
     if (!given)
         return;
@@ -109,7 +118,7 @@ struct Place {
 };
 
 // The frames of the library are chained: it is compiled so.
-Place place_of_call()
+Place place_of_call(Call call)
 {
     void **frame = (void **)__builtin_frame_address(0);
     Place place = {frame[1], nullptr};
@@ -117,9 +126,10 @@ Place place_of_call()
         frame = (void **)frame[0];
         place = {frame[1], place.caller};
     }
-    if (launch_place)
+    if (launch_place && call == Call::launch) {
         place.caller = launch_place;
-    launch_place = nullptr;
+        launch_place = nullptr;
+    }
     return place;
 }
 
@@ -130,7 +140,7 @@ unsigned number_of_thread()
     return thread_number - 1;
 }
 
-bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy_out || call == Call::free || call == Call::event_time; }
+bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time; }
 
 Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
@@ -138,7 +148,7 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
         fflush(stdout); // what kernels print comes behind it
     Place place = {};
     if (!n_open || call == Call::begin_call)
-        place = place_of_call();
+        place = place_of_call(call);
     Head head = {(int)call,    n_words,           payload.nbytes, (unsigned long long)place.caller, (unsigned long long)place.function,
                  host_clock(), number_of_thread(), n_open > 0};
     ReplyHead came;
@@ -157,17 +167,8 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     return reply;
 }
 
-// A thread that makes several messages one call has its turn already.
-void take_turn()
-{
-    if (!n_open)
-        pthread_mutex_lock(&turn);
-}
-void give_turn()
-{
-    if (!n_open)
-        pthread_mutex_unlock(&turn);
-}
+void take_turn() { pthread_mutex_lock(&turn); }
+void give_turn() { pthread_mutex_unlock(&turn); }
 
 thread_local cudaError_t last = cudaSuccess;
 cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
@@ -211,6 +212,8 @@ OneCall::~OneCall()
     --n_open;
     give_turn();
 }
+Turn::Turn() { take_turn(); }
+Turn::~Turn() { give_turn(); }
 Unlisted::Unlisted()
 {
     take_turn();
@@ -224,13 +227,13 @@ Unlisted::~Unlisted()
 TheirTurn::TheirTurn() : n_held(n_open)
 {
     n_open = 0;
-    if (n_held)
-        pthread_mutex_unlock(&turn);
+    for (int i = 0; i < n_held; ++i)
+        give_turn();
 }
 TheirTurn::~TheirTurn()
 {
-    if (n_held)
-        pthread_mutex_lock(&turn);
+    for (int i = 0; i < n_held; ++i)
+        take_turn();
     n_open = n_held;
 }
 

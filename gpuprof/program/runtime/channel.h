@@ -40,6 +40,12 @@ template <typename... Words> [[gnu::always_inline]] inline Reply ask(Call call, 
 
 Payload text(const char *s);
 
+// Nobody else calls while it lives.
+class Turn {
+public:
+    Turn();
+    ~Turn();
+};
 // Several messages that are one call of the program's; nobody else calls meanwhile.
 class OneCall {
 public:

@@ -23,6 +23,34 @@ bool is_direction(bool into, bool out_of, cudaMemcpyKind kind)
     return out_of || !(kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice);
 }
 
+constexpr size_t least_staged = 1 << 16; // below, the socket is as quick
+
+cudaError_t copy_piece(char *to, const char *from, size_t nbytes, bool into, cudaStream_t stream)
+{
+    Turn turn;
+    if (into) {
+        memcpy(staging(), from, nbytes);
+        return ask(Call::staged_in, to, nbytes, number(stream)).status;
+    }
+    const cudaError_t status = ask(Call::staged_out, from, nbytes, number(stream)).status;
+    if (!status)
+        memcpy(to, staging(), nbytes);
+    return status;
+}
+
+cudaError_t copy_staged(char *to, const char *from, size_t nbytes, bool into, cudaStream_t stream)
+{
+    if (nbytes <= staging_nbytes)
+        return copy_piece(to, from, nbytes, into, stream);
+    OneCall whole;
+    cudaError_t status = cudaSuccess;
+    for (size_t done = 0; done < nbytes && !status; done += staging_nbytes) {
+        const size_t left = nbytes - done;
+        status = copy_piece(to + done, from + done, left < staging_nbytes ? left : staging_nbytes, into, stream);
+    }
+    return status;
+}
+
 } // namespace
 
 cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind, cudaStream_t stream)
@@ -42,6 +70,8 @@ cudaError_t copy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind,
         return add_copy(graph, stream, to, from, nbytes, kind);
     if (into && out_of)
         return ask(Call::copy_within, to, from, nbytes, number(stream)).status;
+    if ((into || out_of) && nbytes >= least_staged)
+        return copy_staged((char *)to, (const char *)from, nbytes, into, stream);
     if (into)
         return ask_with(Payload{from, nbytes}, nullptr, Call::copy_in, to, number(stream)).status;
     if (out_of) {

@@ -23,32 +23,35 @@ namespace gpuprof {
 
 enum last_t { last };
 
+// Each member is a part of the line that calls it.
+#define GPUPROF_TASK_FACE __attribute__((always_inline, nodebug)) inline
+
 class task {
 public:
-    explicit task(const char *name) : is_open(gpuprof_begin_task), number(is_open ? gpuprof_begin_task(name) : 0) {}
+    GPUPROF_TASK_FACE explicit task(const char *name) : is_open(gpuprof_begin_task), number(is_open ? gpuprof_begin_task(name) : 0) {}
     // The launch, copy or wait that was asked for last.
-    explicit task(last_t) : is_open(false), number(gpuprof_last_task ? gpuprof_last_task() : 0) {}
-    ~task() { end(); }
+    GPUPROF_TASK_FACE explicit task(last_t) : is_open(false), number(gpuprof_last_task ? gpuprof_last_task() : 0) {}
+    GPUPROF_TASK_FACE ~task() { end(); }
     task(const task &) = delete;
     task &operator=(const task &) = delete;
 
-    void end()
+    GPUPROF_TASK_FACE void end()
     {
         if (is_open)
             gpuprof_end_task(number);
         is_open = false;
     }
     // False for a kind that there is not, or memory that is in no allocation.
-    bool relate(const char *kind, const task &other, const void *via = nullptr) const
+    GPUPROF_TASK_FACE bool relate(const char *kind, const task &other, const void *via = nullptr) const
     {
         return !gpuprof_relate || !gpuprof_relate(number, kind, other.number, via);
     }
-    bool depends_on(const task &other) const { return relate("depends on", other); }
-    bool contains(const task &other) const { return relate("contains", other); }
-    bool produces(const void *memory) const { return !gpuprof_relate || !gpuprof_relate(number, "produces", ~0ull, memory); }
-    bool consumes(const void *memory) const { return !gpuprof_relate || !gpuprof_relate(number, "consumes", ~0ull, memory); }
-    bool parameter(const char *name, const char *text) const { return !gpuprof_parameter || !gpuprof_parameter(number, name, "text", text); }
-    bool parameter(const char *name, double value) const
+    GPUPROF_TASK_FACE bool depends_on(const task &other) const { return relate("depends on", other); }
+    GPUPROF_TASK_FACE bool contains(const task &other) const { return relate("contains", other); }
+    GPUPROF_TASK_FACE bool produces(const void *memory) const { return !gpuprof_relate || !gpuprof_relate(number, "produces", ~0ull, memory); }
+    GPUPROF_TASK_FACE bool consumes(const void *memory) const { return !gpuprof_relate || !gpuprof_relate(number, "consumes", ~0ull, memory); }
+    GPUPROF_TASK_FACE bool parameter(const char *name, const char *text) const { return !gpuprof_parameter || !gpuprof_parameter(number, name, "text", text); }
+    GPUPROF_TASK_FACE bool parameter(const char *name, double value) const
     {
         char text[32];
         snprintf(text, sizeof text, "%.17g", value);
@@ -59,5 +62,6 @@ private:
     bool is_open;
     unsigned long long number;
 };
+#undef GPUPROF_TASK_FACE
 
 } // namespace gpuprof

@@ -1,0 +1,45 @@
+"""What whole programs cost: building one, calls, launches, copies."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+SOURCE = Path(__file__).parent / "program.cu"
+LINES = 500
+
+
+class Costs(NamedTuple):
+    """On the wall, without a recording or with one. Copies in MB/s, calls and repeated launches in microseconds."""
+
+    copy_in: float
+    copy_out: float
+    call: float
+    launch: float
+
+
+def costs(folder: Path, command: str) -> Costs:
+    """`command`: "run" or "collect". The program tells its own."""
+    words = [sys.executable, "-m", "gpuprof", command, str(SOURCE)]
+    words += ["-o", "program.gprec", "--force"] if command == "collect" else []
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    return Costs(*map(float, done.stderr.split()[-4:]))
+
+
+def build_seconds(folder: Path) -> float:
+    """Of a program of LINES lines in C++, its libraries built before, that has changed; the run is a part of it."""
+    kernels = "".join(f"__global__ void k{i}(float *p) {{ p[threadIdx.x] *= {i}; }}\n" for i in range(LINES // 2))
+    launches = "".join(f"        k{i}<<<1, 1>>>(nullptr);\n" for i in range(LINES // 2 - 10))
+    head = "#include <algorithm>\n#include <iostream>\n#include <vector>\n"
+    command = [sys.executable, "-m", "gpuprof", "run", "large.cu"]
+
+    def seconds(number: int) -> float:
+        main = f"int main(int argc, char **)\n{{\n    if (argc > {number})\n    {{\n{launches}    }}\n"
+        (folder / "large.cu").write_text(f'{head}{kernels}{main}    std::cout << "done\\n";\n}}\n')
+        start = time.perf_counter()
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        return time.perf_counter() - start
+
+    seconds(1)
+    return min(seconds(number) for number in (2, 3, 4))
