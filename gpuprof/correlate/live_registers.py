@@ -4,8 +4,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from gpuprof.correlate.program_tables import Code
-from gpuprof.isa.flow import Graph
-from gpuprof.isa.liveness import Block, live_words
+from gpuprof.isa.flow.graph import Graph
+from gpuprof.isa.flow.liveness import Block, live_words
 
 
 def live_rows(code: Code) -> Iterator[tuple[int, int]]:

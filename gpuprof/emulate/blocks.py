@@ -19,7 +19,7 @@ from gpuprof.emulate.together import barriers, cluster, control, mbarrier, servi
 from gpuprof.emulate.together.control import End, build_fall
 from gpuprof.emulate.together.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
-from gpuprof.isa.flow import BasicBlock
+from gpuprof.isa.flow.graph import BasicBlock
 from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of
 from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
 from gpuprof.isa.row import Opcode

@@ -7,7 +7,7 @@ from gpuprof.emulate.blocks import Block, CompiledModule, build_op
 from gpuprof.emulate.watch.executed import Site
 from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.emulate.watch.wrap import site_of, watched
-from gpuprof.isa.flow import BasicBlock
+from gpuprof.isa.flow.graph import BasicBlock
 
 
 class WatchedBlocks:

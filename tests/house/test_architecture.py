@@ -86,7 +86,6 @@ SUB_ROOMS = {
 MOST_FILES = 20
 CROWDED = {
     "timing/units": "flat: its docstring says why",
-    "cli": "one file a command, as its table has them",
 }
 INSIDES = ("numba.core", "llvmlite.binding")
 KNOWS_INSIDES = {

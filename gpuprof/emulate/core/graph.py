@@ -6,7 +6,7 @@ a loop are contiguous, so that all lanes leave a loop before any goes on after i
 promise either.
 """
 
-from gpuprof.isa.flow import Graph
+from gpuprof.isa.flow.graph import Graph
 
 
 class OrderedGraph(Graph):

@@ -13,7 +13,7 @@ from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.emulate.together.rendezvous import complete, lanes_outside, partners_of
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.control import N_BARRIERS
-from gpuprof.isa.flow import BasicBlock
+from gpuprof.isa.flow.graph import BasicBlock
 
 
 class Waiting(NamedTuple):

@@ -14,7 +14,7 @@ from gpuprof.emulate.core.operation import Env, Op, elementwise, full_row
 from gpuprof.emulate.core.spaces import OFFSET_MASK, RANK_SHIFT
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.flow import BasicBlock
+from gpuprof.isa.flow.graph import BasicBlock
 
 
 class ClusterBarrier:

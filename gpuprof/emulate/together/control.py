@@ -10,7 +10,7 @@ from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import FILE_OF_KIND, U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ
-from gpuprof.isa.flow import BasicBlock, branch_target
+from gpuprof.isa.flow.graph import BasicBlock, branch_target
 
 End = Callable[[Lanes], None]
 

@@ -31,7 +31,7 @@ from gpuprof.emulate.memory.access_records import records_of
 from gpuprof.emulate.together.barriers import with_idle_records
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.isa.encoding import PT, RZ, Instruction
-from gpuprof.isa.flow import BasicBlock
+from gpuprof.isa.flow.graph import BasicBlock
 
 COUNT = (1 << 20) - 1  # PTX ISA: counts are 1 to 2**20 - 1, bytes at most that in either direction
 BYTES_BIAS = 1 << 20

@@ -25,7 +25,7 @@ from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.errors import DeviceMemoryError
-from gpuprof.isa.flow import BasicBlock
+from gpuprof.isa.flow.graph import BasicBlock
 from gpuprof.isa.special import LAUNCH_SERVICE
 
 LONGEST_TEXT, STRETCH_NBYTES = 4096, 64

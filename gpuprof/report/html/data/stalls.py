@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.flow.graph import is_branch
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.report.endings import name_of, place
 from gpuprof.report.html.profile import Profile
@@ -97,8 +97,7 @@ def loop_rows(profile: Profile) -> Iterator[tuple[int, int]]:
 
 def target(instruction: Instruction) -> int:
     """The address that a branch names; -1 of any other instruction."""
-    row = BY_NAME.get(instruction.opcode)
-    found = TARGET.search(instruction.text) if row and row.kind == "branch" else None
+    found = TARGET.search(instruction.text) if is_branch(instruction.opcode) else None
     return int(found[1], 16) if found else -1
 
 

@@ -67,7 +67,7 @@ class Source {
     this.panes = [];
     this.boxes = new Map();
     this.body = el("div", { class: "panes" });
-    this.below = el("div", { class: "below" });
+    this.below = el("div", { class: "below", role: "region", "aria-label": "Selected row", tabindex: "0" });
     this.element = el("div", { class: "source" }, this.toolbar(), this.body, this.below);
     this.keys = (event) => this.key(event);
     document.addEventListener("keydown", this.keys);

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 
-from gpuprof.isa.liveness import Block, live_words
+from gpuprof.isa.flow.liveness import Block, live_words
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Code, Kernel

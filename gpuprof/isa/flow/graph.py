@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuprof.isa.encoding import PT, Instruction, decode
 from gpuprof.isa.kinds import kinds_of
+from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.program import basic_block_starts
 
 FALLS_AFTER_GUARD = kinds_of("branch", "exit", "return", "branch_indirect", "trap")
@@ -24,6 +25,11 @@ class BasicBlock(NamedTuple):
     def after(self) -> int:
         """Instruction index that follows the block."""
         return self.first + len(self.instructions)
+
+
+def is_branch(opcode: str) -> bool:
+    """Whether instructions of this name jump to a place that they name; False for a name that is not ours."""
+    return opcode in BY_NAME and BY_NAME[opcode].kind == "branch"
 
 
 def branch_target(block: BasicBlock) -> int:
