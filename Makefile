@@ -26,12 +26,12 @@ demo: $(READY) ## collect, correlate and report on samples/transpose.cu
 interop: $(READY) ## install Triton and numba-cuda, which some tests need
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[interop]'
 
-tools: $(READY) ## install other tools that open what we export
-	$(BIN)/pip install --quiet --disable-pip-version-check llnl-hatchet perfetto prometheus_client jsonschema
-	npm install --silent --no-audit --no-fund --prefix build/tools pprof-format speedscope
+tools: $(READY) ## install other tools that open what we write
+	$(BIN)/pip install --quiet --disable-pip-version-check llnl-hatchet perfetto prometheus_client jsonschema playwright
+	npm install --silent --no-audit --no-fund --prefix build/tools pprof-format speedscope axe-core
 
-page-test: tools ## run the tests of exports, with these tools
-	$(BIN)/python -m pytest -q -rs tests/export
+page-test: tools ## run the tests of the page (in a Chromium) and of exports, with these tools
+	$(BIN)/python -m pytest -q -rs tests/page tests/export
 
 test: $(READY) ## run the tests, on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'

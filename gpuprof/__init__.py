@@ -2,13 +2,17 @@
 
 
 def __getattr__(name: str):
-    """`Device`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for: importing gpuprof
-    stays quick.
+    """`Device`, `Recording`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for:
+    importing gpuprof stays quick.
     """
     if name == "Device":
         from gpuprof.run.script_device import device_of_script
 
         return device_of_script
+    if name == "Recording":
+        from gpuprof.report.html.recording import Recording
+
+        return Recording
     if name in ("TensorMap", "Im2col"):
         from gpuprof.device import tensormap
 

@@ -12,6 +12,8 @@ NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MOST_NAME - 1}}}")  # of a trace generat
 ADVICE = "advice"  # what could be faster, and is not wrong
 SEVERITIES = ("error", "warning", "note", ADVICE)  # worst first
 
+MOST_TOLD = 100  # errors that a run shows
+
 
 class Result(NamedTuple):
     """One comparison. Numbers of an array's type are texts, as numpy writes them, also infinite ones."""

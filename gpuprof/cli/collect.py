@@ -9,6 +9,7 @@ from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 from gpuprof.cli.options.building import build_options
+from gpuprof.cli.options.checking import checking_options, end_with, findings_of, say_errors
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.recording import (
@@ -71,6 +72,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     help="Time blocks of a large launch until its rate settles, and extrapolate the rest.",
 )
 @recording_options
+@checking_options
 @click.option(
     "--no-profile-from-start",
     "waits_for_start",
@@ -110,6 +112,9 @@ def command(
     no_accesses: bool,
     rules: str | None,
     waits_for_start: bool,
+    error_exitcode: int,
+    limit: int,
+    suppressions: str | None,
     save_stream: bool,
     wanted,
     output: Path | None,
@@ -137,7 +142,7 @@ def command(
         requests = [] if file.suffix == ".py" or sources else _requests(file, launches)
         folder = Path() if launches else file.parent  # of the arrays' files
         inputs = list(_inputs(file, chip_name, options, requests, folder, wanted, script_args))
-        claim(output, recording, [*inputs, *([Path(rules)] if rules else [])], force)
+        claim(output, recording, [*inputs, *map(Path, filter(None, (rules, suppressions)))], force)
         claim_saves(wanted, output, inputs, force)
 
         from gpuprof.chips.changes import parse_changes
@@ -150,6 +155,7 @@ def command(
     record, registers = form_and_registers(record, registers)
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
 
+    findings = findings_of(limit, suppressions)
     results = []
 
     codes = []
@@ -194,23 +200,31 @@ def command(
                 script_args,
             ),
             **load_settings(load_base),
+            findings=findings,
             **trace_settings(traces),
             **relation_settings(no_accesses, rules),
         )
-        recorder = record_passes(output, settings, run, passes or 1)
+        try:
+            recorder = record_passes(output, settings, run, passes or 1)
+        finally:
+            say_errors(terminal, settings)
     say_results(terminal, results)
     terminal.say(recorded_text(recorder, passes or 1, output))
     if codes:
         _say_code(terminal, codes[0], output)
     raise_if_wrong(results, f"{output} is written and says so")
+    end_with(findings, error_exitcode)
 
 
 def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, ...]) -> tuple[Path, ...]:
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
+    from gpuprof.program.binary import is_binary
     from gpuprof.run.program import check_sources, is_host_source, is_source, is_whole_program
 
+    if is_binary(file) and not others:
+        return (file,)
     sources = (file, *map(Path, others))
     has_more = len(sources) > 1 and all(map(is_source, sources))
     if not (has_more or is_host_source(file) or is_whole_program(file)):

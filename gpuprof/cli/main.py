@@ -26,15 +26,24 @@ COMMANDS = {
     "correlate": "Turn a recording into a database (SQLite).",
     "import": "Read a profile of a card that another tool measured.",
     "report": "Show where the cycles went.",
+    "view": "Show a profile in the browser.",
     "relate": "Show which launches could run at the same time, and measure it.",
     "export": "Write a profile in another tool's format.",
     "quality": "Show the error of the samples, by period.",
     "check": "Compare with a committed baseline; exit 3 on a regression.",
     "sweep": "Run one file on a table of chips and parameters.",
+    "predict": "Predict times, scores and bottlenecks on other chips.",
     "fidelity": "Compare the model with published measurements.",
     "list": "List chips, stalls, causes, triggers, metrics, samples.",
     "explain": "Explain a word of the reports: a reason, column, metric, ...",
 }
+# Commands in a sub-room.
+ROOMS = {"quality": "trust", "fidelity": "trust"}
+
+
+def module_of(name: str) -> str:
+    """The module whose `command` a command of the table is."""
+    return ".".join(["gpuprof.cli", *([ROOMS[name]] if name in ROOMS else []), name])
 
 
 class Interrupted(BaseException):
@@ -49,7 +58,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             near = suggestion(name, COMMANDS)
             raise click.UsageError(f"No such command {name!r}{f'; {near}' if near else ''}", ctx)
-        return importlib.import_module(f"gpuprof.cli.{name}").command
+        return importlib.import_module(module_of(name)).command
 
     # A reader that goes away is met here, since click itself would make it exit code 1.
 

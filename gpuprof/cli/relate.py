@@ -33,7 +33,7 @@ def command(display: Display, file: Path, measure: int | None):
     """
     from gpuprof.cli.progress.terminal import Terminal
     from gpuprof.correlate.database import reading
-    from gpuprof.correlate.task_queries import critical_path, host_launches, pairs, read_tasks
+    from gpuprof.correlate.tasks.queries import critical_path, host_launches, pairs, read_tasks
     from gpuprof.isa.printing.printable import printable
 
     with Terminal(display) as terminal:
@@ -79,7 +79,7 @@ def verdict(measured) -> str:
 def _measured(file: Path, tasks, numbers: dict[int, int], found: list, database):
     from typing import NamedTuple
 
-    from gpuprof.correlate.task_queries import critical_path
+    from gpuprof.correlate.tasks.queries import critical_path
     from gpuprof.relate.critical import Path as Chain
     from gpuprof.run.relaxed import Measured, alone, listed, measure, run_stream
     from gpuprof.run.replay import chip_of

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.checking import checking_options, end_with, findings_of, say_errors
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
@@ -42,6 +43,7 @@ from gpuprof.cli.progress.display import Display
 )
 @click.option("--max-cycles", type=Cycles(1), metavar="N", help="Stop a kernel after N cycles.")
 @recording_options
+@checking_options
 @click.option(
     "-o",
     "--output",
@@ -64,6 +66,9 @@ def command(
     traces: tuple[str, ...],
     no_accesses: bool,
     rules: str | None,
+    error_exitcode: int,
+    limit: int,
+    suppressions: str | None,
     output: Path | None,
     force: bool,
 ):
@@ -77,7 +82,7 @@ def command(
     gpuprof replay train.gprec --period 64 --mode all -o close.gprec
     """
     output = output or Path(f"{file.stem}-replay.gprec")
-    claim(output, recording, (file, Path(chip_name or ""), *([Path(rules)] if rules else [])), force)
+    claim(output, recording, (file, Path(chip_name or ""), *map(Path, filter(None, (rules, suppressions)))), force)
 
     from gpuprof.chips import load_chip
     from gpuprof.chips.changes import parse_changes
@@ -96,6 +101,7 @@ def command(
         )
     registers = _completed(registers)
     others = [*recording_flags(params, passes, load_base, traces), *relation_flags(no_accesses, rules)]
+    findings = findings_of(limit, suppressions)
     passes = passes or passes_of(stream.meta["sampling"])
     with Terminal(display) as terminal:
         settings = Settings(
@@ -109,21 +115,26 @@ def command(
             observer=terminal,
             command=_command_text(file, chip_name, given, record, max_cycles, others),
             **load_settings(load_base),
+            findings=findings,
             **trace_settings(traces),
             **relation_settings(no_accesses, rules),
         )
         _notice_model(terminal, stream)
         fixed = frozenset(registers)
-        recorder = record_passes(
-            output,
-            settings,
-            lambda given: replay(stream, given, saved_load_bases=load_base is None, fixed=fixed),
-            passes,
-            fixed,
-        )
+        try:
+            recorder = record_passes(
+                output,
+                settings,
+                lambda given: replay(stream, given, saved_load_bases=load_base is None, fixed=fixed),
+                passes,
+                fixed,
+            )
+        finally:
+            say_errors(terminal, settings)
     say_results(terminal, stream.results)
     terminal.say(recorded_text(recorder, passes, output))
     raise_if_wrong(stream.results, f"they are those of {file}; {output} is written and says so")
+    end_with(findings, error_exitcode)
 
 
 def _completed(registers: dict) -> dict:

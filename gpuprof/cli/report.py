@@ -9,6 +9,8 @@ from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.listed import ListedCommand
 from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.outputs import claim
+from gpuprof.cli.options.page import HTML, html_page, page_options, write_page
 from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
@@ -24,6 +26,7 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
     short_help="Show where the cycles went.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
+@click.argument("other", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--page",
     type=NearChoice(tuple(PAGES)),
@@ -36,7 +39,8 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
     "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."
 )
 @click.option("--task", metavar="NAME", help="Show what this task or buffer is related to; #N is task N.")
-@format_option(csv="as Nsight Compute exports its source page", json="versioned")
+@format_option("html", csv="as Nsight Compute exports its source page", json="versioned")
+@page_options
 @click.option(
     "--vocabulary",
     type=VOCABULARY,
@@ -53,8 +57,23 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
     "of warps at the one behind it.",
 )
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(file, page, kernel, launch, source_lines, isa, task, format_, vocabulary, attribution, width):
-    """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction."""
+def command(
+    file, other, page, kernel, launch, source_lines, isa, task, format_, output, force, vocabulary, attribution, width
+):
+    """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction.
+
+    With --html, OTHER may name a second profile: the page compares it with FILE.
+    """
+    if format_ == HTML:
+        refuse_beside_html(
+            {"--page": page, "--source-lines": source_lines, "--isa": isa or None, "--task": task, "--width": width}
+        )
+        if attribution != "waiting":
+            raise UsageError(f"--attribution {attribution}: a page shows stalls at the instruction that waits")
+    if other is not None and format_ != HTML:
+        raise UsageError(f"{other}: two profiles make a page for a browser: give --html NAME")
+    if output is not None:
+        claim(output, html_page, [file, *([other] if other else [])], force)
     lines = parse_lines(source_lines) if source_lines is not None else None
     if lines is not None and not takes(page, "--source-lines"):
         raise UsageError(f"--source-lines selects lines of the source page; leave it out with --page {page}")
@@ -85,12 +104,16 @@ def command(file, page, kernel, launch, source_lines, isa, task, format_, vocabu
             report = replace(report, related=read_task_report(db, page, task))
         if page == "api":
             report = replace(report, calls=tuple(read_api_calls(db)))
-    check_measured(report, page is None or PAGES[page].needs_cycles)
+        check_measured(report, page is None or PAGES[page].needs_cycles)
+        text = html_text(db, report, other, kernel, launch) if format_ == HTML else ""
     report = attributed(report, attribution)
     if lines is not None:
         check_lines(report, lines)
     tolerant(sys.stdout)
-    PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa, task), width)
+    if format_ == HTML:
+        print_html(text, output)
+    else:
+        PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa, task), width)
     if page is None or PAGES[page].needs_cycles:
         check_sampled(report)
 
@@ -98,6 +121,40 @@ def command(file, page, kernel, launch, source_lines, isa, task, format_, vocabu
 def takes(page: str | None, flag: str) -> bool:
     """Whether a flag goes with a page, or with the default."""
     return page is None or flag in PAGES[page].flags
+
+
+def refuse_beside_html(options: dict[str, object]) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise UsageError(
+            f"{given[0]} goes with text, csv and json; leave it out: the page for a browser has every view"
+        )
+
+
+def html_text(database, report, other: Path | None, kernel: str | None, launch: int | None) -> str:
+    """The page of a report, beside that of the profile `other` if one is given."""
+    from dataclasses import replace
+
+    from gpuprof.correlate.database import reading
+    from gpuprof.report.html.page import html_of
+    from gpuprof.report.html.profile import Profile
+    from gpuprof.report.measured import check_measured
+    from gpuprof.report.queries import read_report
+
+    shown = Profile(database, report)
+    if other is None:
+        return html_of([shown])
+    with reading(other) as second:
+        beside = replace(read_report(second, kernel, launch), vocabulary=report.vocabulary)
+        check_measured(beside)
+        return html_of([shown, Profile(second, beside)])
+
+
+def print_html(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_page(text, output)
 
 
 def print_text(report, request, width: int | None) -> None:

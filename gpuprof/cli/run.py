@@ -7,6 +7,8 @@ import click
 
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.options.checking import checking_options, end_with, findings_of, say_errors
+from gpuprof.cli.options.recording import TRACE_FLAG, trace_settings
 from gpuprof.cli.progress.display import Display
 from gpuprof.run.build import BuildOptions
 
@@ -20,6 +22,8 @@ from gpuprof.run.build import BuildOptions
 @click.option(
     "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
 )
+@TRACE_FLAG
+@checking_options
 @compiler_options
 @click.pass_obj
 def command(
@@ -28,12 +32,17 @@ def command(
     chip_name: str | None,
     timed: bool,
     max_cycles: int | None,
+    traces: tuple[str, ...],
+    error_exitcode: int,
+    limit: int,
+    suppressions: str | None,
     options: BuildOptions,
 ):
     """Build the program of FILES (.cu, .cpp, .c), run it with the arguments behind `--`, and end with its exit code.
 
     \b
     gpuprof run app.cu -- --size 1024
+    gpuprof run app.cu --trace memcheck --trace racecheck --error-exitcode 1
     gpuprof run main.cu kernels.cu io.cpp -I include
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
@@ -41,9 +50,20 @@ def command(
     from gpuprof.run.settings import Settings
 
     check_sources(files)
+    findings = findings_of(limit, suppressions)
     with WithoutLaunches(display) as terminal:
         settings = Settings(
-            chip_name=chip_name, is_timed=timed, max_cycles=max_cycles, options=options, observer=terminal
+            chip_name=chip_name,
+            is_timed=timed,
+            max_cycles=max_cycles,
+            options=options,
+            observer=terminal,
+            findings=findings,
+            **trace_settings(traces),
         )
-        code = run_program(files, arguments_behind(), settings)
+        try:
+            code = run_program(files, arguments_behind(), settings)
+        finally:
+            say_errors(terminal, settings)
+        end_with(findings, error_exitcode)
     sys.exit(code if code >= 0 else 128 - code)

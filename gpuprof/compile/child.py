@@ -33,8 +33,12 @@ OUTPUT = Limit("GPUPROF_COMPILER_OUTPUT_MB", 512, "MiB of output")
 LIMITS = (MEMORY, TIME, OUTPUT)
 MOST = 1 << 30  # of a limit, in its unit
 
-# What compilers, C++'s library and Python say when they get no more memory.
-NO_MEMORY = re.compile(rb"out of memory|bad_alloc|MemoryError|cannot allocate memory|unable to allocate", re.IGNORECASE)
+# What compilers, C++'s library and Python say when they get no more memory. A linker names std::bad_alloc as a symbol.
+NO_MEMORY = re.compile(
+    rb"out of memory|(instance of '|of type |what\(\): +)std::bad_alloc|MemoryError|cannot allocate memory"
+    rb"|unable to allocate",
+    re.IGNORECASE,
+)
 TOO_LARGE = re.compile(rb"file too large", re.IGNORECASE)
 # A shell sets the limits and becomes the compiler. What a system does not know it leaves as it is: macOS has no -v.
 SHELL = """\

@@ -22,6 +22,7 @@ from gpuprof.compile.passes.byval import copy_in_callee
 from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
+from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
 from gpuprof.compile.passes.unrolled import unroll_once
 
@@ -156,7 +157,7 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     )
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
-    ir, cluster_dims = take_cluster_dims(_INSTANCE.sub("", ir))
+    ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace(
         "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from gpuprof.base.scratch import temporary_folder
-from gpuprof.compile import cache, toolchain
+from gpuprof.compile import cache, cccl, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
 from gpuprof.compile.features import feature_macros
@@ -106,7 +106,8 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
         if LAUNCHES.encode() in done.errors:
             done = run([*command[:-1], LAUNCHES, UNIT_NAME, "-"])
         if done.code:
-            raise CompileError(f"{path} does not compile", diagnostics_of(done))
+            said = diagnostics_of(done)
+            raise CompileError(f"{path} does not compile{cccl.hint_for(said)}", said)
         return done.out.decode("utf-8", "replace"), headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace")
         )

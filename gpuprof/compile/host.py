@@ -4,19 +4,28 @@ import platform
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.compile import toolchain
+from gpuprof.compile import cccl, toolchain
 from gpuprof.errors import CompileError
 
 MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
 
+_RUNTIME = (
+    "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+    # frames of the library are chained, so that it finds who called it (channel.cpp)
+    "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(toolchain.INCLUDE / "gpuprof"),
+)  # fmt: skip
+
 
 class HostToolchain(NamedTuple):
-    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library."""
+    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library;
+    `shared`: for all of it as a shared library for glibc.
+    """
 
     clang: tuple[str, ...]
     host: tuple[str, ...]
     cuda: tuple[str, ...]
     library: tuple[str, ...]
+    shared: tuple[str, ...]
     link: tuple[str, ...]
     link_cxx: tuple[str, ...]
     folders: tuple[str, ...]  # of headers that come with a package
@@ -34,11 +43,12 @@ def host_toolchain() -> HostToolchain:
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools = toolchain.find()
+    tools, found = toolchain.find(), cccl.find()
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-    headers = ("-isystem", str(toolchain.INCLUDE), *toolchain.library_flags(library, machine))
-    common = (f"--target={target}", "-fno-pie", *headers)
+    ours = ("-isystem", str(toolchain.INCLUDE), *toolchain.cccl_flags(found))
+    headers = (*ours, *toolchain.library_flags(library, machine))
+    common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
         host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/places.py reads them
@@ -46,11 +56,13 @@ def host_toolchain() -> HostToolchain:
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
         ),
-        library=(*common, "-x", "c++", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
-                 # frames of the library are chained, so that it finds who called it (channel.cpp)
-                 "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(toolchain.INCLUDE / "gpuprof")),
+        library=(*common, "-x", "c++", *_RUNTIME),
+        shared=(
+            zig, "c++", "-target", f"{machine}-linux-gnu.2.17", "-shared", "-fPIC", "-nostdlib++", "-lpthread", "-s",
+            "-isystem", str(toolchain.INCLUDE), *_RUNTIME,
+        ),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
-        folders=tuple(toolchain.library_names(library).values()),
+        folders=tuple(toolchain.library_names(library, found).values()),
         identity=f"{tools.identity} {target}",
     )  # fmt: skip

@@ -8,7 +8,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.compile import cache
+from gpuprof.compile import cache, cccl
+from gpuprof.compile.cccl import Cccl
 from gpuprof.errors import CompileError
 
 INCLUDE = Path(__file__).parent / "include"
@@ -20,8 +21,8 @@ _HOST = "x86_64-unknown-linux-musl"
 # No noundef analysis: lanes that a shuffle does not read may leave the variable they pass unset, and must stay free to.
 _DEVICE = (
     "-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version", "-fuse-cuid=none",
-    "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone", "-ffp-contract=fast", "-g",
-    "-Xclang", "-debug-info-kind=limited",
+    "-Wno-register", "-std=c++20", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-O0-optnone",
+    "-ffp-contract=fast", "-g", "-Xclang", "-debug-info-kind=limited",
     "-Xclang", "-no-enable-noundef-analysis", "-Xclang", "-fcuda-short-ptr", "-mllvm", "--nvptx-short-ptr",
     "-fdebug-compilation-dir=.", "-emit-llvm", "-S",
 )  # fmt: skip
@@ -77,11 +78,11 @@ def library_flags(library: Path, machine: str = "x86_64") -> list[str]:
 
 def find(clang: str | None = None) -> Toolchain:
     """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
-    headers.
+    headers. Thrust and CUB are beside it where they are installed.
 
     Raises CompileError when there is none.
     """
-    wheel = _wheel()
+    wheel, headers = _wheel(), cccl.find()
     if clang is None and wheel is None:
         raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:
@@ -93,26 +94,36 @@ def find(clang: str | None = None) -> Toolchain:
             )
         stamp = Path(found).stat()
         identity = f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
-        return Toolchain((found,), _flags(None), library_names(None), Path(found).name, _identity(identity))
-    name = f"ziglang {version('ziglang')}"
-    return Toolchain(
-        (str(wheel / "zig"), "clang"), _flags(wheel / "lib"), library_names(wheel / "lib"), name, _identity(name)
-    )
+        names = library_names(None, headers)
+        return Toolchain((found,), _flags(None, headers), names, Path(found).name, _identity(identity, headers))
+    name, library = f"ziglang {version('ziglang')}", wheel / "lib"
+    names = library_names(library, headers)
+    return Toolchain((str(wheel / "zig"), "clang"), _flags(library, headers), names, name, _identity(name, headers))
 
 
-def _flags(library: Path | None) -> tuple[str, ...]:
-    ours = ("-isystem", str(INCLUDE), "-include", str(PRELUDE))
+def _flags(library: Path | None, headers: Cccl | None) -> tuple[str, ...]:
+    ours = ("-isystem", str(INCLUDE), *cccl_flags(headers), "-include", str(PRELUDE))
     theirs = library_flags(library) if library is not None else []
     # Their place differs from machine to machine; what they are called in a profile must not.
-    names = [f"-fdebug-prefix-map={folder}={name}" for name, folder in library_names(library).items()]
+    names = [f"-fdebug-prefix-map={folder}={name}" for name, folder in library_names(library, headers).items()]
     return (*_DEVICE, f"--target={_HOST}", *ours, *theirs, *names)
 
 
-def library_names(library: Path | None) -> dict[str, str]:
+def cccl_flags(headers: Cccl | None) -> tuple[str, ...]:
+    """Where clang finds the headers of Thrust, CUB and libcu++."""
+    return ("-isystem", str(headers.folder)) if headers else ()
+
+
+def library_names(library: Path | None, headers: Cccl | None) -> dict[str, str]:
     """The name that stands for a folder of headers in debug info -> the folder."""
     found = {"<gpuprof>": str(INCLUDE)}
-    return found if library is None else found | {"<ziglang>": str(library)}
+    if library is not None:
+        found["<ziglang>"] = str(library)
+    if headers is not None:
+        found["<cccl>"] = str(headers.folder)
+    return found
 
 
-def _identity(clang: str) -> str:
-    return f"{clang}, llvmlite {version('llvmlite')}, {cache.own_files()}"
+def _identity(clang: str, headers: Cccl | None) -> str:
+    used = f", {headers.identity}" if headers else ""
+    return f"{clang}, llvmlite {version('llvmlite')}{used}, {cache.own_files()}"

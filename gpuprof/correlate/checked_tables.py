@@ -56,6 +56,7 @@ RANGES = {
     "ptx_line": (0, (1 << 32) - 1),
     "depth": (1, MAX_INLINE_DEPTH),
     "least_cycles": (1, MAX_COUNT),
+    "least_lines": (-1, MAX_COUNT),
     "access_nbytes": (0, MOST_ACCESS_NBYTES),
     "mask": (0, (1 << 32) - 1),
     **dict.fromkeys(("stride_0", "stride_1", "stride_2"), STRIDE),
@@ -112,11 +113,12 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_metrics(database)
     yield from in_names(database)
     yield from in_patterns(database)
+    yield from in_activity(database)
     yield from map(Wrong, wrong_tables(database))
 
 
 def in_values(database: sqlite3.Connection, table: Table) -> Iterator[Wrong]:
-    rules = {column.name: sound(column) for column in table.columns}
+    rules = {column.name: sound(column, referred(database, column)) for column in table.columns}
     counts = [column.name for column in table.columns if adds_up(column, table)]
     outside = "SUM(pc NOT IN (SELECT pc FROM instructions))" if is_charged(table) else "0"
     sums = "".join(f", TOTAL({name})" for name in counts)
@@ -155,12 +157,30 @@ def adds_up(column: Column, table: Table) -> bool:
     return column.type == "INTEGER" and not column.parent and column.name not in RANGES and column.name not in table.key
 
 
-def sound(column: Column) -> str:
-    """SQL that is true of a value that may stand in a column. Types first: any text is more than any number."""
+def referred(database: sqlite3.Connection, column: Column) -> str:
+    """SQL of what a column may refer to, "" where it refers to nothing. A row number is looked up among all, where
+    these have gaps: to compare it with the first and the last is several times as fast.
+    """
+    if not column.parent:
+        return ""
+    if column.type == "INTEGER":
+        key = column.parent_key
+        # an index may not hold what its table does
+        query = f"SELECT COUNT(*), MIN({key}), MAX({key}) FROM {column.parent} NOT INDEXED"
+        n, low, high = database.execute(query).fetchone()
+        if n and isinstance(low, int) and isinstance(high, int) and high - low + 1 == n:
+            return f"BETWEEN {low} AND {high}"
+    return f"IN (SELECT {column.parent_key} FROM {column.parent})"
+
+
+def sound(column: Column, among: str) -> str:
+    """SQL that is true of a value that may stand in a column. Types first: any text is more than any number. among: see
+    `referred`.
+    """
     name = column.name
     rule = SOUND[column.type](name)
-    if column.parent:
-        rule += f" AND {name} IN (SELECT {column.parent_key} FROM {column.parent})"
+    if among:
+        rule += f" AND {name} {among}"
     return f"({name} IS NULL OR {rule})" if column.may_be_null else f"({rule})"
 
 
@@ -244,6 +264,21 @@ def in_names(database: sqlite3.Connection) -> Iterator[Wrong]:
         ).fetchone()
         if row:
             yield Wrong(f"{table} has {row[1]:,} rows of launch {row[0]}; the limit is {most:,}")
+
+
+def in_activity(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """Bins are looked up by their numbers, and what is in them is divided by their lengths."""
+    row = database.execute(
+        "SELECT launch FROM activity GROUP BY launch "
+        "HAVING MAX(bin) <> COUNT(*) - 1 OR MIN(bin) < 0 OR MIN(end_cycle - begin_cycle) < 0 LIMIT 1"
+    ).fetchone()
+    if row:
+        yield Wrong(f"activity has bins of launch {row[0]} that do not follow each other")
+    row = database.execute(
+        "SELECT launch, bin FROM activity_stalls EXCEPT SELECT launch, bin FROM activity LIMIT 1"
+    ).fetchone()
+    if row:
+        yield Wrong(f"activity_stalls has bin {row[1]} of launch {row[0]}, which activity has not")
 
 
 def in_patterns(database: sqlite3.Connection) -> Iterator[Wrong]:

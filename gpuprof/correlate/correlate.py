@@ -21,15 +21,23 @@ from gpuprof.correlate.program_tables import (
     read_codes,
     source_texts,
 )
-from gpuprof.correlate.relations import fill_relations
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.tasks.fill import fill_relations
 from gpuprof.correlate.traces import fill_traces, finding_rows
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.stalls import N_REASONS, REASONS
 from gpuprof.records.reader import Launch, Recording, read_recording
-from gpuprof.records.schema import COUNTERS_DTYPE, LOSSES_DTYPE, STALL_LENGTHS_DTYPE, STALLS_DTYPE
+from gpuprof.records.schema import (
+    ACCESS_COUNTERS_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
+    COUNTERS_DTYPE,
+    LOSSES_DTYPE,
+    REUSE_SCOPES,
+    STALL_LENGTHS_DTYPE,
+    STALLS_DTYPE,
+)
 
 # Fixed, so that the file's bytes do not depend on how SQLite was built.
 PRAGMAS = f"""
@@ -59,6 +67,19 @@ SAMPLED_COUNTER_COLUMNS = (
         "dram_nbytes",
     ),
 )
+COLUMNS_OF = {
+    "access_counters": tuple(name for name in ACCESS_COUNTERS_DTYPE.names if name != "reserved"),
+    "block_counters": (
+        *("block", "sm", "warps", "start_cycle", "end_cycle", "issue_slots", "issue_cycles", "resident_cycles"),
+        *("l1_sectors", "l1_hits", "l2_requests", "l2_request_cycles", "l2_sectors", "l2_hits"),
+        *("dram_read_sectors", "dram_write_sectors"),
+    ),
+    "warp_counters": (
+        *("block", "warp", "sm", "start_cycle", "end_cycle", "issue_slots", "issue_cycles"),
+        *("fixed_cycles", "memory_cycles", "short_cycles", "barrier_cycles", "throttle_cycles", "fetch_cycles"),
+        *("turn_cycles", "other_cycles"),
+    ),
+}
 MAX_INTEGER = (1 << 63) - 1
 LAST_BIN = 62  # of stall lengths whose least is such an integer
 
@@ -66,8 +87,8 @@ LAST_BIN = 62  # of stall lengths whose least is such an integer
 def correlate(recording: Path, database: Path) -> Recording:
     """Write the database of a recording; the same recording gives the same bytes. Nothing is left behind on an error.
 
-    A damaged recording is correlated up to its damage. Returns what was read of the recording, samples left out.
-    Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
+    A damaged recording is correlated up to its damage. Returns what was read of the recording, without samples and
+    tasks. Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
     """
     try:
         with replacing(Path(database)) as partial:
@@ -137,17 +158,35 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
             "sampled_counters",
             integer_rows(recording, number, launch.sampled_counters, SAMPLED_COUNTER_COLUMNS),
         )
+        insert(database, "reuse_distances", reuse_rows(recording, number, launch.reuse_distances))
+        for table, rows in (
+            ("access_counters", launch.access_counters),
+            ("block_counters", launch.block_counters),
+            ("warp_counters", launch.warp_counters),
+        ):
+            insert(database, table, integer_rows(recording, number, rows, COLUMNS_OF[table]))
         insert(database, "ledger", reason_rows(recording, number, launch.ledger, "ledger", ("pc", "reason", "cycles")))
         insert(database, "stalls", reason_rows(recording, number, launch.stalls, "stalls", STALLS_DTYPE.names))
         insert(database, "stall_lengths", length_rows(recording, number, launch.stall_lengths))
+        insert(database, "activity", activity_rows(recording, number, launch))
+        insert(
+            database,
+            "activity_stalls",
+            reason_rows(recording, number, launch.activity_stalls, "activity", ACTIVITY_STALLS_DTYPE.names),
+        )
+        insert(
+            database,
+            "activity_of_sms",
+            integer_rows(recording, number, launch.activity_of_sms, ("sm", "active_cycles")),
+        )
         insert(database, "causes", cause_rows(recording, number, launch.causes))
         insert(database, "bank_patterns", pattern_rows(recording, number, launch.bank_patterns))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
     insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
     fill_traces(database, recording)
     insert(database, "findings", finding_rows(recording))
+    fill_api_calls(database, recording)  # looks at the tasks, which the next one takes out of the recording
     fill_relations(database, recording)
-    fill_api_calls(database, recording)
     insert(database, "meta", sorted(meta_items(recording, database).items()))
     add_advice(database, len(recording.findings))
 
@@ -217,6 +256,26 @@ def length_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable
     return ((launch, pc, reason, 1 << bin_, stalls) for launch, pc, reason, bin_, stalls in found)
 
 
+def activity_rows(recording: Recording, number: int, launch: Launch) -> Iterable[tuple]:
+    """Rows of `activity`. Raises FileFormatError where bins do not follow each other within the launch."""
+    rows = launch.activity
+    if launch.end is None:
+        return
+    if not len(rows):
+        if len(launch.activity_stalls):
+            raise FileFormatError(f"{recording.path}: launch {number} lacks the bins of its activity")
+        return
+    begins = [*rows["cycle"].tolist(), launch.end["end_cycle"]]
+    lengths = rows["bin_cycles"].tolist()
+    each = zip(begins[:-2], lengths[:-1], begins[1:-1], strict=True)
+    follow = all(begin + length == after for begin, length, after in each)
+    inside = launch.end["start_cycle"] <= begins[0] and begins[-2] <= begins[-1]
+    if not follow or not inside or int(launch.activity_stalls["bin"].max(initial=0)) >= len(rows):
+        raise FileFormatError(f"{recording.path}: launch {number} has bins of time that do not follow each other")
+    for bin_, sm_cycles in enumerate(rows["sm_active_cycles"].tolist()):
+        yield number, bin_, begins[bin_], begins[bin_ + 1], sm_cycles
+
+
 PATTERN_COLUMNS = (
     *("pc", "warps", "mask", "stride_0", "lanes_0", "stride_1", "lanes_1", "stride_2", "lanes_2", "first", "end"),
 )
@@ -233,6 +292,20 @@ def pattern_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterabl
         yield launch, pc, seen[pc], *rest
 
 
+def reuse_rows(recording: Recording, number: int, rows: np.ndarray) -> Iterable[tuple]:
+    """Rows of `reuse_distances`. Raises FileFormatError for a scope that there is not."""
+    if len(rows) and int(rows["scope"].max()) >= len(REUSE_SCOPES):
+        raise FileFormatError(f"{recording.path}: launch {number} has reuse distances of scope {rows['scope'].max()}")
+    if len(rows) and int(rows["least_lines"].min()) < FIRST_ACCESS:
+        raise FileFormatError(
+            f"{recording.path}: launch {number} has reuse distances of {rows['least_lines'].min()} lines"
+        )
+    columns = ("scope", "least_lines", "lines", "sectors", "store_sectors")
+    found = integer_rows(recording, number, rows, columns)
+    return ((launch, REUSE_SCOPES[scope], *rest) for launch, scope, *rest in found)
+
+
+FIRST_ACCESS = -1
 FLAGS = (OTHER_WARP, OTHER_LAUNCH, CONFLICT)
 
 

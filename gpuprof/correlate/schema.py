@@ -3,7 +3,7 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations; 6 calls of programs.
+relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs.
 """
 
 VERSION = 6
@@ -188,12 +188,96 @@ CREATE TABLE sampled_counters (-- what an SM's counters say in the cycle of a sa
     l2_hits INTEGER NOT NULL,  -- of these, found
     dram_nbytes INTEGER NOT NULL -- read and written
 );
+CREATE TABLE access_counters ( -- exact, of launches collected with --counters blocks or waves: what accesses are for any chip, summed over executions by warps; of the blocks that were timed
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    pc INTEGER NOT NULL,       -- of the access; may lie in no module
+    accesses INTEGER NOT NULL, -- executions of which a lane takes part
+    lanes INTEGER NOT NULL,    -- that take part
+    sectors INTEGER NOT NULL,  -- distinct 32-byte sectors of each; of a constant its words
+    lines INTEGER NOT NULL,    -- distinct 128-byte lines of each, of global and local memory
+    wavefronts INTEGER NOT NULL, -- passes through 32 banks of 4 bytes
+    tag_passes INTEGER NOT NULL, -- passes through the L1's four tag banks
+    tag_lookups INTEGER NOT NULL, -- distinct lines of each eight lanes; in shared memory lanes that reach another block's
+    conflicts INTEGER NOT NULL,-- of atomics the most lanes on one address; of copies to shared memory passes through its banks
+    partial_sectors INTEGER NOT NULL, -- that a store writes in part
+    partial_requests INTEGER NOT NULL, -- lines in which it does
+    PRIMARY KEY (launch, pc)
+) WITHOUT ROWID;
+CREATE TABLE reuse_distances ( -- of launches collected with --counters blocks or waves: lines of global and local memory by how many others were accessed since; estimated where not all are looked at
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    scope TEXT NOT NULL,       -- device: loads and stores of all launches so far; block: loads of each block by itself; launch: the only row has the launch's distinct lines
+    least_lines INTEGER NOT NULL, -- least distance of the bin: 0 to 7, 8, 10, 12, 14, 16, 20 and so on; -1 = first access
+    lines INTEGER NOT NULL,    -- accesses to lines
+    sectors INTEGER NOT NULL,  -- of these lines that were accessed
+    store_sectors INTEGER NOT NULL, -- of these, written
+    PRIMARY KEY (launch, scope, least_lines)
+) WITHOUT ROWID;
+CREATE TABLE block_counters (  -- exact, of launches collected with --counters blocks or waves: a row for each block that was timed; sums of the last ones are the launch's
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    block INTEGER NOT NULL,    -- linear index in the grid
+    sm INTEGER NOT NULL,       -- number of the SM
+    warps INTEGER NOT NULL,    -- of the block
+    start_cycle INTEGER NOT NULL, -- of its first warp's start; GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- from which its last warp is gone
+    issue_slots INTEGER NOT NULL, -- that its warps used
+    issue_cycles INTEGER NOT NULL, -- warp-cycles in which a warp issued: busy
+    resident_cycles INTEGER NOT NULL, -- warp-cycles of its warps; less issue_cycles: stalled
+    l1_sectors INTEGER NOT NULL, -- that its loads asked of the L1
+    l1_hits INTEGER NOT NULL,  -- of these, found
+    l2_requests INTEGER NOT NULL, -- to the L2, of a line each
+    l2_request_cycles INTEGER NOT NULL, -- sum of their times; over end_cycle - start_cycle: requests in flight
+    l2_sectors INTEGER NOT NULL, -- asked of the L2
+    l2_hits INTEGER NOT NULL,  -- of these, found
+    dram_read_sectors INTEGER NOT NULL, -- that the DRAM read for it
+    dram_write_sectors INTEGER NOT NULL, -- written to the DRAM to make room for its own
+    PRIMARY KEY (launch, block)
+) WITHOUT ROWID;
+CREATE TABLE warp_counters (   -- exact, of launches collected with --counters waves: a row for each warp that was timed; issue_cycles and the kinds of stalls sum to its time
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    block INTEGER NOT NULL,    -- linear index in the grid
+    warp INTEGER NOT NULL,     -- number in the block
+    sm INTEGER NOT NULL,       -- number of the SM
+    start_cycle INTEGER NOT NULL, -- GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- from which it is gone
+    issue_slots INTEGER NOT NULL, -- that it used
+    issue_cycles INTEGER NOT NULL, -- in which it issued
+    fixed_cycles INTEGER NOT NULL, -- stalled: wait, branch_resolving, dispatch_stall
+    memory_cycles INTEGER NOT NULL, -- long_scoreboard, membar, drain
+    short_cycles INTEGER NOT NULL, -- short_scoreboard
+    barrier_cycles INTEGER NOT NULL, -- barrier, warpgroup_arrive
+    throttle_cycles INTEGER NOT NULL, -- mio_throttle, lg_throttle, tex_throttle, math_pipe_throttle
+    fetch_cycles INTEGER NOT NULL, -- no_instructions, imc_miss
+    turn_cycles INTEGER NOT NULL, -- not_selected
+    other_cycles INTEGER NOT NULL, -- sleeping, misc
+    PRIMARY KEY (launch, block, warp)
+) WITHOUT ROWID;
 CREATE TABLE ledger (          -- exact: every cycle of every resident warp
     launch INTEGER NOT NULL REFERENCES launches, -- measured in
     pc INTEGER NOT NULL,       -- may lie in no module: see samples_outside, ledger_cycles_outside in meta
     reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
     cycles INTEGER NOT NULL,   -- warp-cycles, never 0
     PRIMARY KEY (launch, pc, reason)
+) WITHOUT ROWID;
+CREATE TABLE activity (        -- exact: a launch's time in bins, each as long as the others of its launch
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    bin INTEGER NOT NULL,      -- 0, 1, ... from the launch's start on
+    begin_cycle INTEGER NOT NULL, -- GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- the next one's begin; of the last bin the launch's end
+    sm_active_cycles INTEGER NOT NULL, -- sum over SMs of the cycles in which a warp of the launch was there
+    PRIMARY KEY (launch, bin)
+) WITHOUT ROWID;
+CREATE TABLE activity_stalls ( -- exact: what a launch's warps did in each bin; over the bins the ledger's sums
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    bin INTEGER NOT NULL,      -- of activity
+    reason INTEGER NOT NULL REFERENCES stall_reasons, -- charged to
+    cycles INTEGER NOT NULL,   -- warp-cycles, never 0
+    PRIMARY KEY (launch, bin, reason)
+) WITHOUT ROWID;
+CREATE TABLE activity_of_sms ( -- exact: sums over SMs are sm_active_cycles
+    launch INTEGER NOT NULL REFERENCES launches, -- measured in
+    sm INTEGER NOT NULL,       -- number of the SM
+    active_cycles INTEGER NOT NULL, -- in which a warp of the launch was there, never 0
+    PRIMARY KEY (launch, sm)
 ) WITHOUT ROWID;
 CREATE TABLE stalls (          -- exact: a stall is all that a warp waits for one reason before one issue of an instruction, or after its last one
     launch INTEGER NOT NULL REFERENCES launches, -- measured in

@@ -9,6 +9,7 @@ end of one array is caught and does not read the next one.
 """
 
 from bisect import bisect_right, insort
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,7 +52,7 @@ class AddressSpace:
         """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
         used in place of one that grows. `alignment`: of allocations, a multiple of 256.
         """
-        self.limit_nbytes, self.alignment = limit_nbytes, alignment
+        self.limit_nbytes, self.alignment, self._guard_nbytes = limit_nbytes, alignment, GUARD_NBYTES
         self.used_nbytes = 0
         self._grows = arena is None
         self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8) if arena is None else arena
@@ -84,6 +85,11 @@ class AddressSpace:
     def allocations(self) -> tuple[Allocation, ...]:
         """The live allocations, ascending."""
         return tuple(self._live)
+
+    def keep_apart(self, nbytes: Iterable[int]) -> None:
+        """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
+        assert not self._live, "a gap has the length that it was made with"
+        self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
 
     def allocate(self, nbytes: int, name: str = "") -> Allocation:
         """`nbytes` of zeros at a 256-byte aligned address. Raises DeviceMemoryError when that is negative or too
@@ -158,9 +164,24 @@ class AddressSpace:
             address, min(candidates, key=lambda allocation: _distance(address, allocation))
         ) + self._was_freed(address)
 
+    def was_freed(self, address: int) -> bool:
+        """Whether an allocation began at an address, and no other does now."""
+        return address in self._freed
+
+    def are_null(self, addresses: np.ndarray) -> np.ndarray:
+        """Which of some addresses, int64, are an index into a null pointer."""
+        return (addresses >= 0) & (addresses < NULL_PAGE_NBYTES)
+
+    def were_freed(self, addresses: np.ndarray) -> np.ndarray:
+        """Which of some addresses in no allocation, int64, were in one that has been freed."""
+        freed = np.zeros(addresses.shape, np.bool_)
+        for allocation in self._freed.values():
+            freed |= (addresses >= allocation.address) & (addresses < allocation.end)
+        return freed
+
     def _taken_nbytes(self, nbytes: int) -> int:
         """With the gap behind it."""
-        return -(-(nbytes + GUARD_NBYTES) // self.alignment) * self.alignment
+        return -(-(nbytes + self._guard_nbytes) // self.alignment) * self.alignment
 
     def _start_and_end(self) -> tuple[np.ndarray, np.ndarray]:
         if self._bounds is None:

@@ -1,8 +1,9 @@
 """A module's basic blocks as somebody wants to watch them, made once for all launches that are watched alike."""
 
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
-from gpuprof.emulate.blocks import Block, CompiledModule
+from gpuprof.emulate.blocks import Block, CompiledModule, build_op
 from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.watch.executed import Site
 from gpuprof.emulate.watch.listener import Wanted
@@ -36,7 +37,9 @@ class WatchedBlocks:
                 continue
             self.sites[at] = site = site_of(inst, at, self._env)
             if k < len(ops):
-                ops[k] = watched(ops[k], site, self._wanted)
+                may_refuse = at in self._wanted.refusing
+                refusing = build_op(inst, replace(self._env, at=at, refuses=True)) if may_refuse else None
+                ops[k] = watched(ops[k], site, self._wanted, refusing)
             else:
                 end = watched(end, site, self._wanted)
         return block._replace(ops=tuple(ops), end=end)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from gpuprof.base.folders import kept_in
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
-from gpuprof.compile import cache
+from gpuprof.compile import cache, cccl
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
@@ -45,10 +45,16 @@ class HostOptions:
 
 
 class Executable(NamedTuple):
-    """`modules`: the .cu files, in the order of their keys' numbers."""
+    """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself."""
 
     path: Path
     modules: tuple[Path, ...]
+    library_folder: Path | None = None  # of the shared library that it needs
+
+    @property
+    def library_file(self) -> Path | None:
+        """The only file there."""
+        return next(self.library_folder.iterdir()) if self.library_folder else None
 
 
 def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> Executable:
@@ -58,7 +64,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
     tools = host_toolchain()
-    folder = _folder()
+    folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
     objects = []
@@ -77,7 +83,8 @@ def module_number(key: bytes, n_modules: int) -> int:
     return int(number)
 
 
-def _folder() -> Path:
+def programs_folder() -> Path:
+    """Where executables and libraries are kept."""
     try:
         return kept_in("programs", is_executed=True).path
     except OSError as error:
@@ -100,7 +107,7 @@ def _library(tools: HostToolchain, folder: Path) -> list[Path]:
             new = scratch / made.name
             command = [*tools.clang, *tools.library, "-I", str(scratch), "-c", str(path), "-o", str(new)]
             _run(command, f"{path.name} of the runtime library")
-            _put(new, made)
+            put(new, made)
     return wanted
 
 
@@ -139,10 +146,10 @@ def _object(
             ]
         _run([*command, "-c", file], str(path))
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
-        _put(new, made)
+        put(new, made)
         known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}
         (scratch / "list").write_text(json.dumps(known), encoding="utf-8")
-        _put(scratch / "list", listed)
+        put(scratch / "list", listed)
     return made
 
 
@@ -163,16 +170,16 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
         new = scratch / "program"
         files = [*map(str, objects), *map(str, library), "-o", str(new)]
         with stage("linking (the first time builds the C library: half a minute)"):
-            ended = run_child([*tools.link, *files], "the program", env=_linkers_environment(folder))
+            ended = run_child([*tools.link, *files], "the program", env=linkers_environment(folder))
         if ended.code and any(each in diagnostics_of(ended) for each in CXX_SYMBOLS):
             with stage("linking with C++'s library (the first time builds it: a minute)"):
-                ended = run_child([*tools.link_cxx, *files], "the program", env=_linkers_environment(folder))
+                ended = run_child([*tools.link_cxx, *files], "the program", env=linkers_environment(folder))
         if ended.code:
             raise CompileError(
                 f"the program does not link{_missing_calls(diagnostics_of(ended))}", diagnostics_of(ended)
             )
         new.chmod(0o700)
-        _put(new, made)
+        put(new, made)
     return made
 
 
@@ -182,7 +189,7 @@ def _missing_calls(diagnostics: str) -> str:
     return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
 
 
-def _linkers_environment(folder: Path) -> dict[str, str]:
+def linkers_environment(folder: Path) -> dict[str, str]:
     """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
     kept = str(folder / "zig")
     return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
@@ -191,11 +198,12 @@ def _linkers_environment(folder: Path) -> dict[str, str]:
 def _run(command: Sequence[str], what: str) -> None:
     ended = run_child(command, what, env=cache.environment())
     if ended.code:
-        missing = _missing_calls(diagnostics_of(ended))
-        raise CompileError(f"{what} does not compile for the host{missing}", diagnostics_of(ended))
+        said = diagnostics_of(ended)
+        hint = cccl.hint_for(said) or _missing_calls(said)
+        raise CompileError(f"{what} does not compile for the host{hint}", said)
 
 
-def _put(new: Path, made: Path) -> None:
+def put(new: Path, made: Path) -> None:
     """Puts a file in its place at once: others see all of it or nothing."""
     near = made.with_name(f".new-{os.getpid()}-{made.name}")
     near.write_bytes(new.read_bytes())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from gpuprof.chips import Chip
+from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import module_of_ptx
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
@@ -15,7 +16,7 @@ from gpuprof.device.streams import Event
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault, UsageError
 from gpuprof.isa.handles import pack_handle
 from gpuprof.isa.program import Function
-from gpuprof.program import errors
+from gpuprof.program import errors, fatbin
 from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import module_number
@@ -177,10 +178,17 @@ class Handlers:
         return (len(self._loaded) - 1,), b""
 
     def _module(self, key: bytes):
-        path = self.modules[module_number(key, len(self.modules))]
-        program = self.device.executor.compile(path)
+        if key.startswith(fatbin.MAGIC):
+            program = self.device.executor.assemble(self._module_of_fatbin(key))
+        else:
+            program = self.device.executor.compile(self.modules[module_number(key, len(self.modules))])
         self._loaded.append(self.device.submit(cmd.Load(program)))
         return (len(self._loaded) - 1,), b""
+
+    def _module_of_fatbin(self, data: bytes) -> PtxModule:
+        arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
+        path = self.modules[0]
+        return module_of_ptx(fatbin.ptx_of(data, arch), str(path), path.parent, ())
 
     def _function(self, symbol: bytes, module: int):
         name = symbol.decode("utf-8", "replace")

@@ -4,14 +4,14 @@ import os
 import socket
 import subprocess
 from collections.abc import Sequence
-from pathlib import Path
 
 from gpuprof.base.processes import ending_with_this
+from gpuprof.program.build import Executable
 from gpuprof.program.channel import Channel
 from gpuprof.program.handlers import Handlers
 
 
-def run_process(executable: Path, arguments: Sequence[str], handlers: Handlers) -> int:
+def run_process(executable: Executable, arguments: Sequence[str], handlers: Handlers) -> int:
     """Runs the program and serves its calls until it has ended. `arguments`: its name first, as argv has it.
 
     Gives its exit code, negative for a signal. Whatever happens here, the process has ended when this returns.
@@ -22,9 +22,13 @@ def run_process(executable: Path, arguments: Sequence[str], handlers: Handlers) 
         with theirs:
             child = subprocess.Popen(
                 list(arguments),
-                executable=str(executable),
+                executable=str(executable.path),
                 pass_fds=(theirs.fileno(), arena.handle, arena.staging_handle),
-                env={**os.environ, **arena.environment(), "GPUPROF_CHANNEL": str(theirs.fileno())},
+                env={
+                    **_environment(executable),
+                    **arena.environment(),
+                    "GPUPROF_CHANNEL": str(theirs.fileno()),
+                },
                 preexec_fn=ending_with_this(),
             )
         try:
@@ -34,6 +38,14 @@ def run_process(executable: Path, arguments: Sequence[str], handlers: Handlers) 
             if child.poll() is None:
                 child.kill()
                 child.wait()
+
+
+def _environment(executable: Executable) -> dict[str, str]:
+    """The program's own, with our library before others of its name."""
+    if executable.library_folder is None:
+        return dict(os.environ)
+    folders = [str(executable.library_folder), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(folders)}
 
 
 def _serve(channel: Channel, handlers: Handlers) -> None:

@@ -85,6 +85,7 @@ class _Run:
         self.stream = run.first.stream_pieces() if with_stream else None
         self.sampled: set[int] = set()  # launches whose samples are written
         self.losses: set[int] = set()  # ... and whose losses
+        self.exact: set[tuple[bytes, int]] = set()  # ... and exact rows of which type
 
     def write(self) -> None:
         for type_, what in counted(self.first.order, "merging", "parts"):
@@ -134,6 +135,9 @@ class _Run:
 
     def _exact(self, type_: bytes, launch: int) -> None:
         self._samples(launch)
+        if (type_, launch) in self.exact:  # chunks of launches in flight together take turns
+            return
+        self.exact.add((type_, launch))
         for rows in self.first.rows(launch, type_):
             self.writer.exact_rows(type_, self.relocation.number(launch), self.relocation.rows(rows))
 

@@ -14,8 +14,13 @@ from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
 from gpuprof.records.schema import (
+    ACCESS_COUNTERS_DTYPE,
     ACCESS_DTYPE,
+    ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
     BANK_PATTERNS_DTYPE,
+    BLOCK_COUNTERS_DTYPE,
     CALL_DTYPE,
     CAUSES_DTYPE,
     CONSTRAINT_DTYPE,
@@ -23,10 +28,12 @@ from gpuprof.records.schema import (
     LEDGER_DTYPE,
     LOSSES_DTYPE,
     RELATION_DTYPE,
+    REUSE_DISTANCES_DTYPE,
     SAMPLED_COUNTERS_DTYPE,
     STALL_LENGTHS_DTYPE,
     STALLS_DTYPE,
     TASK_DTYPE,
+    WARP_COUNTERS_DTYPE,
     WIDE_DTYPE,
     Chunk,
 )
@@ -63,11 +70,18 @@ class Launch:
     ledger: np.ndarray = field(default_factory=partial(_no_rows, LEDGER_DTYPE))
     counters: np.ndarray = field(default_factory=partial(_no_rows, COUNTERS_DTYPE))
     bank_patterns: np.ndarray = field(default_factory=partial(_no_rows, BANK_PATTERNS_DTYPE))
+    access_counters: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_COUNTERS_DTYPE))
+    reuse_distances: np.ndarray = field(default_factory=partial(_no_rows, REUSE_DISTANCES_DTYPE))
+    block_counters: np.ndarray = field(default_factory=partial(_no_rows, BLOCK_COUNTERS_DTYPE))
+    warp_counters: np.ndarray = field(default_factory=partial(_no_rows, WARP_COUNTERS_DTYPE))
     sampled_counters: np.ndarray = field(default_factory=partial(_no_rows, SAMPLED_COUNTERS_DTYPE))
     stalls: np.ndarray = field(default_factory=partial(_no_rows, STALLS_DTYPE))
     stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
     causes: np.ndarray = field(default_factory=partial(_no_rows, CAUSES_DTYPE))
     losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
+    activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
+    activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
+    activity_of_sms: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_OF_SMS_DTYPE))
 
 
 class TraceKey(NamedTuple):
@@ -198,8 +212,8 @@ class Builder:
     def finish(self) -> None:
         for (launch, name), parts in self.gathered.items():
             setattr(self.recording.launches[launch], name, np.concatenate(parts) if len(parts) > 1 else parts[0])
-        for name, parts in self.tables.items():
-            setattr(self.recording, name, np.concatenate(parts))
+        for name in list(self.tables):
+            setattr(self.recording, name, np.concatenate(self.tables.pop(name)))
         for number, pieces in self.images.items():
             self.recording.modules[number].image = b"".join(pieces)
         self.recording.sources = {path: "".join(pieces) for path, pieces in self.texts.items()}
@@ -325,11 +339,18 @@ ATTRIBUTES = {
     b"LEDG": "ledger",
     b"CNTR": "counters",
     b"BANK": "bank_patterns",
+    b"ACCC": "access_counters",
+    b"REUS": "reuse_distances",
+    b"BLKC": "block_counters",
+    b"WRPC": "warp_counters",
     b"SMCN": "sampled_counters",
     b"STLN": "stalls",
     b"STLH": "stall_lengths",
     b"CAUS": "causes",
     b"SMDR": "losses",
+    b"ACTV": "activity",
+    b"ACTR": "activity_stalls",
+    b"ACSM": "activity_of_sms",
 }
 TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints", b"CALL": "calls"}
 ADDERS = {
@@ -347,11 +368,18 @@ ADDERS = {
     b"LEDG": Builder._rows,
     b"CNTR": Builder._rows,
     b"BANK": Builder._rows,
+    b"ACCC": Builder._rows,
+    b"REUS": Builder._rows,
+    b"BLKC": Builder._rows,
+    b"WRPC": Builder._rows,
     b"SMCN": Builder._rows,
     b"STLN": Builder._rows,
     b"STLH": Builder._rows,
     b"CAUS": Builder._rows,
     b"SMDR": Builder._rows,
+    b"ACTV": Builder._rows,
+    b"ACTR": Builder._rows,
+    b"ACSM": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

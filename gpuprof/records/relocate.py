@@ -60,7 +60,7 @@ class Relocation:
         for name in rows.dtype.names:
             if name in ("pc", "cause_pc"):
                 rows[name] = self._moved(rows[name])
-            elif name == "cycle":
+            elif name in ("cycle", "start_cycle", "end_cycle"):
                 rows[name] += np.uint64(self.first_cycle)
             elif name == "launch":
                 rows[name] += np.uint32(self.first_launch)

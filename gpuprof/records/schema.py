@@ -28,7 +28,8 @@ the zlib library's choice: another library may make other bytes of the same stre
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
-parameters and relations; 6 calls of programs.
+parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances;
+activity over time; calls of programs.
 """
 
 from typing import NamedTuple
@@ -179,6 +180,23 @@ LOSSES_COLUMNS = (
     Column("dropped_fifo", "<u8", "lost to its full FIFO"),
     Column("dropped_buffer", "<u8", "lost to the full event buffer"),
 )
+# What a launch did over time: bins that follow each other from its start on, and what its warps did in each. Exact:
+# sums over the bins are those of the ledger, and sm_active_cycles.
+ACTIVITY_COLUMNS = (
+    Column("cycle", "<u8", "GPU cycle, from power-on, in which the bin begins"),
+    Column("bin_cycles", "<u8", "how long it is; the last one of a launch ends with the launch"),
+    Column("sm_active_cycles", "<u8", "sum over SMs of the cycles in which a warp of the launch was there"),
+)
+ACTIVITY_OF_SMS_COLUMNS = (
+    Column("sm", "<u4", "number of the SM"),
+    Column("reserved", "<u4", "zero"),
+    Column("active_cycles", "<u8", "in which a warp of the launch was there, never 0"),
+)
+ACTIVITY_STALLS_COLUMNS = (
+    Column("bin", "<u4", "number of the bin, from 0"),
+    Column("reason", "<u4", "number of the stall reason"),
+    Column("cycles", "<u8", "warp-cycles charged to it in the bin, never 0"),
+)
 # Tasks, and what ties them; the numbers of kinds and the flags are those of gpuprof/relate/kinds.py. 2^32 - 1 is none.
 TASK_COLUMNS = (
     Column("task", "<u4", "number of the task, from 0, in the order of their beginnings"),
@@ -218,6 +236,90 @@ CONSTRAINT_COLUMNS = (
     Column("source", "<u4", "the task that is waited for"),
     Column("target", "<u4", "the task that waits"),
 )
+# Exact, where `--counters` asks for blocks: one for each block, in the order in which they ended. What a block asked
+# of the caches is counted when it is served. A sector that the L2 evicts to make room is counted as written by the
+# block that needs the room.
+BLOCK_COUNTERS_COLUMNS = (
+    Column("start_cycle", "<u8", "GPU cycle of its first warp's start, from power-on"),
+    Column("end_cycle", "<u8", "GPU cycle from which its last warp is gone"),
+    Column("launch", "<u4", "launch index"),
+    Column("block", "<u4", "linear block index in the grid, in the order in which blocks start"),
+    Column("sm", "<u4", "number of the SM"),
+    Column("warps", "<u4", "warps of the block"),
+    Column("issue_slots", "<u8", "issue slots that its warps used"),
+    Column("issue_cycles", "<u8", "warp-cycles in which a warp issued"),
+    Column("resident_cycles", "<u8", "warp-cycles of its warps; those in which none issued are stalled"),
+    Column("l1_sectors", "<u8", "sectors that its loads asked of the L1"),
+    Column("l1_hits", "<u8", "of these, found"),
+    Column("l2_requests", "<u8", "requests to the L2, of a line each"),
+    Column(
+        "l2_request_cycles",
+        "<u8",
+        "sum of their times, from the L1 to the answer: over the block's time, requests in flight",
+    ),
+    Column("l2_sectors", "<u8", "sectors asked of the L2"),
+    Column("l2_hits", "<u8", "of these, found"),
+    Column("dram_read_sectors", "<u8", "sectors that the DRAM read for it"),
+    Column("dram_write_sectors", "<u8", "sectors written to the DRAM to make room for its own"),
+)
+# Exact, where `--counters` asks for waves: one for each warp, in the order in which they ended. The waits are those of
+# timing/state/waits.py; with issue_cycles they sum to the warp's time.
+WARP_COUNTERS_COLUMNS = (
+    Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
+    Column("end_cycle", "<u8", "GPU cycle from which it is gone"),
+    Column("launch", "<u4", "launch index"),
+    Column("block", "<u4", "linear block index in the grid"),
+    Column("warp", "<u4", "number in the block"),
+    Column("sm", "<u4", "number of the SM"),
+    Column("issue_slots", "<u8", "issue slots that it used"),
+    Column("issue_cycles", "<u8", "cycles in which it issued"),
+    Column("fixed_cycles", "<u8", "stalled: a result of fixed latency, a branch, the dispatcher"),
+    Column("memory_cycles", "<u8", "stalled: global and local memory, its stores, fences"),
+    Column("short_cycles", "<u8", "stalled: shared memory, special functions, and what else the MIO answers"),
+    Column("barrier_cycles", "<u8", "stalled: a barrier"),
+    Column("throttle_cycles", "<u8", "stalled: a full queue or a busy pipe"),
+    Column("fetch_cycles", "<u8", "stalled: instructions and constants"),
+    Column("turn_cycles", "<u8", "ready, and another warp was picked"),
+    Column("other_cycles", "<u8", "stalled: sleeping, and anything else"),
+)
+# Exact, where `--counters` asks for blocks: what the accesses of an instruction are for any chip, summed over its
+# executions by warps.
+ACCESS_COUNTERS_COLUMNS = (
+    Column("pc", "<u4", "code address"),
+    Column("reserved", "<u4", "zero"),
+    Column("accesses", "<u8", "executions by warps of which a lane takes part, never 0"),
+    Column("lanes", "<u8", "lanes that take part"),
+    Column("sectors", "<u8", "distinct 32-byte sectors of each access; of a constant its words"),
+    Column("lines", "<u8", "distinct 128-byte lines of each access to global or local memory"),
+    Column("wavefronts", "<u8", "passes through 32 banks of 4 bytes"),
+    Column("tag_passes", "<u8", "passes through the L1's four tag banks, a line in each"),
+    Column(
+        "tag_lookups", "<u8", "distinct lines of each eight lanes; in shared memory lanes that reach another block's"
+    ),
+    Column(
+        "conflicts",
+        "<u8",
+        "of atomics the most lanes on one address, of copies to shared memory passes through its banks",
+    ),
+    Column("partial_sectors", "<u8", "sectors that a store writes in part"),
+    Column("partial_requests", "<u8", "lines in which it does"),
+)
+# Where `--counters` asks for blocks: a histogram of reuse distances in lines. A bin goes from its least distance to the
+# next one's: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, and so on, four an octave. Counts are of all accesses,
+# estimated where not all are looked at.
+REUSE_SCOPES = ("device", "block", "launch")
+REUSE_DISTANCES_COLUMNS = (
+    Column("launch", "<u4", "launch index"),
+    Column(
+        "scope",
+        "<u4",
+        "0: of all loads and stores so far; 1: of a block's loads; 2: the row has the distinct lines of the launch",
+    ),
+    Column("least_lines", "<i8", "least distance of the bin; -1: the first access"),
+    Column("lines", "<u8", "accesses to lines"),
+    Column("sectors", "<u8", "sectors of these lines that were accessed"),
+    Column("store_sectors", "<u8", "of these, written"),
+)
 CALL_COLUMNS = (
     Column("task", "<u4", "number of the call's task"),
     Column("file", "<u4", "number of the name of the file that it stands in"),
@@ -237,6 +339,10 @@ CALL_DTYPE = _dtype(CALL_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
+ACCESS_COUNTERS_DTYPE, REUSE_DISTANCES_DTYPE = _dtype(ACCESS_COUNTERS_COLUMNS), _dtype(REUSE_DISTANCES_COLUMNS)
+BLOCK_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE = _dtype(BLOCK_COUNTERS_COLUMNS), _dtype(WARP_COUNTERS_COLUMNS)
+ACTIVITY_DTYPE, ACTIVITY_STALLS_DTYPE = _dtype(ACTIVITY_COLUMNS), _dtype(ACTIVITY_STALLS_COLUMNS)
+ACTIVITY_OF_SMS_DTYPE = _dtype(ACTIVITY_OF_SMS_COLUMNS)
 
 
 def losses_of_none(samples: np.ndarray) -> np.ndarray:
@@ -458,6 +564,34 @@ CHUNKS = (
         columns=SAMPLED_COUNTERS_COLUMNS,
     ),
     Chunk(
+        b"BLKC",
+        "array",
+        BLOCK_COUNTERS_DTYPE,
+        "counters of the launch's blocks; rows in the order in which blocks ended",
+        columns=BLOCK_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"WRPC",
+        "array",
+        WARP_COUNTERS_DTYPE,
+        "counters of the launch's warps; rows in the order in which warps ended",
+        columns=WARP_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"ACCC",
+        "array",
+        ACCESS_COUNTERS_DTYPE,
+        "counters of the launch's accesses; rows ascend by pc",
+        columns=ACCESS_COUNTERS_COLUMNS,
+    ),
+    Chunk(
+        b"REUS",
+        "array",
+        REUSE_DISTANCES_DTYPE,
+        "reuse distances; rows ascend by (scope, least_lines)",
+        columns=REUSE_DISTANCES_COLUMNS,
+    ),
+    Chunk(
         b"STLN",
         "array",
         STALLS_DTYPE,
@@ -484,6 +618,27 @@ CHUNKS = (
         LOSSES_DTYPE,
         "samples of the launch that each SM lost; rows ascend by SM",
         columns=LOSSES_COLUMNS,
+    ),
+    Chunk(
+        b"ACTV",
+        "array",
+        ACTIVITY_DTYPE,
+        "the launch's time in bins; rows ascend by cycle",
+        columns=ACTIVITY_COLUMNS,
+    ),
+    Chunk(
+        b"ACTR",
+        "array",
+        ACTIVITY_STALLS_DTYPE,
+        "what its warps did in each bin; rows ascend by (bin, reason)",
+        columns=ACTIVITY_STALLS_COLUMNS,
+    ),
+    Chunk(
+        b"ACSM",
+        "array",
+        ACTIVITY_OF_SMS_DTYPE,
+        "the launch's cycles on each SM; rows ascend by SM",
+        columns=ACTIVITY_OF_SMS_COLUMNS,
     ),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
     Chunk(

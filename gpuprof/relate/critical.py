@@ -1,7 +1,8 @@
 """The longest chain of tasks that need each other: no schedule is shorter, with each task as long as it is."""
 
-from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+
+import numpy as np
 
 
 class Path(NamedTuple):
@@ -11,41 +12,47 @@ class Path(NamedTuple):
     tasks: tuple[int, ...]
 
 
-def longest(durations: Mapping[int, int], edges: Iterable[tuple[int, int]]) -> Path:
-    """The longest path. edges: (before, after), of tasks with a duration; each task's number is greater than those of
-    the tasks before it.
-    """
-    before: dict[int, list[int]] = {}
-    for source, target in edges:
-        assert source < target, (source, target)
-        before.setdefault(target, []).append(source)
-    ends: dict[int, int] = {}
-    via: dict[int, int] = {}
-    for task in sorted(durations):
-        start = 0
-        for source in sorted(before.get(task, ())):
-            if ends[source] > start:
-                start, via[task] = ends[source], source
-        ends[task] = start + durations[task]
-    if not ends:
+class Needs:
+    """Who needs whom: pairs (before, after) of tasks, each once. A task's number is greater than those before it."""
+
+    def __init__(self, before: np.ndarray, after: np.ndarray):
+        """int64 (m,), in any order; pairs may be there twice."""
+        pairs = np.stack((before, after), axis=1)
+        pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+        is_new = np.ones(len(pairs), bool)
+        is_new[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+        self.before, self.after = np.ascontiguousarray(pairs[is_new].T)  # by the first, then by the second
+        assert (self.before < self.after).all()
+
+    def reaches(self, start: int, end: int) -> bool:
+        """Whether a chain of needs leads from one task to another."""
+        seen, stack = {start}, [start]
+        while stack:
+            first, last = np.searchsorted(self.before, (stack[-1], stack.pop() + 1)).tolist()
+            for target in self.after[first:last].tolist():
+                if target == end:
+                    return True
+                if target < end and target not in seen:  # needs lead to greater numbers
+                    seen.add(target)
+                    stack.append(target)
+        return False
+
+
+def longest(tasks: np.ndarray, durations: np.ndarray, needs: Needs) -> Path:
+    """The longest path. tasks, durations: int64 (n,), ascending numbers and cycles; needs of others do not count."""
+    if not len(tasks):
         return Path(0, ())
-    last = min(ends, key=lambda task: (-ends[task], task))
-    chain = [last]
-    while chain[-1] in via:
-        chain.append(via[chain[-1]])
-    return Path(ends[last], tuple(reversed(chain)))
-
-
-def reaches(start: int, end: int, after: Mapping[int, Iterable[int]]) -> bool:
-    """Whether a chain of edges leads from one task to another. `after`: the targets of each task's edges; those beyond
-    `end` are not followed, as edges lead to greater numbers.
-    """
-    seen, stack = {start}, [start]
-    while stack:
-        for target in after.get(stack.pop(), ()):
-            if target == end:
-                return True
-            if target < end and target not in seen:
-                seen.add(target)
-                stack.append(target)
-    return False
+    known = np.isin(needs.before, tasks) & np.isin(needs.after, tasks)
+    order = np.lexsort((needs.before[known], needs.after[known]))
+    source, target = (np.searchsorted(tasks, each[known][order]) for each in (needs.before, needs.after))
+    starts, via = np.zeros(len(tasks), np.int64), np.full(len(tasks), -1, np.int64)
+    start, last, cycles = map(memoryview, (starts, via, durations))  # Python's numbers, without a list of them
+    for one, other in zip(memoryview(source), memoryview(target), strict=True):
+        end = start[one] + cycles[one]
+        if end > start[other]:
+            start[other], last[other] = end, one
+    ends = starts + durations
+    chain = [int(ends.argmax())]
+    while via[chain[-1]] >= 0:
+        chain.append(int(via[chain[-1]]))
+    return Path(int(ends.max()), tuple(tasks[list(reversed(chain))].tolist()))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from gpuprof.relate.critical import reaches
+from gpuprof.relate.critical import Needs
 
 
 class Order(NamedTuple):
@@ -23,15 +23,10 @@ class Pair(NamedTuple):
     bound_cycles: int
 
 
-def independent(
-    spans: Mapping[int, tuple[int, int]], orders: Iterable[Order], needs: Iterable[tuple[int, int]]
-) -> Iterator[Pair]:
-    """The largest bound first. spans: (begin, end) of the tasks that take time; needs: (before, after)."""
-    after: dict[int, list[int]] = {}
-    for source, target in needs:
-        after.setdefault(source, []).append(target)
+def independent(spans: Mapping[int, tuple[int, int]], orders: Iterable[Order], needs: Needs) -> Iterator[Pair]:
+    """The largest bound first. spans: (begin, end) of the tasks that take time."""
     for pair in sorted(bounds(spans, orders), key=lambda pair: (-pair.bound_cycles, pair.target, pair.source)):
-        if pair.bound_cycles and not reaches(pair.source, pair.target, after):
+        if pair.bound_cycles and not needs.reaches(pair.source, pair.target):
             yield pair
 
 
@@ -46,9 +41,9 @@ def bounds(spans: Mapping[int, tuple[int, int]], orders: Iterable[Order]) -> Ite
             before.setdefault(order.target, []).append(order)
     for target, those in before.items():
         begin, end = spans[target]
+        last = [(-1, -1), *sorted({(spans[each.source][1], each.source) for each in those})]
         for order in those:
-            others = [spans[each.source][1] for each in those if each.source != order.source]
             first_begin, first_end = spans[order.source]
-            earliest = max([first_begin, *others])
-            gain = min(begin - earliest, end - first_end)
+            other_end = next(cycle for cycle, task in reversed(last) if task != order.source)
+            gain = min(begin - max(first_begin, other_end), end - first_end)
             yield Pair(order.source, target, order.kind, max(gain, 0))

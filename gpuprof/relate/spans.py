@@ -2,101 +2,213 @@
 
 A launch has its own cycles. A copy or a wait takes no time: it happens when all that it waits for has ended. A task
 with parts runs from the first begin to the last end of these.
+
+Tasks are places 0..n-1 in the order of their beginnings, so that a task's parent is before it: a forest, and one pass
+from the last task to the first closes it. Virtual tasks contain others beside it (links). A task's cover is all that it
+contains, however often: intervals of the forest's preorder, in which each task is followed by its parts. Work is
+n log n, times the intervals that virtual tasks hand on to those that contain them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+NEVER = -1  # instead of a cycle
+NO_TASK = -1
+LATEST = (1 << 63) - 1
+
+Interval: TypeAlias = tuple[int, int]  # [first, end) of the preorder
 
 
-class Span(NamedTuple):
-    """`own_cycles`: of the task itself; `parts_cycles`: of all that it is made of, each once, however they overlap."""
-
-    begin: int
-    end: int
-    own_cycles: int
-    parts_cycles: int
-
-
-class Leaf(NamedTuple):
-    begin: int
-    end: int
-
-
-def happened(
-    floors: Mapping[int, int], launches: Mapping[int, Leaf], waits: Iterable[tuple[int, int]]
-) -> dict[int, Leaf]:
-    """All leaves: launches, and what takes no time, not before its floor. waits: (waited for, waiting)."""
-    sources: dict[int, list[int]] = {}
-    for source, target in waits:
-        if target in floors:
-            sources.setdefault(target, []).append(source)
-    found = dict(launches)
-    for task in sorted(floors):  # what is waited for was asked for before
-        ends = [found[source].end for source in sources.get(task, ()) if source in found]
-        cycle = max([floors[task], *ends])
-        found[task] = Leaf(cycle, cycle)
-    return found
-
-
-def spans(tasks: Sequence[int], parts: Mapping[int, Sequence[int]], leaves: Mapping[int, Leaf]) -> dict[int, Span]:
-    """Every task's span. A task without parts or cycles of its own is left out."""
-    found: dict[int, Span] = {}
-    for task in tasks:
-        if task not in parts and task in leaves:  # most of them
-            leaf = leaves[task]
-            found[task] = Span(leaf.begin, leaf.end, leaf.end - leaf.begin, 0)
-    # A part may be reached in several ways; trees, whose sums are quick, are the usual case.
-    owners: dict[int, int] = {}
-    for those in parts.values():
-        for part in those:
-            owners[part] = owners.get(part, 0) + 1
-    shared = any(count > 1 for count in owners.values())
-    for task in parts:
-        _close(task, parts, leaves, found)
-    if shared:
-        for task in parts:
-            if task in found:
-                below = _below(task, parts)
-                found[task] = found[task]._replace(
-                    parts_cycles=sum(found[each].own_cycles for each in below & found.keys())
-                )
-    return found
-
-
-def _close(top: int, parts: Mapping[int, Sequence[int]], leaves: Mapping[int, Leaf], found: dict[int, Span]) -> None:
-    """Fills the spans of a task and all its parts, deepest first. A part that contains what it is a part of is left
-    out there.
+class Leaves(NamedTuple):
+    """When tasks ran by themselves. begin, end: int64 (n,), in GPU cycles; NEVER where a task has no time of its
+    own.
     """
-    stack, open_ = [(top, False)], set()
-    while stack:
-        task, is_done = stack.pop()
-        if is_done:
-            open_.discard(task)
-            _put(task, parts, leaves, found)
-        elif task not in found and task not in open_:
-            open_.add(task)
-            stack.append((task, True))
-            stack += [(part, False) for part in parts.get(task, ())]
+
+    begin: np.ndarray
+    end: np.ndarray
 
 
-def _put(task: int, parts: Mapping[int, Sequence[int]], leaves: Mapping[int, Leaf], found: dict[int, Span]) -> None:
-    below = [found[part] for part in parts.get(task, ()) if part in found]
-    own = leaves.get(task)
-    each = [(span.begin, span.end) for span in below] if own is None or (below and own.begin == own.end) else [own]
-    if not each:
-        return
-    own_cycles = own.end - own.begin if own else 0
-    total = sum(span.own_cycles + span.parts_cycles for span in below)
-    found[task] = Span(min(begin for begin, _ in each), max(end for _, end in each), own_cycles, total)
+class Spans(NamedTuple):
+    """int64 (n,). begin, end: NEVER for a task without parts and cycles of its own. `own_cycles`: of the task itself;
+    `parts_cycles`: of all that it is made of, each once, however they overlap.
+    """
+
+    begin: np.ndarray
+    end: np.ndarray
+    own_cycles: np.ndarray
+    parts_cycles: np.ndarray
 
 
-def _below(task: int, parts: Mapping[int, Sequence[int]]) -> set[int]:
-    """All parts of a task and of its parts, without the task."""
-    found: set[int] = set()
-    stack = [*parts[task]]
-    while stack:
-        part = stack.pop()
-        if part not in found and part != task:
-            found.add(part)
-            stack += parts.get(part, ())
-    return found
+def happened(launches: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) -> Leaves:
+    """All leaves: launches, and what takes no time, not before its floor: int64 (n,), NEVER for other tasks. waits:
+    int64 (m,) each, the tasks waited for and those that wait, which come after them and ascend.
+    """
+    is_point = floors != NEVER
+    ends = np.where(is_point, floors, launches.end)
+    source, target = (each[is_point[waits[1]]] for each in waits)
+    # A view of memory gives Python's numbers one by one: an array is slower, and a list five times as large.
+    at = memoryview(ends)
+    for one, other in zip(memoryview(source), memoryview(target), strict=True):
+        if at[one] > at[other]:
+            at[other] = at[one]
+    return Leaves(np.where(is_point, ends, launches.begin), ends)
+
+
+def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves) -> Spans:
+    """Every task's span. parents: int64 (n,), NO_TASK or a task before it. links: int64 (m,) each, tasks and what they
+    contain beside their parts by place. A task that contains what it is a part of is left out there.
+    """
+    forest = _Forest(parents, leaves)
+    if len(links[0]):
+        _Virtual(forest, parents, links, leaves).close_all()
+    cycles = forest.sums - forest.own + forest.elsewhere
+    return Spans(forest.begin, forest.end, forest.own, cycles)
+
+
+class _Forest:
+    """Spans of tasks and their parts by place. int64 (n,): begin, end; sums, of own cycles of a task and all its parts;
+    sizes, their number; elsewhere, cycles of what is contained beside them.
+    """
+
+    def __init__(self, parents: np.ndarray, leaves: Leaves):
+        self.own = leaves.end - leaves.begin
+        self.begin, self.end = leaves.begin.copy(), leaves.end.copy()
+        self.sums, self.sizes = self.own.copy(), np.ones_like(self.own)
+        self.elsewhere = np.zeros_like(self.own)
+        lows, highs = np.full_like(self.own, LATEST), np.full_like(self.own, NEVER)
+        begin, end, sums, sizes, low, high, parent, own = map(
+            memoryview, (self.begin, self.end, self.sums, self.sizes, lows, highs, parents, self.own)
+        )
+        for task in range(len(self.own) - 1, -1, -1):
+            if not own[task] and high[task] != NEVER:
+                begin[task], end[task] = low[task], high[task]
+            above = parent[task]
+            if above != NO_TASK:
+                sums[above] += sums[task]
+                sizes[above] += sizes[task]
+                if begin[task] != NEVER:
+                    low[above] = min(low[above], begin[task])
+                    high[above] = max(high[above], end[task])
+
+    def preorder(self, parents: np.ndarray) -> np.ndarray:
+        """int64 (n,): each task's place, its parts behind it."""
+        found, slots = np.zeros_like(self.sizes), np.zeros_like(self.sizes)
+        place, slot, size, parent = map(memoryview, (found, slots, self.sizes, parents))
+        top = 0
+        for task in range(len(parents)):
+            above = parent[task]
+            if above == NO_TASK:
+                place[task] = top
+                top += size[task]
+            else:
+                place[task] = slot[above]
+                slot[above] += size[task]
+            slot[task] = place[task] + 1
+        return found
+
+
+class _Cover(NamedTuple):
+    """What a task contains beside its parts by place: ascending intervals apart from each other, and their cycles."""
+
+    intervals: tuple[Interval, ...]
+    cycles: int
+
+
+NOTHING = _Cover((), 0)
+
+
+class _Virtual:
+    """Closes the tasks that contain others by links, and those that they are parts of: deepest first."""
+
+    def __init__(self, forest: _Forest, parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves):
+        self.forest, self.leaves = forest, leaves
+        self.place = forest.preorder(parents)
+        in_order = np.zeros_like(forest.own)
+        in_order[self.place] = forest.own
+        self.until = np.concatenate(([0], np.cumsum(in_order)))  # cycles before each place
+        self.covers: dict[int, _Cover | None] = {}  # of the tasks to be closed, None until they are
+        for task in np.unique(links[0]).tolist():
+            while task != NO_TASK and task not in self.covers:
+                self.covers[task] = None
+                task = int(parents[task])
+        those = np.flatnonzero(np.isin(parents, list(self.covers)))
+        self.parts = _grouped(parents[those], those)
+        self.linked = _grouped(*links)
+
+    def close_all(self) -> None:
+        seen: set[int] = set()
+        for top in sorted(self.covers):
+            stack = [(top, False)]
+            while stack:
+                task, is_done = stack.pop()
+                if is_done:
+                    self._close(task)
+                elif task not in seen:
+                    seen.add(task)
+                    stack.append((task, True))
+                    stack += [(part, False) for part in self._below(task) if part in self.covers and part not in seen]
+
+    def _below(self, task: int) -> Iterable[int]:
+        yield from self.parts.get(task, ())
+        yield from self.linked.get(task, ())
+
+    def _close(self, task: int) -> None:
+        forest = self.forest
+        if not forest.own[task]:
+            times = [(forest.begin[each], forest.end[each]) for each in self._below(task) if self._has_time(each)]
+            own = self.leaves.begin[task], self.leaves.end[task]
+            forest.begin[task] = min((begin for begin, _ in times), default=own[0])
+            forest.end[task] = max((end for _, end in times), default=own[1])
+        cover = self._cover(task)
+        self.covers[task] = cover
+        forest.elsewhere[task] = cover.cycles
+
+    def _has_time(self, task: int) -> bool:
+        return self.forest.begin[task] != NEVER and self.covers.get(task, NOTHING) is not None
+
+    def _cover(self, task: int) -> _Cover:
+        own = self._interval(task)
+        handed = [cover for each in self._below(task) if (cover := self.covers.get(each)) and cover.intervals]
+        linked = [self._interval(each) for each in self.linked.get(task, ())]
+        if not linked and len(handed) == 1 and not any(_meet(each, own) for each in handed[0].intervals):
+            return handed[0]
+        intervals = tuple(_without(own, _joined([*linked, *(each for cover in handed for each in cover.intervals)])))
+        return _Cover(intervals, sum(int(self.until[end] - self.until[first]) for first, end in intervals))
+
+    def _interval(self, task: int) -> Interval:
+        first = int(self.place[task])
+        return first, first + int(self.forest.sizes[task])
+
+
+def _grouped(keys: np.ndarray, values: np.ndarray) -> dict[int, list[int]]:
+    """The values of each key."""
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    ordered, bounds = values[order].tolist(), [*starts.tolist(), len(values)]
+    return {key: ordered[first:end] for key, (first, end) in zip(found.tolist(), pairwise(bounds), strict=True)}
+
+
+def _joined(intervals: list[Interval]) -> Iterator[Interval]:
+    """Ascending, apart from each other."""
+    intervals.sort()
+    found = intervals[:1]
+    for first, end in intervals[1:]:
+        if first > found[-1][1]:
+            found.append((first, end))
+        elif end > found[-1][1]:
+            found[-1] = found[-1][0], end
+    yield from found
+
+
+def _without(cut: Interval, intervals: Iterable[Interval]) -> Iterator[Interval]:
+    for first, end in intervals:
+        for left, right in ((first, min(end, cut[0])), (max(first, cut[1]), end)):
+            if left < right:
+                yield left, right
+
+
+def _meet(one: Interval, other: Interval) -> bool:
+    return one[0] < other[1] and other[0] < one[1]

@@ -59,8 +59,8 @@ class Cost:
 def total(costs: Iterable[Cost]) -> Cost:
     """The sum of costs."""
     costs = tuple(costs)
-    if not costs:
-        return Cost()
+    if len(costs) < 2:
+        return costs[0] if costs else Cost()
     return Cost(
         tuple(map(sum, zip(*(c.samples for c in costs), strict=True))),
         tuple(map(sum, zip(*(c.not_issued for c in costs), strict=True))),

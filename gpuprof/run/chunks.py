@@ -12,13 +12,23 @@ from gpuprof.emulate.log.counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.log.patterns import lattice
 from gpuprof.fidelity.sentence import sentence
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.records.schema import BANK_PATTERNS_DTYPE, COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE
+from gpuprof.records.schema import (
+    ACTIVITY_DTYPE,
+    ACTIVITY_OF_SMS_DTYPE,
+    ACTIVITY_STALLS_DTYPE,
+    BANK_PATTERNS_DTYPE,
+    BLOCK_COUNTERS_DTYPE,
+    COUNTERS_DTYPE,
+    SAMPLED_COUNTERS_DTYPE,
+    WARP_COUNTERS_DTYPE,
+)
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.settings import Settings
 from gpuprof.saved.codec import VERSION as STREAM_VERSION, Header
 from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import described
+from gpuprof.timing.state.activity import SM_HAS_WARPS, Activity, coarser
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from gpuprof.timing.state.result import LaunchTiming
 
@@ -91,17 +101,22 @@ def launch_fields(
     }
 
 
+CHUNK_OF_ROWS = {SAMPLED_COUNTERS_DTYPE: b"SMCN", BLOCK_COUNTERS_DTYPE: b"BLKC", WARP_COUNTERS_DTYPE: b"WRPC"}
+
+
 def record_samples(recorder: RecordWriter, samples: np.ndarray) -> None:
-    """Samples, or rows of counters, of any launches."""
+    """Samples, or rows of counters, of any launches, as the timing gives them."""
     for launch, rows in by_launch(samples):
-        if rows.dtype == SAMPLED_COUNTERS_DTYPE:
-            recorder.exact_rows(b"SMCN", launch, rows)
+        if type_ := CHUNK_OF_ROWS.get(rows.dtype):
+            recorder.exact_rows(type_, launch, rows)
         else:
             recorder.samples(launch, rows)
 
 
-def record_end(recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters) -> None:
-    """Writes the exact rows of a launch, and its end."""
+def record_end(
+    recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters, most_bins: int
+) -> None:
+    """Writes the exact rows of a launch, its activity in `most_bins` bins of time at most, and its end."""
     base = launch.module.load_base
     recorder.ledger(launch.index, timing.ledger, base)
     recorder.stalls(launch.index, timing.stalls, base)
@@ -109,7 +124,31 @@ def record_end(recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming,
     recorder.counters(launch.index, counter_rows(counters, base))
     recorder.exact_rows(b"BANK", launch.index, pattern_rows(counters, base))
     recorder.exact_rows(b"SMDR", launch.index, timing.losses)
+    bins, stalls = activity_rows(coarser(timing.activity, most_bins), timing.start_cycle)
+    recorder.exact_rows(b"ACTV", launch.index, bins)
+    recorder.exact_rows(b"ACTR", launch.index, stalls)
+    recorder.exact_rows(b"ACSM", launch.index, sm_rows(timing))
     recorder.launch_end(launch.index, timing)
+
+
+def activity_rows(activity: Activity, start_cycle: int) -> tuple[np.ndarray, np.ndarray]:
+    """Activity as rows of records.schema.ACTIVITY_DTYPE and ACTIVITY_STALLS_DTYPE."""
+    bin_cycles, cycles = activity
+    bins = np.zeros(len(cycles), ACTIVITY_DTYPE)
+    bins["cycle"], bins["bin_cycles"] = start_cycle + bin_cycles * np.arange(len(cycles)), bin_cycles
+    bins["sm_active_cycles"] = cycles[:, SM_HAS_WARPS]
+    bin_, reason = np.nonzero(cycles[:, :SM_HAS_WARPS])
+    stalls = np.zeros(len(bin_), ACTIVITY_STALLS_DTYPE)
+    stalls["bin"], stalls["reason"], stalls["cycles"] = bin_, reason, cycles[bin_, reason]
+    return bins, stalls
+
+
+def sm_rows(timing: LaunchTiming) -> np.ndarray:
+    """Cycles on each SM as rows of records.schema.ACTIVITY_OF_SMS_DTYPE."""
+    sm = np.flatnonzero(timing.active_cycles_of_sm)
+    rows = np.zeros(len(sm), ACTIVITY_OF_SMS_DTYPE)
+    rows["sm"], rows["active_cycles"] = sm, timing.active_cycles_of_sm[sm]
+    return rows
 
 
 def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:

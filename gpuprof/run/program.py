@@ -12,6 +12,7 @@ from gpuprof.device.launching.asked import comment_requests
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
+from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
 from gpuprof.program.choice import LaunchChoice
 from gpuprof.program.handlers import Handlers
@@ -51,8 +52,15 @@ def is_host_source(path: Path) -> bool:
     return path.suffix in HOST_SUFFIXES
 
 
+def _name_of(source: Path) -> str:
+    """What the program is told that it is called."""
+    return str(source.with_suffix("")) if is_source(source) else str(source)
+
+
 def check_sources(sources: Sequence[Path]) -> None:
-    """Raises UsageError for a file that is no source of a program."""
+    """Raises UsageError for a file that is no source of a program; one executable is one, too."""
+    if len(sources) == 1 and is_binary(sources[0]):
+        return
     for path in sources:
         if not is_source(path):
             kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
@@ -92,8 +100,11 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     settings = replace(settings, options=options)
     chip = settings.chosen_chip()
     choice, settings = _chosen(settings)
-    host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
-    executable = build_program(sources, host, chip.arch)
+    if is_binary(sources[0]):
+        executable = open_binary(sources[0])
+    else:
+        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
+        executable = build_program(sources, host, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
         device = open_device(settings, memory=arena.memory)
         handlers = Handlers(
@@ -101,14 +112,14 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
             arena,
             executable.modules,
             _Services(settings.observer),
-            Places(executable.path),
+            Places(executable.path, executable.library_file),
             tells_writes=settings.save_stream,
             choice=choice,
             lists_calls=settings.recorder is not None,
         )
         try:
             sys.stdout.flush()
-            code = run_process(executable.path, [str(sources[0].with_suffix("")), *arguments], handlers)
+            code = run_process(executable, [_name_of(sources[0]), *arguments], handlers)
             if handlers.fault is None:
                 device.synchronize()
                 device.executor.finish()

@@ -27,9 +27,10 @@ from gpuprof.device.module import LoadedModule, load
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
-from gpuprof.errors import UsageError
+from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.isa.program import Program
 from gpuprof.run.build import build, build_ptx, other_arch
+from gpuprof.run.checking.host_errors import HostError, host_error, leaks
 from gpuprof.run.chunks import (
     launch_fields,
     record_module,
@@ -72,13 +73,15 @@ class Session:
         self.recorder = settings.recorder
         give_back_large_arrays()
         self.memory = memory or AddressSpace()
+        if not settings.save_stream:  # a stream that is replayed has the addresses of one without guards
+            self.memory.keep_apart([attached.generator.guard_nbytes for attached in settings.traces])
         self.in_flight = InFlight()
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
         self.relating = Relating(self.memory, self.recorder, settings.observe, settings.rules)
         self.settling = Settler(settings, chip, self.in_flight, self.relating)
         self.n_launches = 0
-        self.tracers = Tracers(chip, self.memory)
+        self.tracers = Tracers(chip, self.memory, settings.findings)
         for attached in settings.traces:
             self.tracers.attach(attached)
         self.priorities: dict[int, int] = {}  # of streams
@@ -139,7 +142,15 @@ class Session:
 
     def _carry_out(self, command: cmd.Command):
         self.tracers.note(command)
-        return self._handlers[type(command)](command)
+        try:
+            return self._handlers[type(command)](command)
+        except DeviceMemoryError as error:
+            self._tell_host_errors(host_error(command, error, self.memory))
+            raise
+
+    def _tell_host_errors(self, errors: Iterable[HostError]) -> None:
+        for sentence in self.tracers.host_errors(errors):
+            self.settings.observer.notice(sentence)
 
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""
@@ -153,6 +164,8 @@ class Session:
     def finish(self) -> None:
         """No command follows."""
         self._settle()
+        if self.tracers.finds_leaks:
+            self._tell_host_errors(leaks(self.memory, self.modules))
         for sentence in self.tracers.idle():
             self.settings.observer.notice(sentence)
         self.relating.finish()
@@ -272,7 +285,7 @@ class Session:
             with self.settling.marking():
                 Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
         if not self.settings.is_timed:
-            self._run_through()
+            self.settling.run_through()
             return None
         if launch.stream == 0:
             return self._settle()[0]
@@ -287,22 +300,13 @@ class Session:
         if launches_grids(launch.module):
             with self.settling.marking():
                 Descent(self.in_flight, self._begin_alone, self.chip).run(0)
-        self._run_through()
+        self.settling.run_through()
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         counters = LaunchCounters.zeros(len(launch.module.code))
         task = self.relating.untimed(launch, self.settling.machine.cycle)
         emulation = partial(self._emulation, launch, counters, None, task)
         return Begun(launch, counters, emulation, self.sampling.filter, 0, None, task)
-
-    def _run_through(self) -> None:
-        """Emulates what is in flight to its end, without timing; what kernels print is shown."""
-        counters = [flight.counters for flight in self.in_flight.flights]
-        try:
-            self.in_flight.run_through()
-        finally:
-            for each in counters:
-                self.settings.observer.output("".join(each.output))
 
     def _begin(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         """Counts and records a launch, of the host or of launch `parent`."""

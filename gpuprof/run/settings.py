@@ -14,6 +14,7 @@ from gpuprof.run.build import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
 from gpuprof.run.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.trace.findings import Findings
 
 NO_SAMPLING = Sampling()
 
@@ -59,6 +60,7 @@ class Settings:
     observe: bool = False  # which bytes each launch and copy reads and writes
     rules: tuple[Rule, ...] = ()  # that make virtual tasks
     traces: tuple[Attached, ...] = ()  # generators that watch from the start
+    findings: Findings = field(default_factory=Findings)  # of the whole run
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

@@ -19,6 +19,9 @@ from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.errors import GeneratorError, KernelFault
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.chunks import record_end, record_samples
+from gpuprof.run.counted.accesses import recorded
+from gpuprof.run.counted.launch import TraceCounts
+from gpuprof.run.counted.reuse import DeviceStream
 from gpuprof.run.disturbance import copy_of, simulate_twice
 from gpuprof.run.inflight import Flight, InFlight
 from gpuprof.run.relating import Relating
@@ -31,9 +34,13 @@ from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.activity import MOST_BINS
 from gpuprof.timing.state.machine import Machine, power_on
 from gpuprof.timing.state.result import LaunchTiming
 
+# Bins of a launch's activity in a recording: its share of MOST_BINS by the cycles of all launches so far. So a long run
+# has bins for its logarithm alone, and one launch has all.
+LEAST_BINS = 16
 NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator ends is timed to its end
 
 
@@ -44,6 +51,9 @@ class Settler:
         self.settings, self.chip, self.in_flight, self.relating = settings, chip, in_flight, relating
         self.recorder, self.observer = settings.recorder, settings.observer
         self.machine = power_on(chip)
+        self.device_stream = DeviceStream()
+        self.counts: dict[int, TraceCounts] = {}  # by launch, of those in flight that are counted
+        self.cycles = 0  # of all launches that were recorded
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         show_compiling()
         self._compilation = None if is_compiled() else Compilation()
@@ -57,6 +67,7 @@ class Settler:
         if self._notice:  # not before: a file or a launch that is refused compiles nothing
             self.observer.notice(self._notice)
             self._notice = ""
+        self.counts = {flight.launch.index: self._counts(flight) for flight in flights if sampling.counts_blocks}
         with under_way((flight.launch, flight.counters) for flight in flights), self.marking():
             timings = self._timed([self._grid(flight) for flight in flights], sampling)
             if timings[0].extrapolation:
@@ -87,15 +98,31 @@ class Settler:
             if isinstance(error, KernelFault | KeyboardInterrupt):
                 self.relating.flush()
                 for flight in flights:
-                    self._cut_short(flight, str(error) or "interrupted")
+                    self._cut_short(flight, error)
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
             raise
 
-    def _cut_short(self, flight: Flight, why: str) -> None:
+    def run_through(self) -> None:
+        """Emulates what is in flight to its end. Nothing is timed."""
+        flights = list(self.in_flight.flights)
+        with self.marking():
+            self.in_flight.run_through()
+        for flight in flights:
+            self.observer.output("".join(flight.counters.output))
+            self._tell_errors(flight)
+
+    def _tell_errors(self, flight: Flight) -> None:
+        for sentence in flight.trace.errors() if flight.trace else ():
+            self.observer.notice(sentence)
+
+    def _cut_short(self, flight: Flight, error: KernelFault | KeyboardInterrupt) -> None:
         """Keeps what trace generators found until now, and says why there is no more."""
+        why = str(error) or "interrupted"
         while flight.trace and flight.trace.feed.is_open:
             try:
+                if isinstance(error, KernelFault):
+                    flight.trace.feed.fault(why)
                 flight.trace.finish()
             except GeneratorError as error:  # what ended the launch is the one to be told of
                 self.observer.notice(str(error))
@@ -103,6 +130,7 @@ class Settler:
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
             self.recorder.mark(why, flight.launch.index)
+        self._tell_errors(flight)
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         """Once records have gone through the load/store unit, everything is timed twice: what they did to the caches
@@ -132,9 +160,15 @@ class Settler:
 
     def _trace(self, flight: Flight) -> Iterator[TracePiece]:
         """The flight's trace. The first piece waits until the timing model is compiled."""
-        for piece in flight.pieces:
+        counts = self.counts.get(flight.launch.index)
+        for piece in counts.counting(flight.pieces) if counts else flight.pieces:
             self._wait_for_timing_model()
             yield piece
+
+    def _counts(self, flight: Flight) -> TraceCounts:
+        module = flight.launch.module
+        has_access = self.machine.programs.of(module).inst["has_access"] != 0
+        return TraceCounts(flight.launch, recorded(module.code, has_access), self.device_stream)
 
     def _wait_for_timing_model(self) -> None:
         if self._compilation:
@@ -163,9 +197,15 @@ class Settler:
     def _tell(self, flight: Flight, timing: LaunchTiming) -> None:
         self.observer.output("".join(flight.counters.output))
         if self.recorder:
-            record_end(self.recorder, flight.launch, timing, flight.counters)
+            if counts := self.counts.get(flight.launch.index):
+                self.recorder.exact_rows(b"ACCC", flight.launch.index, counts.access_rows())
+                self.recorder.exact_rows(b"REUS", flight.launch.index, counts.reuse_rows())
+            self.cycles += timing.cycles
+            most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self.cycles))
+            record_end(self.recorder, flight.launch, timing, flight.counters, most_bins)
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
+        self._tell_errors(flight)
         self.observer.finished(LaunchResult(flight.launch, timing, flight.counters))
 
 

@@ -3,7 +3,7 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
@@ -23,9 +23,11 @@ from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
+from gpuprof.run.checking.host_errors import HostError
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
+from gpuprof.trace.findings import Findings
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
 from gpuprof.trace.tables import Results, Table
@@ -59,9 +61,9 @@ class Beginning(Sequence):
 class LaunchTrace:
     """The generators that watch one launch, with their names in the recording: the Listener of its emulation."""
 
-    def __init__(self, feed: Feed, names: tuple[str, ...]):
-        self.feed = feed
-        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks)
+    def __init__(self, feed: Feed, names: tuple[str, ...], known: Findings):
+        self.feed, self._known = feed, known
+        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
         self.results: list[tuple[str, TraceGenerator, Results]] = []
         self.names = names
@@ -76,7 +78,13 @@ class LaunchTrace:
         """The launch has ended, or is cut short: then when its emulation has stopped."""
         named = dict(zip(map(id, self.feed.generators), self.names, strict=True))
         for generator, found in self.feed.finish():
+            found.findings[:] = self._known.wanted(self.feed.kernel, found.findings)
             self.results.append((named[id(generator)], generator, found))
+
+    def errors(self) -> Iterator[str]:
+        """A sentence for each error that was found."""
+        for _, _, found in self.results:
+            yield from self._known.told(self.feed.kernel, found.findings)
 
 
 class Names:
@@ -98,7 +106,8 @@ class Names:
 class Tracers:
     """The generators attached to one session, in the order they were, each with its name in the recording."""
 
-    def __init__(self, chip: Chip, memory: AddressSpace):
+    def __init__(self, chip: Chip, memory: AddressSpace, findings: Findings):
+        self._findings = findings
         self._memory, self._numbers = memory, MappingProxyType(chip.describe())
         self._names = Names()
         self._attached: list[tuple[str, TraceGenerator, Chooser]] = []
@@ -132,6 +141,16 @@ class Tracers:
         for name, where in self._idle.items():
             yield f"trace generator {name} watched nothing: no launch met {where}"
 
+    @property
+    def finds_leaks(self) -> bool:
+        return any(generator.finds_leaks for _, generator, _ in self._attached)
+
+    def host_errors(self, errors: Iterable[HostError]) -> Iterator[str]:
+        """A sentence for each error that the host has made, where a generator checks that."""
+        if any(generator.checks_host for _, generator, _ in self._attached):
+            for error in errors:
+                yield from self._findings.host_error(error.kind, error.text)
+
     def note(self, command: cmd.Command) -> None:
         """Something is asked of the GPU."""
         if self._commands is not None:
@@ -151,7 +170,7 @@ class Tracers:
         found, generators = zip(*wanting, strict=True)
         for name in found:
             self._idle.pop(name, None)
-        return LaunchTrace(Feed(self._kernel(launch, task), generators), found)
+        return LaunchTrace(Feed(self._kernel(launch, task), generators), found, self._findings)
 
     def _kernel(self, launch: cmd.Launch, task: str) -> Kernel:
         module, function = launch.module, launch.function

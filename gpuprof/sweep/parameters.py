@@ -56,7 +56,7 @@ def parse_parameter(kind: str, text: str, flag: str) -> Parameter:
     chip.
     """
     name, equals, rest = text.partition("=")
-    texts = tuple(each.strip() for each in rest.split(","))
+    texts = tuple(value for each in rest.split(",") for value in _values_of(each.strip(), f"{flag} {text}"))
     if not (name and equals and all(texts)):
         raise UsageError(f"{flag} {text}: expected NAME=VALUE,VALUE,... as in {EXAMPLES[kind]}")
     if kind == "define" and not _MACRO.fullmatch(name):
@@ -64,6 +64,22 @@ def parse_parameter(kind: str, text: str, flag: str) -> Parameter:
     return _without_repetition(Parameter(kind, name, texts), flag)
 
 
+def _values_of(text: str, where: str) -> tuple[str, ...]:
+    """The values of "80:140:4", which are 80, 84, ... up to 140; any other text is one value."""
+    ends = [number_or_text(each) for each in text.split(":")]
+    if len(ends) != RANGE_PARTS or any(isinstance(each, str) for each in ends):
+        return (text,)
+    first, last, step = ends
+    if step <= 0 or last < first:
+        raise UsageError(f"{where}: {text}: expected FIRST:LAST:STEP, ascending")
+    count = int((last - first) / step + 1e-9) + 1
+    if count > MOST_VALUES:
+        raise UsageError(f"{where}: {count:,} values, at most {MOST_VALUES:,}")
+    return tuple(f"{first + k * step:.12g}" for k in range(count))
+
+
+RANGE_PARTS = 3
+MOST_VALUES = 100_000
 EXAMPLES = {"chip": "l2_kb=20480,40960", "define": "TILE=8,16,32"}
 
 

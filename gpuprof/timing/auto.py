@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.errors import UsageError
-from gpuprof.records.schema import SM_SHIFT, WIDE_DTYPE, losses_of_none
+from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, SM_SHIFT, WIDE_DTYPE, losses_of_none
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink, by_launch
 from gpuprof.timing.sampling.configuration import MAX_BUFFER_NBYTES, MAX_FIFO_DEPTH, MIN_PERIOD_CYCLES, Sampling
@@ -23,6 +23,7 @@ from gpuprof.timing.state.result import LaunchTiming
 THINNED_MODES = ("random", "all", "stalled")
 MOST_RECORDS = 1 << 21  # held at a time
 NOTHING = np.empty(0, WIDE_DTYPE)
+SAMPLED = (WIDE_DTYPE, SAMPLED_COUNTERS_DTYPE)  # rows of which fewer are kept with a longer period
 
 
 def simulate_with_period(
@@ -81,8 +82,12 @@ class _Held:
     def __init__(self, period: int, phase: int, places: int):
         self.period, self.phase, self.places = period, phase, places
         self.rows: dict[np.dtype, list[np.ndarray]] = {}
+        self.exact: list[np.ndarray] = []  # rows of blocks and warps, which stay
 
     def take(self, rows: np.ndarray) -> None:
+        if rows.dtype not in SAMPLED:
+            self.exact.append(rows)
+            return
         self.rows.setdefault(rows.dtype, []).append(self._thinned(rows))
         while sum(map(len, self.rows.get(WIDE_DTYPE, []))) > self.places:
             self.thin()
@@ -106,7 +111,7 @@ class _Held:
         )
 
     def hand_over(self, sink: Sink) -> None:
-        for parts in self.rows.values():
+        for parts in (self.exact, *self.rows.values()):
             for rows in parts:
                 if len(rows):
                     sink(rows)

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
+from gpuprof.timing.state.activity import bins_of, first_shift
 from gpuprof.timing.state.layout import N_GROUPS
 from gpuprof.timing.state.machine import Machine, carve_out
-from gpuprof.timing.state.occupancy import Occupancy, occupancy, registers_of_warp
+from gpuprof.timing.state.occupancy import Occupancy, occupancy
 from gpuprof.timing.state.static import StaticProgram
 
 if TYPE_CHECKING:
@@ -140,13 +142,14 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "pc_base": launch.module.load_base - INSTRUCTION_NBYTES * grid.first_inst,
             "warps_per_block": grid.fit.warps_per_block,
             "blocks_per_sm": grid.fit.blocks_per_sm,
-            "registers": grid.fit.warps_per_block * registers_of_warp(chip, launch.function.registers),
+            "registers": grid.fit.warps_per_block * registers_of_warp(chip.values, launch.function.registers),
             "shared_nbytes": grid.fit.shared_nbytes_per_block,
             "carve_out": carve_out(chip, grid.fit),
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": grid.program.has_mbarriers,
             "total_blocks": grid.n_blocks,
             "launched": grid.grid.launched_by is None,
+            "bin_shift": first_shift(bins_of(len(grids))),
         }
         numbers |= zip(("cluster_x", "cluster_y", "cluster_z"), launch.cluster, strict=True)
         numbers |= {

@@ -74,6 +74,7 @@ class Outlet:
             column for name, columns in COUNTERS.items() if name not in sampling.counters for column in columns
         ]
         self.held = state.cell.record[:0].copy()  # taken, but later than a record that is still in its FIFO
+        self.rows = ("block", state.cell.block_row), ("warp", state.cell.warp_row)
         self.lost = np.zeros(state.core.loss.shape, np.int64)  # (grids, SMs)
 
     def flush(self, to_the_end: bool = False) -> None:
@@ -95,6 +96,7 @@ class Outlet:
         if len(rows):
             self.sink(rows)
         self._hand_over_counters()
+        self._hand_over_rows()
 
     def _hand_over_counters(self) -> None:
         """They go with the records of their cycle, and take no place of their own."""
@@ -105,6 +107,14 @@ class Outlet:
             for column in self.left_out:
                 rows[column] = 0
             self.sink(rows[np.lexsort((rows["sm"], rows["cycle"]))])
+
+    def _hand_over_rows(self) -> None:
+        """Those of blocks and warps that have ended: they go through no FIFO, and none is lost."""
+        for name, rows in self.rows:
+            n = int(self.state.machine[0][f"n_{name}_rows"])
+            if n:
+                self.state.machine[0][f"n_{name}_rows"] = 0
+                self.sink(rows[:n].copy())
 
     def _keep(self, waiting: np.ndarray) -> None:
         """The records of these numbers, which are in their FIFOs, stand first in the table, and are all there is."""

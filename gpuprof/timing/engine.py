@@ -12,9 +12,11 @@ from gpuprof.compiled.options import OPTIONS, cold
 from gpuprof.compiled.parts import scalar
 from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
 from gpuprof.timing.state.tables import part_at, row_of, sm_at
+from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.distributor import start_blocks
 from gpuprof.timing.units.fifo import store
 from gpuprof.timing.units.l2 import serve_requests
+from gpuprof.timing.units.per_block import write_blocks
 from gpuprof.timing.units.sampler import sample
 from gpuprof.timing.units.scheduler import schedule, wake
 from gpuprof.timing.units.served import settle
@@ -78,6 +80,8 @@ def run_quantum(machine, now):
     machine.now = now
     machine.quantum_number += 1
     end = now + QUANTUM
+    if end >= machine.fold_cycle:
+        fold(machine, end)
     # SMs can run one after the other: a quantum is shorter than any round trip to the L2 (layout.QUANTUM).
     for sm in range(machine.sms):
         if sm_at(machine, sm).next_event < end:
@@ -85,6 +89,8 @@ def run_quantum(machine, now):
     if machine.n_requests:
         serve_requests(machine)
     settle(machine)
+    if machine.n_over:
+        write_blocks(machine)
 
 
 @kept(**OPTIONS, **scalar)
@@ -105,7 +111,7 @@ def run(machine, n_quanta):
         if t > m.max_cycle and m.n_active:
             return TOO_LONG
         # The tables keep room for all rows that one quantum can bring, so a look before each quantum is enough.
-        if m.n_samples > m.sample_room:
+        if m.n_samples > m.sample_room or max(m.n_block_rows, m.n_warp_rows) > m.row_room:
             return SAMPLES_FULL
         if m.n_blame > m.blame_room:
             return CAUSES_FULL

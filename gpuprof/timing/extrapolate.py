@@ -19,6 +19,7 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.timing.aged import fill
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
+from gpuprof.timing.state.activity import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.lengths import scaled_stalls
@@ -151,6 +152,7 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
         sm_active_cycles=int(active.sum()),
         active_cycles_of_sm=active,
         ledger=ledger,
+        activity=extended(timing.activity, ledger.sum(axis=0), int(active.sum()), more_cycles),
         stalls=scaled_stalls(timing.stalls, factor),
         causes=scaled_causes(timing.causes, ledger, load_base, factor),
     )

@@ -18,6 +18,7 @@ from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
+from gpuprof.timing.state.activity import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
 from gpuprof.timing.state.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import stalls_of
@@ -114,6 +115,7 @@ def _new_state(
     record["origin"] = origin = records["ready"][records["waits"] == 0].min()
     record["now"] = origin - QUANTUM  # a quantum has just ended
     record["head"] = -1
+    record["fold_cycle"] = origin
     record["longest_cycles"] = max_cycles
     record["l2_uses"] = machine.l2_uses
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
@@ -219,6 +221,9 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
         f"causes of {int(causes['cycles'].sum())} warp-cycles of {stalled} stalled ones"
     )
     due, dropped = int(losses["due"].sum()), int(losses["dropped_fifo"].sum() + losses["dropped_buffer"].sum())
+    bins = slice(number * bins_of(len(state.core.grid)), (number + 1) * bins_of(len(state.core.grid)))
+    activity = activity_of(state.core.activity[bins], counts["bin_shift"], end - start)
+    assert (activity.cycles[:, :SM_HAS_WARPS].sum(axis=0) == ledger.sum(axis=0)).all(), "bins that lack cycles"
     presence = state.core.presence[number]
     active_cycles = presence["active_cycles"].astype(np.uint64)
     return LaunchTiming(
@@ -246,6 +251,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
         sm_active_cycles=int(active_cycles.sum()),
         active_cycles_of_sm=active_cycles,
         ledger=ledger,
+        activity=activity,
         stalls=stalls_of(state.core.stall_row[own], state.core.stalls),
         losses=losses,
         causes=causes,

@@ -7,10 +7,14 @@
     feed        hands the emulator's events to the generators of a launch that want them
     find        generators by name: built in, of an installed package, of a file
     generators  those that come with gpuprof, one a file
+    checkers    those that find errors of a program, one a file
+    findings    what a run has found, for the person who waits for it: counted, told, left out when known
+    suppressions  the file of what is known
 
     kernel, events ─> generator ─> rows of tables, findings
 
-A generator changes neither the kernel nor the application: what it gets is read-only and valid until its call returns.
+A generator changes neither the kernel nor the application (memcheck keeps lanes from what they must not access): what
+it gets is read-only and valid until its call returns.
 docs/traces.md has the interface.
 """
 

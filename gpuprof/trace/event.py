@@ -138,6 +138,22 @@ class TraceEvent:
             for access in self._executed.accesses
         )
 
+    def wrong(self, access: Access) -> Any:
+        """In `event`: the lanes of one of `accesses` that the space does not let do it, as bool (n, 32) each:
+        `misaligned`, `outside`, `null`, `freed` and `read_only`. None where all may.
+        """
+        return self._executed.wrong(access)
+
+    def describe(self, space: str, address: int) -> str:
+        """Where an address of a space lies, in words."""
+        return self._executed.describe(space, address)
+
+    def refuse(self, lanes: np.ndarray) -> None:
+        """In `event`, for a generator with `refuses`: these lanes, bool (n, 32), do not access memory. What they load
+        is 0, what they store is dropped.
+        """
+        self._executed.refuse(lanes)
+
     @property
     def space(self) -> str:
         return self.instruction.space

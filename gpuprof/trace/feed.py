@@ -9,13 +9,13 @@ from gpuprof.base.interrupts import Stopped
 from gpuprof.errors import GeneratorError
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
-from gpuprof.trace.kernel import Code, Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSING, Code, Instruction, Kernel
 from gpuprof.trace.tables import Results
 
 
 class Feed:
-    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`: numbers of the instructions and
-    basic blocks that some of them want to hear of, as the emulator's Wanted has them.
+    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`, `refusing`: numbers of the
+    instructions and basic blocks that some of them want to hear of, as the emulator's Wanted has them.
     """
 
     def __init__(self, kernel: Kernel, generators: Sequence[TraceGenerator]):
@@ -25,6 +25,7 @@ class Feed:
         self._after: dict[int, list[TraceGenerator]] = {}
         self._of_blocks = [each for each in self.generators if each.blocks and overrides(each, "event")]
         operands: set[int] = set()
+        refusing: set[int] = set()
         for generator in self.generators:
             if generator.blocks:
                 continue
@@ -35,6 +36,9 @@ class Feed:
                         table.setdefault(number, []).append(generator)
             if generator.values and overrides(generator, "post_event"):
                 operands.update(numbers)
+            if generator.refuses:
+                refusing.update(number for number in numbers if kernel.instructions[number].kind in ADDRESSING)
+        self.refusing = frozenset(refusing)
         self.before = frozenset(self._before) | frozenset(self._after)
         self.after, self.operands_after = frozenset(self._after), frozenset(operands)
         self.blocks = frozenset(range(len(kernel.basic_blocks))) if self._of_blocks else frozenset()
@@ -67,6 +71,11 @@ class Feed:
         for generator in self.generators:
             _call(generator, generator.initialize, self.kernel)
             self._open.append(generator)
+
+    def fault(self, text: str) -> None:
+        """A fault of the kernel has ended the launch."""
+        for generator in self._open:
+            _call(generator, generator.fault, text)
 
     @property
     def is_open(self) -> bool:

@@ -13,8 +13,8 @@ from gpuprof.errors import UsageError
 from gpuprof.trace.generator import TraceGenerator
 
 GROUP = "gpuprof.trace_generators"  # of entry points
-# Name -> file in generators/ and class there. Nothing of them is imported before one is asked for.
-BUILT_IN = {
+# Name -> file and class there. Nothing of them is imported before one is asked for.
+GENERATORS = {
     "mix": ("mix", "InstructionMix"),
     "activity": ("counts.activity", "Activity"),
     "block_counts": ("counts.block_counts", "BlockCounts"),
@@ -41,6 +41,16 @@ BUILT_IN = {
     "accelsim": ("others.accelsim", "AccelSim"),
     "intensity": ("bounds.intensity", "Intensity"),
     "graph": ("bounds.graph", "Graph"),
+}
+# Their names are those of compute-sanitizer's tools: who knows these need not learn others, and `memory` would be taken
+# for one of the generators of memory traffic.
+CHECKERS = {
+    "memcheck": ("memcheck", "Memcheck"),
+    "racecheck": ("racecheck", "Racecheck"),
+    "synccheck": ("synccheck", "Synccheck"),
+}
+BUILT_IN = {name: (f"generators.{file}", found) for name, (file, found) in GENERATORS.items()} | {
+    name: (f"checkers.{file}", found) for name, (file, found) in CHECKERS.items()
 }
 LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "skip", "count")  # say which launches are watched
 
@@ -88,7 +98,7 @@ def find(name: str) -> type[TraceGenerator]:
         return _of_file(*name.rsplit(":", 1))
     if name in BUILT_IN:
         file, class_name = BUILT_IN[name]
-        return getattr(import_module(f"gpuprof.trace.generators.{file}"), class_name)
+        return getattr(import_module(f"gpuprof.trace.{file}"), class_name)
     installed = installed_generators()
     if name in installed:
         return _of_package(installed[name])

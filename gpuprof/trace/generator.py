@@ -52,6 +52,7 @@ class TraceGenerator:
 
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
     * `values`: operands are there in `post_event`, too.
+    * `refuses`: it may keep lanes from an access (TraceEvent.refuse).
 
     A generator may be used for many launches, one after the other.
     """
@@ -62,6 +63,11 @@ class TraceGenerator:
     spaces: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[bool] = False
     values: ClassVar[bool] = False
+    refuses: ClassVar[bool] = False
+    is_checker: ClassVar[bool] = False  # what it finds are errors of the program
+    checks_host: ClassVar[bool] = False  # errors that the host makes with memory are told, too
+    finds_leaks: bool = False  # and what is still allocated at the end
+    guard_nbytes: int = 0  # bytes that it wants between allocations, when it is attached before the first of them
     tables: ClassVar[tuple[Table, ...]] = ()
 
     def __init__(self, **options: Any):
@@ -81,7 +87,7 @@ class TraceGenerator:
         """Whether __init__ has run: a class with one of its own may forget to call it."""
         return "_gathering" in vars(self)
 
-    # The four calls, in the order of a launch. A generator overrides those that it needs.
+    # The calls, in the order of a launch. A generator overrides those that it needs.
 
     def initialize(self, kernel: Kernel) -> None:
         """A launch begins. What can be said of the program without running it can be said here."""
@@ -91,6 +97,9 @@ class TraceGenerator:
 
     def post_event(self, event: TraceEvent) -> None:
         """They have executed it."""
+
+    def fault(self, text: str) -> None:
+        """A fault has ended the launch; `finish` follows."""
 
     def finish(self) -> None:
         """The launch has ended, or a fault has ended it."""

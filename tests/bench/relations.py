@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database
-from gpuprof.correlate.task_queries import read_tasks
+from gpuprof.correlate.tasks.queries import read_tasks
 from gpuprof.emulate.watch.footprint import Footprint
 from tests.bench.emulate import emulate_rate
 from tests.support.many_tasks import write_many_tasks

@@ -379,6 +379,7 @@ def test_every_command_has_help(tmp_path):
         "quality",
         "check",
         "sweep",
+        "predict",
         "fidelity",
         "list",
         "explain",

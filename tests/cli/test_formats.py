@@ -5,22 +5,23 @@ import importlib
 import click
 import pytest
 
-from gpuprof.cli.main import COMMANDS
+from gpuprof.cli.main import COMMANDS, module_of
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
 FORMATS = {
-    "report": ("text", "csv", "json"),
+    "report": ("text", "csv", "json", "html"),
     "quality": ("text", "csv", "json"),
     "fidelity": ("text", "csv", "json"),
     "records": ("text", "csv", "json"),
     "check": ("text", "json"),
+    "predict": ("text", "csv", "json"),
     "list": ("text", "json"),
 }
 
 
 def flags_of(name: str) -> dict[str, click.Option]:
-    params = importlib.import_module(f"gpuprof.cli.{name}").command.params
+    params = importlib.import_module(module_of(name)).command.params
     return {flag: option for option in params if isinstance(option, click.Option) for flag in option.opts}
 
 
@@ -32,7 +33,7 @@ def test_every_command_that_prints_formats_has_the_one_flag():
             continue
         if {"--format", "--csv", "--json"} & set(flags):
             found[name] = tuple(flags["--format"].type.choices)
-            assert {flag[2:] for flag in flags if flag in ("--csv", "--json")} == set(found[name]) - {"text"}
+            assert {flag[2:] for flag in flags if flag in ("--csv", "--json", "--html")} == set(found[name]) - {"text"}
     assert found == FORMATS
 
 

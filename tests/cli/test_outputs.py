@@ -15,7 +15,7 @@ import pytest
 
 from gpuprof.base.claims import claimed
 from gpuprof.base.targets import target_of
-from gpuprof.cli.main import COMMANDS
+from gpuprof.cli.main import COMMANDS, module_of
 from gpuprof.cli.options.inputs import InputPath
 from gpuprof.cli.options.outputs import OutputPath
 from gpuprof.cli.options.written import options, section
@@ -67,6 +67,8 @@ CASES = {
     ("merge", "-o"): (Case("k.gprec other.gprec -o", "out.gprec", ""),),
     ("correlate", "-o"): (Case("k.gprec -o", "out.gpudb", "k.gprec"),),
     ("import", "-o"): (Case("k.ncu-rep -o", "out.gpudb", "k.ncu-rep"),),
+    ("report", "-o"): (Case("k.gprec --format html -o", "out.html", "k.gprec"),),
+    ("report", "--html"): (Case("k.gprec --html", "out.html", "k.gprec"),),
     ("export", "-o"): (
         Case("k.gprec -o", "out.folded", "k.gprec", is_text=True),
         Case("k.gprec -o", "out.pb.gz", "k.gprec"),
@@ -140,7 +142,7 @@ def test_every_output_option_is_tried():
 def test_every_path_is_read_or_an_output():
     """A new option that names a file has to say which."""
     for name in COMMANDS:
-        for parameter in import_module(f"gpuprof.cli.{name}").command.params:
+        for parameter in import_module(module_of(name)).command.params:
             if isinstance(parameter.type, click.Path) and not isinstance(parameter.type, OutputPath | InputPath):
                 assert isinstance(parameter, click.Argument), (name, parameter.name)
 

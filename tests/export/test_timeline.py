@@ -11,6 +11,7 @@ from gpuprof.base.protobuf.decode import decode
 from gpuprof.export.timeline.launches import levels, timeline_of
 from gpuprof.export.timeline.perfetto import BEGIN, END, TRACE, write_timeline
 from gpuprof.export.timeline.timeline import Edge, Flow, Point, Slice, Timeline, Track, edges, lanes
+from gpuprof.isa.stalls import INDEX
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
@@ -134,6 +135,26 @@ def test_a_database_as_a_timeline(tmp_path):
     ]  # fmt: skip
     dram = next(point.value for point in found.points if point.track == "dram")
     assert dram == pytest.approx(131_072 / (5000 / 1410))  # bytes in a microsecond
+
+
+def test_counters_over_time(tmp_path):
+    """Two bins of launch 0, of 2,000 and 3,000 cycles; launch 1 has none, and is one stretch."""
+    path = make_database(tmp_path / "t.gpudb")
+    with sqlite3.connect(path) as db:
+        selected, wait = INDEX["selected"], INDEX["wait"]
+        db.executemany("INSERT INTO activity VALUES (0, ?, ?, ?, ?)", [(0, 1000, 3000, 4000), (1, 3000, 6000, 1500)])
+        rows = [(0, selected, 100), (0, wait, 8000), (1, wait, 600)]
+        db.executemany("INSERT INTO activity_stalls VALUES (0, ?, ?, ?)", rows)
+        found = timeline_of(db)
+    assert [point for point in found.points if point.track == "sms"] == [
+        Point("sms", 1000, 2.0), Point("sms", 3000, 0.5), Point("sms", 6000, 0),
+        Point("sms", 7000, 1.6), Point("sms", 12000, 0),
+    ]  # fmt: skip
+    waits = [point for point in found.points if point.track == "warps.wait"]
+    assert waits[:3] == [
+        Point("warps.wait", 1000, 4.0), Point("warps.wait", 3000, 0.2), Point("warps.wait", 6000, 0)
+    ]  # fmt: skip
+    assert [point.value for point in found.points if point.track == "warps.selected"][:3] == [0.05, 0, 0]
 
 
 CHROME = """\

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from gpuprof.chips import list_chips, load_chip
-from gpuprof.cli.fidelity import command
+from gpuprof.cli.trust.fidelity import command
 from gpuprof.errors import UsageError
 from gpuprof.fidelity import kernels, sentence, stored
 from gpuprof.fidelity.missing import MISSING
@@ -221,7 +221,7 @@ def test_wrong_arguments():
 
 def test_it_starts_without_numba_and_numpy():
     code = (
-        "import sys; from gpuprof.cli.fidelity import command; command.main([], standalone_mode=False); "
+        "import sys; from gpuprof.cli.trust.fidelity import command; command.main([], standalone_mode=False); "
         "sys.exit(1 if {'numba', 'numpy', 'llvmlite', 'rich'} & set(sys.modules) else 0)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True).returncode == 0

@@ -141,12 +141,15 @@ def write_everything(path: Path) -> Path:
             samples = SAMPLES.copy()
             samples["launch"] = launch
             writer.samples(launch, samples)
-            for type_ in (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK"):
+            exact = (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK", b"ACTV", b"ACTR", b"ACSM")
+            for type_ in (*exact, b"ACCC", b"REUS", b"BLKC", b"WRPC"):
                 rows = np.ones(1, BY_TYPE[type_].dtype)
-                for name in {"launch", "sm", "reserved"} & set(rows.dtype.names):
+                for name in {"launch", "sm", "reserved", "bin"} & set(rows.dtype.names):
                     rows[name] = launch if name == "launch" else 0
                 for name in {"pc", "cause_pc"} & set(rows.dtype.names):
                     rows[name] = 0x1010
+                if type_ == b"ACTV":
+                    rows["cycle"] = 100  # where the launch starts
                 writer.exact_rows(type_, launch, rows)
             writer.launch_end(launch, timing(samples_dropped=launch, **LAUNCH_NUMBERS))
         writer.trace_table(TRACE, [[0x1010, 0.5, "a"], [0, 2, ""]])

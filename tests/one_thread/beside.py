@@ -19,6 +19,7 @@ from gpuprof.emulate.run import emulate
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program, basic_block_starts
 from gpuprof.run.tracing import Attached, Tracers
+from gpuprof.trace.findings import Findings
 from gpuprof.trace.generator import TraceGenerator
 from tests.one_thread.events import Event
 from tests.one_thread.launch import Done, run_launch
@@ -78,7 +79,7 @@ def emulated(launch: Launch, memory: AddressSpace, *generators: TraceGenerator, 
     pieces = [] if orders is None else orders.pieces
     how = {"orders": orders, "segment_nbytes": SEGMENT_NBYTES} if orders else {}
     run = partial(emulate, launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters, **how)
-    tracers = Tracers(CHIP, memory)
+    tracers = Tracers(CHIP, memory, Findings())
     for generator in generators:
         tracers.attach(Attached(generator))
     watching = tracers.watch(launch, "")

@@ -9,17 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.errors import CompileError
 from gpuprof.run.program import has_main
+from tests.program.hosts import WHY_NOT
 
 SOURCES = Path(__file__).parent / "sources"
-try:
-    from gpuprof.compile.host import host_toolchain
-
-    host_toolchain()
-    WHY_NOT = ""
-except CompileError as error:
-    WHY_NOT = str(error)
 pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
 
 # command line -> exit code, standard output

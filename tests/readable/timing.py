@@ -260,6 +260,7 @@ class Gpu:
         self.requests, self.loads = [], []
         self.origin = 0  # where the first quantum begins
         self.ledger = Counter()
+        self.spent = Counter()  # (cycle, grid, reason, or "SMs"): warp-cycles, or SMs that have warps of the grid
         self.blame = Blame()
         self.history = {}  # what each warp did, by age: (instruction, reason) of each of its cycles
         plain = Sampling(period, "all" if every_warp else "random", fifo_depth=fifo_depth, drain_cycles=drain)
@@ -330,9 +331,12 @@ class Gpu:
         for _, _, warp, reasons, pc, _ in seen:
             charged = pc, "selected" if warp.issued == t else reasons[0]
             self.ledger[charged] += 1
+            self.spent[t, self.grid_of(warp), charged[1]] += 1
             if charged[1] != "selected":
                 warp.stalled[charged[1]] += 1
             self.history.setdefault(warp.age, []).append(charged)
+        for grid in {self.grid_of(warp) for _, _, warp, *_ in seen}:
+            self.spent[t, grid, "SMs"] += 1
         self.cells.cycle(sm, seen, t)
 
     def account(self, partition, warp):

@@ -121,6 +121,9 @@ BEYOND = {
     "launch 0 has a cause of kind 60000; there are": with_rows(b"CAUS", kind=60000),
     "launch 0 has stalls of 2^63 cycles and more": with_rows(b"STLH", bin=63),
     "launch 0 has a pattern of shared memory with runs of no lanes": with_rows(b"BANK", lanes_1=0),
+    "launch 0 has reuse distances of scope 3": with_rows(b"REUS", scope=3),
+    "launch 0 has reuse distances of -2 lines": with_rows(b"REUS", least_lines=-2),
+    "launch 0 has bins of time that do not follow each other": with_rows(b"ACTV", cycle=7),
 }
 
 

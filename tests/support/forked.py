@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.cli.main import COMMANDS, main
+from gpuprof.cli.main import COMMANDS, main, module_of
 from tests.paths import ROOT
 
 NOBODY = 65534
@@ -79,7 +79,7 @@ def give(path: Path) -> None:
 
 
 def serve() -> None:
-    for name in (*(f"gpuprof.cli.{name}" for name in COMMANDS), *WORKING):
+    for name in (*(module_of(name) for name in COMMANDS), *WORKING):
         import_module(name)
     for line in sys.stdin:
         task = json.loads(line)

@@ -156,25 +156,30 @@ def write_saxpy(
     `further`: rows by type of array chunk; `launch`: fields of LNCH.
     """
     with RecordWriter(path, record) as writer:
-        writer.meta(META)
-        writer.chip(CHIP)
-        writer.module(
-            0,
-            name="saxpy.cu",
-            load_base=0x1000,
-            code_nbytes=48,
-            image=write_gpubin(saxpy_program()),
-            compiler="clang 22",
-            arch="sm_80",
-        )
-        writer.source("saxpy.cu", SOURCE)
-        writer.launch_begin(launch_fields(**launch))
-        writer.samples(0, SAMPLES)
-        writer.ledger(0, ledger(), 0x1000)
-        writer.counters(0, counters())
-        for type_, rows in (further or {}).items():
-            writer.exact_rows(type_, 0, rows)
-        writer.launch_end(0, timing())
+        write_saxpy_launch(writer, further, **launch)
         for result in results:
             writer.result(result)
     return path
+
+
+def write_saxpy_launch(writer: RecordWriter, further: dict[bytes, np.ndarray] | None = None, **launch) -> None:
+    """All but the results; see `write_saxpy`."""
+    writer.meta(META)
+    writer.chip(CHIP)
+    writer.module(
+        0,
+        name="saxpy.cu",
+        load_base=0x1000,
+        code_nbytes=48,
+        image=write_gpubin(saxpy_program()),
+        compiler="clang 22",
+        arch="sm_80",
+    )
+    writer.source("saxpy.cu", SOURCE)
+    writer.launch_begin(launch_fields(**launch))
+    writer.samples(0, SAMPLES)
+    writer.ledger(0, ledger(), 0x1000)
+    writer.counters(0, counters())
+    for type_, rows in (further or {}).items():
+        writer.exact_rows(type_, 0, rows)
+    writer.launch_end(0, timing())

@@ -11,6 +11,7 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
 from gpuprof.run.tracing import Attached, Tracers
 from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.findings import Findings
 from gpuprof.trace.generator import TraceGenerator
 from tests.support.emulate_harness import program_of
 
@@ -22,7 +23,7 @@ def watch(instructions, *generators: TraceGenerator, memory=None, params=b"", gr
     chip = load_chip("a100")
     module = load(program_of(instructions, **program), memory)
     launch = Launch(0, module, module.program.functions[0], grid, block, dynamic_shared_nbytes, params, 0, "k")
-    tracers = Tracers(chip, memory)
+    tracers = Tracers(chip, memory, Findings())
     for generator in generators:
         tracers.attach(Attached(generator, where))
     counters = LaunchCounters.zeros(len(module.code))

@@ -13,11 +13,12 @@ from tests.paths import DOCS, ROOT
 
 
 def test_every_file_with_a_generator_is_in_the_table():
-    folder = ROOT / "gpuprof/trace/generators"
+    folder = ROOT / "gpuprof/trace"
     named = re.compile(r'^    name = "(\w+)"$', re.MULTILINE)
     found = {
         (".".join(path.relative_to(folder).with_suffix("").parts), name)
-        for path in folder.rglob("*.py")
+        for room in ("generators", "checkers")
+        for path in (folder / room).rglob("*.py")
         for name in named.findall(path.read_text())
     }
     assert {(file, name) for name, (file, _) in BUILT_IN.items()} == found

@@ -116,8 +116,9 @@ def groups_of(inst: Inst) -> list[tuple[int, ...]]:
 # Rows whose imm means something of its own, so that no source can be an immediate.
 _IMM_TAKEN = numbers("MOVI.64", "FRAME", "FRAME.64")
 _IMM_TAKEN_KINDS = COLLECTIVE | kinds_of(
-    "special", "shuffle", "branch", "call", "syscall", "stack_save", "stack_change", "copy_wait"
-)
+    "special", "shuffle", "branch", "branch_indirect", "call", "call_indirect", "syscall", "stack_save",
+    "stack_change", "copy_wait",
+)  # fmt: skip
 
 
 def _immediate_slots(row: Opcode) -> tuple[str, ...]:

@@ -151,8 +151,9 @@ FLAGS = (  # what a later one sets goes before what an earlier one does
         "--counters",
         "counters",
         str,
-        "Record these counters with the samples of a cycle: issued, eligible, active, pipes, l1, l2, dram."
-        "  [default: none; with --record wide+counters: all]",
+        "Record these counters with the samples of a cycle: issued, eligible, active, pipes, l1, l2, dram; and exact "
+        "ones of blocks, or of blocks and their warps: blocks, waves."
+        "  [default: none; with --record wide+counters: all that are sampled]",
         "NAMES",
     ),
     Flag(

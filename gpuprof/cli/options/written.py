@@ -6,7 +6,7 @@ from importlib import import_module
 import click
 
 from gpuprof.base.outputs import Kind
-from gpuprof.cli.main import COMMANDS
+from gpuprof.cli.main import COMMANDS, module_of
 from gpuprof.cli.options.outputs import OutputPath
 
 TITLE = "## What each command writes"
@@ -39,7 +39,7 @@ A script (`.py`) and a compiler that `--compiler` names write what they like.
 def options() -> Iterator[tuple[str, click.Option]]:
     """(command, option) for each option that names a file to write."""
     for name in COMMANDS:
-        for parameter in import_module(f"gpuprof.cli.{name}").command.params:
+        for parameter in import_module(module_of(name)).command.params:
             if isinstance(parameter.type, OutputPath):
                 yield name, parameter
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuprof/cuda.h"
+#include "gpuprof/bfloat_forms.h"
 #include "gpuprof/half_forms.h"
 #include "gpuprof/half_names.h"
 

@@ -2,4 +2,5 @@
 #pragma once
 
 #include "gpuprof/fp8.h"
+#include "gpuprof/fp8_scale.h"
 #include "gpuprof/half_names.h"

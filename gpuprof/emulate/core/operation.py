@@ -42,6 +42,8 @@ class Env:
     spins: set[int] = field(default_factory=set)  # instructions a waiting loop is made of
     # atomic operations of memory that all blocks see, whose results are wanted
     takes: set[int] = field(default_factory=set)
+    # Accesses to memory leave out the lanes that a listener refuses.
+    refuses: bool = False
 
 
 def slot_kind(inst: Instruction, slot: str) -> int:
@@ -129,8 +131,24 @@ def guard_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray] |
     """lanes -> bool row of the lanes that are active and whose guard holds, which are counted; None when there is no
     guard.
     """
+    if env.refuses and inst.op.space:
+        return _unrefused(inst, env)
     if inst.guard == PT:
         return None
+    return _held_reader(inst, env)
+
+
+def _unrefused(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]:
+    """As `guard_reader`, without the lanes that a listener has refused."""
+    held = _held_reader(inst, env) if inst.guard != PT else _all_active
+    return lambda lanes: held(lanes) & ~lanes.chunk.executing.refused
+
+
+def _all_active(lanes: Lanes) -> np.ndarray:
+    return np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
+
+
+def _held_reader(inst: Instruction, env: Env) -> Callable[[Lanes], np.ndarray]:
     read = read_predicate(inst.guard, env)
     at = env.at
 

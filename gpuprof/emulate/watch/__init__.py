@@ -1,7 +1,9 @@
-"""Lets others watch what a launch executes. Nothing here changes what happens.
+"""Lets others watch what a launch executes. Nothing here changes what happens, but for accesses that a listener
+refuses.
 
     listener   who watches: the protocol
     accesses   the addresses of memory instructions, from their registers
+    bounds     lanes whose access no space allows
     operands   the values that an instruction reads and writes
     executed   one instruction at one time, as a listener gets it
     ranges     what bulk copies, textures and matrices in shared memory touch, noted while they run

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.lanes import Lanes, pack_masks
+from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.log.touched import Touched
 from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
+from gpuprof.emulate.watch.bounds import Wrong, wrong_lanes
 from gpuprof.emulate.watch.operands import Place, Value, values_at
 from gpuprof.emulate.watch.ranges import Ranges, ranges_of
 
@@ -68,7 +69,7 @@ class Executed(OfWarps):
     What is read of registers must be read before the instruction has run (`keep`), but for the results.
     """
 
-    __slots__ = ("_accesses", "_held", "_keep", "_lanes", "_operands", "at", "ranges", "site")
+    __slots__ = ("_accesses", "_held", "_keep", "_lanes", "_operands", "at", "ranges", "refused", "site")
 
     def __init__(self, site: Site, lanes: Lanes):
         super().__init__(lanes)
@@ -78,6 +79,7 @@ class Executed(OfWarps):
         self._accesses: tuple[Access, ...] | None = None
         self._operands: tuple[Value, ...] | None = None
         self.ranges: list[Ranges] = []  # complete once it has run
+        self.refused: np.ndarray | None = None  # bool, an element of each row of the lanes
 
     @property
     def held(self) -> np.ndarray:
@@ -117,6 +119,25 @@ class Executed(OfWarps):
     def results(self) -> tuple[Value, ...]:
         """What it has written."""
         return values_at(self._lanes, self.site.results, self._keep)
+
+    def wrong(self, access: Access) -> Wrong | None:
+        """The lanes of one of `accesses` that must not do it; None for none. Before it runs."""
+        return wrong_lanes(self._lanes, access)
+
+    def describe(self, space: str, address: int) -> str:
+        """Where an address of a space lies, in words."""
+        return self.chunk.spaces[space].describe(address)
+
+    def refuse(self, lanes: np.ndarray) -> None:
+        """These lanes, bool (n, 32), do not access memory: what they load is 0, what they store is dropped. For
+        instructions in Wanted.refusing, before they run.
+        """
+        refused = lanes
+        if self._keep is not None:
+            refused = np.zeros((len(self._lanes.warps), WARP), np.bool_)
+            refused[self._keep] = lanes
+        refused = refused.reshape(-1)
+        self.refused = refused if self.refused is None else self.refused | refused
 
     def add_ranges(self, found: Iterable[Touched]) -> None:
         self.ranges += [ranges_of(touched, self._keep) for touched in found]

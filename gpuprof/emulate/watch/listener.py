@@ -7,13 +7,15 @@ from gpuprof.emulate.watch.executed import BlockRun, Executed
 
 class Wanted(NamedTuple):
     """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
-    after, and those whose operands are asked for then; numbers of basic blocks whose runs are told.
+    after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
+    instructions those whose lanes the listener may refuse (Executed.refuse).
     """
 
     before: frozenset[int]
     after: frozenset[int] = frozenset()
     operands_after: frozenset[int] = frozenset()
     blocks: frozenset[int] = frozenset()
+    refusing: frozenset[int] = frozenset()
 
 
 class Listener(Protocol):

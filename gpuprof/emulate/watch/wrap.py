@@ -1,5 +1,7 @@
 """Basic blocks that tell a listener: their instructions do what they did, and say so before and after."""
 
+import numpy as np
+
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operation import Env, Op, read_predicate
 from gpuprof.emulate.watch.accesses import accesses_reader
@@ -24,8 +26,10 @@ def keep(executed: Executed, wanted: Wanted) -> None:
         executed.keep(executed.at in wanted.operands_after)
 
 
-def watched(op: Op, site: Site, wanted: Wanted) -> Op:
-    """`op`, or the end of a block, which tells the chunk's listener."""
+def watched(op: Op, site: Site, wanted: Wanted, refusing: Op | None = None) -> Op:
+    """`op`, or the end of a block, which tells the chunk's listener. `refusing`: what is done in place of it for the
+    lanes that the listener does not refuse, where it may.
+    """
     told_after = site.at in wanted.after
 
     def told(lanes: Lanes) -> None:
@@ -33,8 +37,18 @@ def watched(op: Op, site: Site, wanted: Wanted) -> Op:
         chunk.executing = executed = Executed(site, lanes)
         keep(executed, wanted)
         chunk.listener.before(executed)
-        op(lanes)
+        if executed.refused is None or refusing is None:
+            op(lanes)
+        else:
+            refusing(lanes)
+            clear_results(lanes, site, executed.refused)
         if told_after:
             chunk.listener.after(executed)
 
     return told
+
+
+def clear_results(lanes: Lanes, site: Site, refused: np.ndarray) -> None:
+    """What refused lanes, bool (n,), have loaded is 0."""
+    for place in site.results:
+        lanes.row(place.ref)[refused] = 0

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpuprof.base.wording import launch_text
-from gpuprof.correlate.task_queries import needs, read_tasks
+from gpuprof.correlate.tasks.queries import needs, read_tasks
 from gpuprof.errors import NotComparable
 from gpuprof.export.timeline.tasks import has_cycles, on_rows
 from gpuprof.export.timeline.timeline import Flow, Point, Slice, Timeline, Track, lanes
@@ -16,6 +16,15 @@ from gpuprof.isa.printing.printable import printable
 
 STREAMS, WARPS = "streams", "warps"  # keys of the tracks that have others under them
 BYTES_METRICS = ("dram_read_nbytes", "dram_write_nbytes")
+
+
+class Stretch(NamedTuple):
+    """A part of a launch's time: warp-cycles by stall reason, and SM-cycles with warps of it, None where not known."""
+
+    start: int
+    end: int
+    stalls: dict[str, int]
+    sm_active_cycles: float | None
 
 
 class Span(NamedTuple):
@@ -45,7 +54,7 @@ def timeline_of(database: sqlite3.Connection) -> Timeline:
     else:
         tracks, slices = on_streams(spans)
         flows = from_parents(spans, metrics)
-    counters, points = counter_tracks(spans, read_stalls(database), metrics, chip["clock_mhz"])
+    counters, points = counter_tracks(spans, stretches(database, spans, metrics), metrics, chip["clock_mhz"])
     return Timeline(
         printable(meta["chip"]),
         chip["clock_mhz"],
@@ -103,6 +112,32 @@ def read_stalls(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
     return found
 
 
+def read_activity(database: sqlite3.Connection) -> dict[int, list[Stretch]]:
+    """Launch -> its bins of time."""
+    found: dict[int, list[Stretch]] = {}
+    for launch, *bin_ in database.execute(
+        "SELECT launch, begin_cycle, end_cycle, sm_active_cycles FROM activity ORDER BY launch, bin"
+    ):
+        found.setdefault(launch, []).append(Stretch(*bin_[:2], {}, bin_[2]))
+    for launch, bin_, reason, cycles in database.execute(
+        "SELECT launch, bin, name, cycles FROM activity_stalls JOIN stall_reasons USING (reason)"
+    ):
+        found[launch][bin_].stalls[reason] = cycles
+    return found
+
+
+def stretches(database: sqlite3.Connection, spans: list[Span], metrics: dict[int, dict[str, float]]) -> list[Stretch]:
+    """The bins of each launch; a launch that has none, as one that was imported, is one."""
+    bins, stalls = read_activity(database), read_stalls(database)
+    found: list[Stretch] = []
+    for each in spans:
+        whole = Stretch(
+            *(each.start, each.end), stalls.get(each.launch, {}), metrics.get(each.launch, {}).get("sm_active_cycles")
+        )
+        found += bins.get(each.launch, [whole])
+    return found
+
+
 def on_streams(spans: list[Span]) -> tuple[list[Track], list[Slice]]:
     """A track for each stream, and more where its launches overlap; a slice for each span, in their order."""
     by_stream: dict[int, list[int]] = {}
@@ -121,33 +156,33 @@ def on_streams(spans: list[Span]) -> tuple[list[Track], list[Slice]]:
 
 
 def counter_tracks(
-    spans: list[Span], stalls: dict[int, dict[str, int]], metrics: dict[int, dict[str, float]], clock_mhz: float
+    spans: list[Span], parts: list[Stretch], metrics: dict[int, dict[str, float]], clock_mhz: float
 ) -> tuple[list[Track], list[Point]]:
-    """Means over each launch: warps by what holds them up, SMs that have a block, bytes that DRAM moves."""
-    tracks, rates = [], {}
-    reasons = {reason for found in stalls.values() for reason in found}
+    """Means over each bin of a launch: warps by what holds them up, SMs that have a block; over each launch: bytes that
+    DRAM moves.
+    """
+    tracks, points = [], []
+    of_bins = levels((each.start, each.end) for each in parts)
+    reasons = {reason for each in parts for reason in each.stalls}
     if reasons:
         tracks.append(Track(WARPS, "warps, by state"))
     for reason in sorted(reasons):
         key = f"{WARPS}.{reason}"
         tracks.append(Track(key, reason, WARPS, "warps"))
-        rates[key] = [stalls.get(each.launch, {}).get(reason, 0) / (each.end - each.start or 1) for each in spans]
-    for key, name, unit, names, factor in (
-        ("sms", "active SMs", "SMs", ("sm_active_cycles",), 1.0),
-        ("dram", "DRAM", "MB/s", BYTES_METRICS, clock_mhz),
-    ):
-        values = [[metrics.get(each.launch, {}).get(each_name) for each_name in names] for each in spans]
-        if any(value is not None for row in values for value in row):
-            tracks.append(Track(key, name, None, unit))
-            rates[key] = [
-                factor * sum(value or 0 for value in row) / (each.end - each.start or 1)
-                for each, row in zip(spans, values, strict=True)
-            ]
-    points = [
-        Point(key, cycle, value)
-        for key, each_rates in rates.items()
-        for cycle, value in levels((each.start, each.end) for each in spans)(each_rates)
-    ]
+        rates = [each.stalls.get(reason, 0) / (each.end - each.start or 1) for each in parts]
+        points += [Point(key, *point) for point in of_bins(rates)]
+    if any(each.sm_active_cycles is not None for each in parts):
+        tracks.append(Track("sms", "active SMs", None, "SMs"))
+        rates = [(each.sm_active_cycles or 0) / (each.end - each.start or 1) for each in parts]
+        points += [Point("sms", *point) for point in of_bins(rates)]
+    moved = [[metrics.get(each.launch, {}).get(name) for name in BYTES_METRICS] for each in spans]
+    if any(value is not None for row in moved for value in row):
+        tracks.append(Track("dram", "DRAM", None, "MB/s"))
+        rates = [
+            clock_mhz * sum(value or 0 for value in row) / (each.end - each.start or 1)
+            for each, row in zip(spans, moved, strict=True)
+        ]
+        points += [Point("dram", *point) for point in levels((each.start, each.end) for each in spans)(rates)]
     return tracks, points
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from gpuprof.correlate.task_queries import Tasks
+from gpuprof.correlate.tasks.queries import Tasks
 from gpuprof.export.timeline.timeline import Flow, Slice, Track, lanes
 from gpuprof.isa.printing.printable import printable
+from gpuprof.relate.critical import Needs
 
 ROWS = "tasks"  # key of the track that rows stand under
 VIRTUAL = "virtual"
@@ -17,10 +18,10 @@ def has_cycles(tasks: Tasks) -> bool:
 
 
 def on_rows(
-    tasks: Tasks, needs: list[tuple[int, int]], of_launches: Mapping[int, Mapping[str, str | int]]
+    tasks: Tasks, needs: Needs, of_launches: Mapping[int, Mapping[str, str | int]]
 ) -> tuple[list[Track], list[Slice], list[Flow]]:
-    """A track for each row, and more where its tasks overlap. `needs`: (before, after) of tasks. `of_launches`: what is
-    said of launches beside their costs.
+    """A track for each row, and more where its tasks overlap. `of_launches`: what is said of launches beside
+    their costs.
     """
     tracks, slices = [Track(ROWS, "tasks")], []
     place_of: dict[int, int] = {}  # task -> place of its slice
@@ -35,7 +36,9 @@ def on_rows(
             told |= of_launches.get(tasks.value("launch", row), {})
             slices.append(Slice(f"{ROWS} {name}.{lane}", printable(tasks.name(row)), begin, end, told))
     flows = [
-        Flow(place_of[before], place_of[after]) for before, after in needs if before in place_of and after in place_of
+        Flow(place_of[before], place_of[after])
+        for before, after in zip(memoryview(needs.before), memoryview(needs.after), strict=True)
+        if before in place_of and after in place_of
     ]
     return tracks, slices, flows
 

@@ -136,6 +136,16 @@ cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **a
 {
     return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, 0));
 }
+// What nvcc's launches call, version 13 and later: a kernel's handle is its address.
+cudaError_t __cudaGetKernel(const void **kernel, const void *stub)
+{
+    *kernel = stub;
+    return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream)
+{
+    return cudaLaunchKernel(kernel, grid, block, arguments, shared_nbytes, stream);
+}
 cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_nbytes, cudaStream_t stream)
 {
     return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, is_cooperative));

@@ -10,7 +10,7 @@ namespace gpuprof {
 namespace {
 
 struct Module {
-    const char *key;
+    const char *key; // gpuprof's own, or a fatbin of nvcc's
     bool is_loaded;
     cudaError_t status;
     unsigned long long number;
@@ -68,10 +68,22 @@ void add(void **handle, const void *address, const char *symbol)
     pthread_mutex_unlock(&lock);
 }
 
+// A fatbin begins with its size; our keys are text.
+Payload key_of(const Module *module)
+{
+    struct Head {
+        unsigned magic;
+        unsigned short version, nbytes;
+        unsigned long long follows;
+    };
+    const Head *head = (const Head *)module->key;
+    return head->magic == 0xba55ed50 ? Payload{head, head->nbytes + head->follows} : text(module->key);
+}
+
 cudaError_t load(Module *module)
 {
     if (!module->is_loaded) {
-        const Reply reply = ask_with(text(module->key), nullptr, Call::module);
+        const Reply reply = ask_with(key_of(module), nullptr, Call::module);
         module->number = reply.words[module_gives::module];
         module->status = reply.status;
         module->is_loaded = true;
@@ -168,6 +180,7 @@ void **__cudaRegisterFatBinary(void *wrapper)
     return (void **)module;
 }
 void __cudaRegisterFatBinaryEnd(void **) { gpuprof::learn_managed(); }
+char __cudaInitModule(void **) { return 0; }
 void __cudaUnregisterFatBinary(void **) {}
 void __cudaRegisterFunction(void **handle, const char *stub, char *, const char *symbol, int, void *, void *, void *, void *, int *)
 {

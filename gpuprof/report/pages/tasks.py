@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.correlate.task_queries import Tasks
+from gpuprof.correlate.tasks.queries import Tasks
 from gpuprof.report.figures import count, percent
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report

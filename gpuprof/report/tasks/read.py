@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.base.wording import suggestion
-from gpuprof.correlate.task_queries import Tasks, contained, critical_path, pairs, read_tasks
+from gpuprof.correlate.tasks.queries import Tasks, contained, critical_path, pairs, read_tasks
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.relate.critical import Path

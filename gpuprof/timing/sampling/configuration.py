@@ -27,6 +27,8 @@ COUNTERS = {
     "l2": ("l2_sectors", "l2_hits"),
     "dram": ("dram_nbytes",),
 }
+# Sets of exact counters, which are not sampled: a row for each block, and one for each warp.
+EXACT_COUNTERS = ("blocks", "waves")
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,25 @@ class Sampling:
     partition: int = -1  # -1: all
     stall: str = "vector"
     auto_period: int = 0  # 1: the shortest period at which nothing is lost (timing.auto)
-    counters: tuple[str, ...] = ()  # of COUNTERS: what stands beside the samples of a cycle
+    # of COUNTERS, what stands beside the samples of a cycle, and of EXACT_COUNTERS
+    counters: tuple[str, ...] = ()
 
     @property
     def is_on(self) -> bool:
         return bool(self.every or self.period_cycles or self.auto_period)
+
+    @property
+    def sampled_counters(self) -> tuple[str, ...]:
+        return tuple(name for name in self.counters if name in COUNTERS)
+
+    @property
+    def counts_blocks(self) -> bool:
+        """Waves are parts of blocks: who asks for them has these, too."""
+        return any(name in EXACT_COUNTERS for name in self.counters)
+
+    @property
+    def counts_warps(self) -> bool:
+        return "waves" in self.counters
 
     def __post_init__(self):
         self._check_trigger()
@@ -110,8 +126,9 @@ class Sampling:
             raise UsageError(f"stall field {self.stall!r}: it must be one of {', '.join(STALL_FIELDS)}")
 
         for name in self.counters:
-            if name not in COUNTERS:
-                raise UsageError(f"sampling counter {name!r}: it must be one of {', '.join(COUNTERS)}")
+            if name not in COUNTERS and name not in EXACT_COUNTERS:
+                known = ", ".join((*COUNTERS, *EXACT_COUNTERS))
+                raise UsageError(f"sampling counter {name!r}: it must be one of {known}")
 
     def _check_trigger(self) -> None:
         if self.trigger not in NAMES:

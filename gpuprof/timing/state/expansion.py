@@ -132,7 +132,7 @@ def on_chip(instruction: Instruction, chip: Chip) -> Instruction:
 
 def on_architecture(instruction: Instruction, arch: str) -> Instruction:
     """The instruction with its row as `arch` has it."""
-    op = _row_on_architecture(instruction.op.number, arch)
+    op = row_on_architecture(instruction.op.number, arch)
     if op.kind == "fence" and unpack_name(instruction.mods, "scope") != "cta":
         op = op._replace(slots=op.slots + _of_generation(FENCE_BEYOND_BLOCK, generation_of(arch)))
     if op.number in WITHOUT_FTZ and not FIELDS["ftz"].get(instruction.mods):
@@ -143,7 +143,7 @@ def on_architecture(instruction: Instruction, arch: str) -> Instruction:
 
 
 @cache
-def _row_on_architecture(number: int, arch: str) -> Opcode:
+def row_on_architecture(number: int, arch: str) -> Opcode:
     op, generation = TABLE[number], generation_of(arch)
     if op.number in DIFFERENCES:
         op = op._replace(slots=op.slots + _of_generation(DIFFERENCES[op.number], generation))

@@ -14,7 +14,7 @@ from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
 
 QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
@@ -156,6 +156,8 @@ WARP = np.dtype(
         ("piece", "i8"),  # address of its record
         ("access", "i8"),
         ("sector", "i8"),
+        ("issue_slots", "i8"),
+        ("issue_cycles", "i8"),  # in which it issued
         ("start", "i8"),  # first resident cycle
         ("last", "i8"),  # last cycle accounted for: that of the last issue, or of the end of a hold
         ("ready", "i8"),  # first cycle without a dependency; end of a hold
@@ -239,6 +241,20 @@ SM = np.dtype(
     align=True,
 )
 
+# What is counted of a block, by the columns of records.schema.BLOCK_COUNTERS_COLUMNS.
+BLOCK_COUNTS = (
+    "issue_slots",
+    "issue_cycles",
+    "resident_cycles",
+    "l1_sectors",
+    "l1_hits",
+    "l2_requests",
+    "l2_request_cycles",
+    "l2_sectors",
+    "l2_hits",
+    "dram_read_sectors",
+    "dram_write_sectors",
+)
 BLOCK = np.dtype(
     [
         ("free", "i8"),  # since when, if it is not used
@@ -249,6 +265,11 @@ BLOCK = np.dtype(
         ("used", "i4"),
         ("signalled", "i4"),  # 1: it lets dependent grids start
         ("copies", "i4"),  # bulk copies on their way
+        # where blocks are counted: so far, and once it has ended
+        ("sm", "i4"),
+        ("start", "i8"),
+        ("end", "i8"),
+        *((name, "i8") for name in BLOCK_COUNTS),
     ],
     align=True,
 )
@@ -300,6 +321,7 @@ GRID_COUNTERS = (
     "end_cycle",
     "issue_slots",
     "resident_warp_cycles",
+    "bin_shift",  # a bin of its activity is 2^bin_shift cycles long
     "l2_sectors",
     "l2_hits",
     "dram_read_sectors",
@@ -337,6 +359,10 @@ FIFO_PLACE = np.dtype([("leaves", "i8"), ("record", "i4"), ("grid", "i4")], alig
 
 # Samples of a grid on an SM.
 LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
+
+# What warps of a grid do in a bin of its time (units/activity.py): the rate of it changes by so much, and so much of it
+# is in the bin beside what goes on from before.
+ACTIVITY = np.dtype([("change", "i8"), ("area", "i8")])
 
 # Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
 EDGE = np.dtype([("grid", "i4"), ("programmatic", "i4")])
@@ -394,6 +420,10 @@ COUNTERS = (
     "now",  # start of the current quantum
     "quantum_number",  # its number
     "grid",  # that is at work: whom to count for
+    "asker",  # block slot whose request is at work, -1: blocks are not counted, or it is no block's
+    "n_over",  # blocks that have ended in this quantum
+    "n_block_rows",
+    "n_warp_rows",
     "head",  # grid whose blocks start next, -1 none
     "head_since",
     "cluster_since",  # when the last of the slots that the present cluster takes became free
@@ -417,6 +447,7 @@ COUNTERS = (
     "n_stall_rows",  # taken of the table of stalls
     "n_blame",  # rows of causes, the first of which is empty
     "lsu_behind",  # cause: what the access that has just entered the load/store unit had to wait for, 0 nothing
+    "fold_cycle",  # when bins of an active grid's time may have to be joined
     "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
 )
@@ -465,6 +496,9 @@ BATCH_NUMBERS = (
     "first_partition",  # of the scope: of each SM the partitions whose warps are sampled
     "partitions_in_scope",
     "with_counters",  # 1: a row of counters stands beside the samples of a cycle
+    "counts_blocks",  # 1: a row of counters for each block
+    "counts_warps",  # 1: and for each warp
+    "row_room",  # a quantum may start with this many rows of either, at most
     "stall_index",  # 1: the stall field is the number of the first reason
     "seed",
     "fifo_depth",
@@ -475,6 +509,7 @@ BATCH_NUMBERS = (
     "record_sectors",
     "record_stride",  # bytes from one record in memory to the next
     "buffer_lines",  # of an SM
+    "activity_bins",  # of a grid's time
     "origin",  # start of the first quantum
     "longest_cycles",  # that a grid may take
     "sample_room",  # a quantum may start with this many records waiting, at most
@@ -494,6 +529,8 @@ CONSTANTS = (
     "n_mbarriers",
     "n_open_rows",
     "n_tlb_hints",
+    "n_waits",
+    "n_activities",  # stall reasons, and that an SM has warps
 )
 
 
@@ -535,6 +572,10 @@ TABLES = {
     "mio_queue": Table(WORD, "mio_queue_depth"),  # and the others
     "sm": Table(SM),
     "block": Table(BLOCK),
+    "waited": Table(WORD, "n_waits"),  # by warp: its stalled cycles by kind
+    "over": Table(SHORT),  # block slots whose blocks have ended in this quantum
+    "block_row": Table(BLOCK_COUNTERS_DTYPE),
+    "warp_row": Table(WARP_COUNTERS_DTYPE),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
     "begun": Table(WORD, "n_barriers"),  # by block slot: when the first warp arrived
     "round": Table(WORD),  # by warps that arrive: cycles from the first arrival on
@@ -543,6 +584,7 @@ TABLES = {
     "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
     "lander": Table(WORD, "n_mbarriers"),  # and what ended it, a cause
     "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
+    "activity": Table(ACTIVITY, "n_activities"),  # by grid and bin
     "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
     "stalls": Table(WORD),
     "l0_tag": Table(WORD, "l0i_lines"),  # by partition

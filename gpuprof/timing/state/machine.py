@@ -17,11 +17,12 @@ from gpuprof.emulate.log.formats import N_MBARRIERS
 from gpuprof.errors import UsageError
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
 from gpuprof.timing.sampling.configuration import MODES, Sampling
 from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
+from gpuprof.timing.state.activity import N_ACTIVITIES, bins_of
 from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.state.kept_tables import KeptTables
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
@@ -30,9 +31,11 @@ from gpuprof.timing.state.occupancy import Occupancy
 from gpuprof.timing.state.programs import Programs
 from gpuprof.timing.state.rounds import round_cycles
 from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.waits import WAITS
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
+ROW_ROOM = 1 << 14  # rows of blocks, or of warps, between two calls
 
 
 class Program(NamedTuple):
@@ -71,6 +74,7 @@ class Core(NamedTuple):
     lander: np.ndarray  # int64, the same shape: what ended the last phase, a cause
     blocked: np.ndarray  # int64: warps that wait for the quantum's requests
     ledger: np.ndarray  # int64 (instructions, N_REASONS)
+    activity: np.ndarray  # layout.ACTIVITY (grids * bins_of(grids), N_ACTIVITIES)
     stall_row: np.ndarray  # int32, the same shape
     stalls: np.ndarray  # int64 (rows taken as needed, lengths.ROW)
 
@@ -114,6 +118,10 @@ class Cell(NamedTuple):
     watched: np.ndarray  # int32 (grids, SMs)
     leaves: np.ndarray  # int64: when each record leaves its FIFO
     fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
+    waited: np.ndarray  # int64 (warps, kinds of waits)
+    over: np.ndarray  # int32 (block slots,)
+    block_row: np.ndarray  # records.schema.BLOCK_COUNTERS_DTYPE
+    warp_row: np.ndarray  # records.schema.WARP_COUNTERS_DTYPE
 
 
 class Blame(NamedTuple):
@@ -293,6 +301,7 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         lander=of_sms("lander", (slots, N_MBARRIERS), np.int64),
         blocked=scratch("blocked", (warps,), np.int64),
         ledger=np.zeros((len(program.inst), N_REASONS), np.int64),
+        activity=scratch("activity", (len(grids) * bins_of(len(grids)), N_ACTIVITIES), layout.ACTIVITY),
         **new_stall_rows(len(program.inst)),
     )
 
@@ -351,6 +360,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
 def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter]) -> Cell:
     """`filters`: of each grid."""
     chip, scratch = machine.chip, machine.tables.scratch
+    warps, slots = chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
     room = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
         raise UsageError(
@@ -358,10 +368,15 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter]) -> Cel
         )
     return Cell(
         record=scratch("record", (room,), WIDE_DTYPE),
-        counted=scratch("counted", (room if sampling.counters else 1,), SAMPLED_COUNTERS_DTYPE),
+        counted=scratch("counted", (room if sampling.sampled_counters else 1,), SAMPLED_COUNTERS_DTYPE),
         leaves=scratch("leaves", (room,), np.int64),
         # The outlet numbers the places of all SMs anew.
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
+        waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
+        over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
+        # In a quantum each slot is left once, at most.
+        block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS_DTYPE),
+        warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS_DTYPE),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
         watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
     )
@@ -444,6 +459,8 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_mbarriers": N_MBARRIERS,
         "n_open_rows": layout.OPEN_ROWS,
         "n_tlb_hints": layout.TLB_HINTS,
+        "n_waits": len(WAITS),
+        "n_activities": N_ACTIVITIES,
     }
 
 
@@ -460,7 +477,11 @@ def machine_record(
         "mode": MODES.index(sampling.mode),
         "first_partition": max(0, sampling.partition),
         "partitions_in_scope": chip.partitions if sampling.partition < 0 else 1,
-        "with_counters": len(sampling.counters) > 0,
+        "with_counters": len(sampling.sampled_counters) > 0,
+        "counts_blocks": sampling.counts_blocks,
+        "counts_warps": sampling.counts_warps,
+        "row_room": ROW_ROOM,
+        "asker": -1,
         "stall_index": sampling.stall == "index",
         "seed": sampling.seed & (1 << 63) - 1,
         "fifo_depth": sampling.fifo_depth,
@@ -472,6 +493,7 @@ def machine_record(
         "buffer_lines": max(1, sampling.buffer_nbytes // chip.sms // LINE_NBYTES),
         "sample_room": sample_room(chip, sampling),
         "n_grids": len(occupancies),
+        "activity_bins": bins_of(len(occupancies)),
         "lookahead_nbytes": layout.STEP_NBYTES * steps_of_quantum(program, chip.dispatch_units),
         "l1_lines": most_l1_lines(chip, occupancies),
         "n_registers": program.n_registers,

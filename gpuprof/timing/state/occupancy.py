@@ -1,12 +1,11 @@
-"""How many blocks of a kernel an SM can hold, and what limits them; the rules are those of cuda_occupancy.h."""
+"""How many blocks of a kernel an SM can hold, and what limits them (`chips.residency`)."""
 
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
+from gpuprof.chips.residency import allocated_shared_nbytes, block_limits
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function
-
-REGISTER_UNIT = 8  # registers per thread are allocated in eights
 
 
 class Occupancy(NamedTuple):
@@ -26,16 +25,9 @@ def occupancy(chip: Chip, function: Function, block_threads: int, dynamic_shared
     large.
     """
     _check(chip, function, block_threads, dynamic_shared_nbytes)
-    warps = -(-block_threads // chip.warp_lanes)
-    shared = _round_up(
-        function.shared_nbytes + dynamic_shared_nbytes + chip.shared_reserved_nbytes, chip.shared_granularity
-    )
-    limits = {
-        "warps": chip.warp_slots // warps,
-        "blocks": chip.max_blocks,
-        "registers": _blocks_by_registers(chip, function.registers, warps),
-        "shared": chip.shared_nbytes // shared if shared else chip.max_blocks,
-    }
+    asked = function.shared_nbytes + dynamic_shared_nbytes
+    warps, shared = -(-block_threads // chip.warp_lanes), allocated_shared_nbytes(chip.values, asked)
+    limits = block_limits(chip.values, block_threads, function.registers, asked)
     limiter = min(limits, key=limits.__getitem__)
     if limits[limiter] == 0:
         need = (
@@ -46,21 +38,6 @@ def occupancy(chip: Chip, function: Function, block_threads: int, dynamic_shared
             f"{chip.name}; use smaller blocks"
         )
     return Occupancy(limits[limiter], limiter, warps, shared, limits)
-
-
-def _blocks_by_registers(chip: Chip, registers: int, warps_per_block: int) -> int:
-    """Each partition has its own register file; a block's warps are dealt to the partitions in turn."""
-    if registers == 0:
-        return chip.max_blocks
-    per_warp = registers_of_warp(chip, registers)
-    if per_warp * _round_up(warps_per_block, chip.partitions) > chip.registers:
-        return 0
-    return chip.registers // chip.partitions // per_warp * chip.partitions // warps_per_block
-
-
-def registers_of_warp(chip: Chip, registers: int) -> int:
-    """Registers that are allocated to a warp whose threads have `registers` each."""
-    return _round_up(_round_up(registers, REGISTER_UNIT) * chip.warp_lanes, chip.register_granularity)
 
 
 def _check(chip: Chip, function: Function, block_threads: int, dynamic_shared_nbytes: int) -> None:
@@ -84,7 +61,3 @@ def _check(chip: Chip, function: Function, block_threads: int, dynamic_shared_nb
         raise UsageError(
             f"{kernel}: {shared} bytes of shared memory a block; {chip.name} allows {chip.max_shared_nbytes_per_block}"
         )
-
-
-def _round_up(value: int, unit: int) -> int:
-    return -(-value // unit) * unit

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.timing.state.activity import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation
 
 
@@ -14,6 +15,9 @@ class LaunchTiming:
     ledger: uint64 (n_instructions, N_REASONS), warp-cycles by the instruction a warp waited to issue and the first
     reason that held (columns in the order of isa.stalls.REASONS). Its sum is `resident_warp_cycles`; a test and an
     assertion hold that.
+
+    activity: the same cycles over time, and those in which SMs had its warps; its sums are the ledger's, and
+    `sm_active_cycles`.
 
     stalls: lengths.STALLS_DTYPE, ascending by (instruction, reason): the same cycles, those of issues aside, as stalls:
     how many of which length in cycles, and the longest.
@@ -50,6 +54,7 @@ class LaunchTiming:
     sm_active_cycles: int  # sum over SMs of the cycles in which a warp was resident
     active_cycles_of_sm: np.ndarray  # uint64 (n_sms,)
     ledger: np.ndarray
+    activity: Activity
     stalls: np.ndarray
     losses: np.ndarray
     causes: np.ndarray

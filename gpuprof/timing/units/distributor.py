@@ -21,6 +21,7 @@ from gpuprof.timing.state.tables import (
 )
 from gpuprof.timing.units.follow import enter
 from gpuprof.timing.units.mbarrier import start_mbarriers
+from gpuprof.timing.units.per_block import begin_block, begin_warp
 from gpuprof.timing.units.pool import pick_head
 from gpuprof.timing.units.room import blocks_that_fit_since, find_room, next_room, take
 from gpuprof.timing.units.scoreboard import sleep
@@ -123,6 +124,8 @@ def start_block(machine, grid, sm, present):
     take(machine, machine.head, sm)
     s.warps += grid.warps_per_block
     presence.warps += grid.warps_per_block
+    if machine.counts_blocks:
+        begin_block(machine, slot, sm, start)
     for number in range(grid.warps_per_block):
         start_warp(machine, grid, sm, slot, number, start)
 
@@ -168,6 +171,8 @@ def start_warp(machine, grid, sm, slot, number, start):
     w.stores_done = 0
     w.stores_gone = 0
     w.stores_quantum = -1
+    w.issue_slots = 0
+    w.issue_cycles = 0
     w.start = start
     w.last = start - 1
     w.ready = start
@@ -181,6 +186,8 @@ def start_warp(machine, grid, sm, slot, number, start):
     # Its age decides among warps that became ready in the same cycle (docs/model.md, Scheduler).
     lane_at(machine, w.partition, w.lane).age = machine.ages
     w.who = (machine.ages + 1) << CAUSE_WHO_SHIFT
+    if machine.counts_warps:
+        begin_warp(machine, wi)
     w.longest = 0
     w.last_store = 0
     w.last_gone = 0

@@ -9,7 +9,7 @@ counts as open when another one is, up to OPEN_ROWS of them.
 
 from gpuprof.compiled.options import hot
 from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
-from gpuprof.timing.state.tables import channel_tick_at, channel_turn_at, dram_row_at, grid_at
+from gpuprof.timing.state.tables import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
 from gpuprof.timing.units.cache import fold_bits
 
 SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
@@ -75,6 +75,8 @@ def open_row(machine, channel, line, tick):
 def read(machine, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
     grid_at(machine, machine.grid).dram_read_sectors += sectors
+    if machine.asker >= 0:
+        block_at(machine, machine.asker).dram_read_sectors += sectors
     channel_turn_at(machine, channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels).value |= 1
     return transfer(machine, line, sectors * machine.dram_ticks, tick) >> TICK_BITS
 
@@ -83,5 +85,7 @@ def read(machine, line, sectors, tick):
 def write(machine, line, sectors, tick, masked):
     """`masked`: some bytes are left out, and the masks take time on the bus."""
     grid_at(machine, machine.grid).dram_write_sectors += sectors
+    if machine.asker >= 0:
+        block_at(machine, machine.asker).dram_write_sectors += sectors
     turn = turned(machine, line, sectors)
     transfer(machine, line, turn + sectors * machine.dram_ticks + masked * machine.dram_mask_ticks, tick)

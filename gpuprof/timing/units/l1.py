@@ -18,6 +18,7 @@ from gpuprof.timing.state.layout import (
     TOKEN,
 )
 from gpuprof.timing.state.tables import (
+    block_at,
     l1_line_at,
     l1_tag_at,
     l1_use_at,
@@ -151,7 +152,9 @@ def load(machine, warp, inst, first, count, start, done, group, conflict):
     index = machine.n_loads
     end = first + count * SECTOR_NUMBER_NBYTES
     before = machine.n_requests
-    presence_at(machine, machine.grid, sm).l1_sectors += count
+    presence = presence_at(machine, machine.grid, sm)
+    presence.l1_sectors += count
+    hits = presence.l1_hits
     load_at(machine, index).level = L1
     while first < end:
         line, mask, first = line_mask(machine, first, end)
@@ -163,6 +166,10 @@ def load(machine, warp, inst, first, count, start, done, group, conflict):
             if arrives > 0 and arrives >= done:
                 done = arrives
                 load_at(machine, index).level = PENDING
+    if machine.counts_blocks:
+        block = block_at(machine, warp_at(machine, warp).block_slot)
+        block.l1_sectors += count
+        block.l1_hits += presence.l1_hits - hits
     if machine.n_requests == before:
         return done
     load_at(machine, index).done = done

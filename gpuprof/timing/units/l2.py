@@ -10,6 +10,7 @@ from gpuprof.isa.causes import INDEX
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.state.tables import (
+    block_at,
     bucket_at,
     grid_at,
     l1_line_at,
@@ -27,6 +28,7 @@ from gpuprof.timing.state.tables import (
 from gpuprof.timing.units.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.dram import read, write
 from gpuprof.timing.units.events import count_l2_misses
+from gpuprof.timing.units.per_block import asker_of
 from gpuprof.timing.units.tlb import translated
 
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
@@ -67,6 +69,8 @@ def order_requests(machine):
 def serve(machine, index):
     r = request_at(machine, index)
     machine.grid = r.grid
+    if machine.counts_blocks:
+        machine.asker = asker_of(machine, r)
     if r.kind == MERGE:
         r.done = request_at(machine, r.place).done
         r.level = PENDING
@@ -77,6 +81,10 @@ def serve(machine, index):
         free = miss_free_at(machine, r.sm, r.slot)
         free.value = r.done if free.value == TOKEN else max(free.value, r.done)
         fill_l1(machine, r, index)
+    if machine.asker >= 0 and r.kind != MERGE:
+        block = block_at(machine, machine.asker)
+        block.l2_requests += 1
+        block.l2_request_cycles += r.done - r.arrival
     if r.target >= 0:
         load = load_at(machine, r.target)
         if r.done > load.done or (r.done == load.done and r.level > load.level):
@@ -239,6 +247,10 @@ def touch(machine, request, count, tick, way):
     grid = grid_at(machine, machine.grid)
     grid.l2_sectors += count
     grid.l2_hits += count - n_sectors(missing)
+    if machine.asker >= 0:
+        block = block_at(machine, machine.asker)
+        block.l2_sectors += count
+        block.l2_hits += count - n_sectors(missing)
     # A hit in a line that the DRAM has not delivered yet waits for it. A write waits for nothing.
     arrives = entry.pending_until if entry.valid & sectors and request.kind != WRITE else 0
     if missing:

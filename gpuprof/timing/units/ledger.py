@@ -4,7 +4,8 @@ holds).
 It is kept lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends of
 each kind of dependency, in order of priority; once no dependency holds, they split into throttled and not selected by
 how long the port that the instruction needs was busy in that time. Each part is one stall (see `lengths`). It is
-charged to what ended it, too (`blame`).
+charged to what ended it, too (`blame`), and to the time in which it was (`activity`). Within one wait for a turn, what
+held the register file and the port stands before the cycles of not selected: their order is not known.
 """
 
 import numpy as np
@@ -27,7 +28,9 @@ from gpuprof.timing.state.tables import (
     warp_at,
     word_at,
 )
+from gpuprof.timing.units.activity import spend, spend_issue
 from gpuprof.timing.units.blame import blame, seen_by
+from gpuprof.timing.units.per_block import count_wait
 
 SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDEX["barrier"]
 DISPATCH_STALL = INDEX["dispatch_stall"]
@@ -58,21 +61,25 @@ def charge_issue(machine, warp, cycle):
         for c in range(N_CLASSES):
             end = min(until_at(machine, warp, c).value, cycle)
             if end > at:
-                charge(machine, w, REASON_OF_CLASS[c], np.int64(cause_at(machine, warp, c).value), end - at)
+                charge(machine, w, REASON_OF_CLASS[c], np.int64(cause_at(machine, warp, c).value), at, end)
                 at = end
         if cycle > at:
-            charge_turn(machine, warp, cycle, cycle - at)
+            charge_turn(machine, warp, at, cycle)
     # With two dispatch units a warp may issue twice in a cycle, but it is resident there once.
     if cycle > w.last:
         ledger_at(machine, pc, SELECTED).value += 1
+        w.issue_cycles += 1
+        spend_issue(machine, w.grid, SELECTED, cycle)
     w.last = cycle
 
 
 @cold
-def charge(machine, warp, reason, cause, cycles):
-    """A stall of warp `warp` at the instruction that it is at has ended: see `lengths` for how it is counted, `blame`
-    for its cause.
+def charge(machine, warp, reason, cause, begin, end):
+    """A stall of warp `warp` at the instruction that it is at, from cycle `begin` to `end`, is over: see `lengths` for
+    how it is counted, `blame` for its cause.
     """
+    cycles = end - begin
+    spend(machine, np.int64(warp.grid), reason, begin, end)
     ledger_at(machine, warp.pc, reason).value += cycles
     place = stall_row_at(machine, warp.pc, reason)
     if place.value == 0:
@@ -83,6 +90,8 @@ def charge(machine, warp, reason, cause, cycles):
     longest = word_at(machine.stalls_table, first + N_BINS)
     longest.value = max(longest.value, cycles)
     blame(machine, np.int64(warp.pc), reason, cause, cycles)
+    if machine.counts_warps:
+        count_wait(machine, warp, reason, cycles)
     # Where a warp waits at a barrier itself, it does not make others late.
     if cycles > warp.longest and reason != BARRIER:
         warp.longest = cycles
@@ -90,22 +99,25 @@ def charge(machine, warp, reason, cause, cycles):
 
 
 @cold
-def charge_turn(machine, warp, cycle, cycles):
-    """The last cycles before `cycle`, in which the warp waited for the port or for its turn."""
+def charge_turn(machine, warp, begin, cycle):
+    """The cycles from `begin` to `cycle`, in which the warp waited for the port or for its turn."""
     w = warp_at(machine, warp)
     number = lane_at(machine, w.partition, w.lane).port
     port = port_at(machine, w.partition, number)
     part = part_at(machine, w.partition)
     held = held_cycles(part, cycle) - w.held_mark
     if held:
-        charge(machine, w, DISPATCH_STALL, seen_by(machine, warp, part.holder), held)
-        cycles -= held
+        charge(machine, w, DISPATCH_STALL, seen_by(machine, warp, part.holder), begin, begin + held)
+        begin += held
     busy = busy_cycles(part, port, cycle) - w.busy_mark
     if busy:
         occupant = leaver(machine, w.partition) if number == PORT_LSU else port.occupant
-        charge(machine, w, np.int64(inst_at(machine, w.pc).throttle), seen_by(machine, warp, occupant), busy)
-    if cycles > busy:
-        charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part.occupant), cycles - busy)
+        charge(
+            machine, w, np.int64(inst_at(machine, w.pc).throttle), seen_by(machine, warp, occupant), begin, begin + busy
+        )
+        begin += busy
+    if cycle > begin:
+        charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part.occupant), begin, cycle)
 
 
 @hot
@@ -119,5 +131,5 @@ def charge_hold(machine, warp, cycle):
     """Accounts for warp `warp` up to `cycle`, the first one after a hold."""
     w = warp_at(machine, warp)
     if cycle - 1 > w.last:
-        charge(machine, w, np.int64(w.hold_reason), np.int64(w.hold_cause), cycle - 1 - w.last)
+        charge(machine, w, np.int64(w.hold_reason), np.int64(w.hold_cause), w.last + 1, cycle)
     w.last = cycle - 1

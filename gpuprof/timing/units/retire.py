@@ -1,11 +1,16 @@
 """The end of a warp and of its block."""
 
+import numpy as np
+
 from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
+from gpuprof.timing.state.activity import SM_HAS_WARPS
 from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
 from gpuprof.timing.state.static import EXIT
 from gpuprof.timing.state.tables import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
+from gpuprof.timing.units.activity import spend
 from gpuprof.timing.units.barrier import arrivals_after_exit
+from gpuprof.timing.units.per_block import block_is_over, warp_ends
 from gpuprof.timing.units.pool import block_ends
 from gpuprof.timing.units.room import give_back
 from gpuprof.timing.units.scoreboard import block_until_served, hold
@@ -85,6 +90,8 @@ def release(machine, warp, cycle):
     grid = grid_at(machine, w.grid)
     grid.resident_warp_cycles += cycle - w.start
     grid.end_cycle = max(grid.end_cycle, cycle)
+    if machine.counts_blocks:
+        warp_ends(machine, warp, cycle)
     w.state = EMPTY
     # The next warp in this slot must not inherit the scheduler's preference.
     if part.current == w.lane:
@@ -94,9 +101,12 @@ def release(machine, warp, cycle):
     presence.warps -= 1
     if presence.warps == 0:
         presence.active_cycles += cycle - presence.active_since
+        spend(machine, np.int64(w.grid), SM_HAS_WARPS, presence.active_since, cycle)
     block.live -= 1
     if block.live:
         arrivals_after_exit(machine, warp, w.block_slot, cycle)
         return
+    if machine.counts_blocks:
+        block_is_over(machine, warp, cycle)
     block_ends(machine, w.block_slot, cycle)
     give_back(machine, w.block_slot, part.sm, cycle)

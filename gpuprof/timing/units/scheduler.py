@@ -187,6 +187,7 @@ def issue(machine, partition, slot, follows, cycle):
     part.occupant = itself(machine, wi, ISSUED)
     machine.grid = w.grid
     grid_at(machine, w.grid).issue_slots += 1
+    w.issue_slots += 1
     # The queue of memory instructions is reserved with the access itself, in lsu.enter.
     if lane.port not in (PORT_LSU, PORT_NONE):
         occupy(port_at(machine, partition, lane.port), inst.port_ticks, cycle)

@@ -1,1 +1,1 @@
-"""The trace generators that come with gpuprof, one a file. `find.BUILT_IN` names them."""
+"""The trace generators that come with gpuprof, one a file. `find.GENERATORS` names them."""

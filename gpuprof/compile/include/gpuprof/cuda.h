@@ -26,9 +26,11 @@
 #include "texture.h"
 #include "texture_runtime.h"
 #else
+#ifndef GPUPROF_RUNTIME // the library of these calls has the C library's headers that it names
 #include "host_math.h"
-#include "language.h"
 #include "library.h"
+#endif
+#include "language.h"
 #include "runtime.h"
 #include "runtime_graphs.h"
 #include "runtime_launches.h"

@@ -41,6 +41,9 @@ typedef struct __nv_bfloat162_raw {
         GPUPROF_MEMBER explicit operator int() const { return (int)(float)gpuprof_raw; }                                                   \
         GPUPROF_MEMBER explicit operator unsigned int() const { return (unsigned int)(float)gpuprof_raw; }                                 \
         GPUPROF_MEMBER explicit operator bool() const { return (float)gpuprof_raw != 0.0f; }                                               \
+        __declspec(property(get = gpuprof_bits, put = gpuprof_set_bits)) unsigned short __x;                                               \
+        constexpr GPUPROF_MEMBER unsigned short gpuprof_bits() const { return __builtin_bit_cast(unsigned short, gpuprof_raw); }           \
+        constexpr GPUPROF_MEMBER void gpuprof_set_bits(unsigned short v) { gpuprof_raw = __builtin_bit_cast(RAW, v); }                     \
         static GPUPROF_MEMBER NAME gpuprof_of(RAW v)                                                                                       \
         {                                                                                                                                  \
             NAME r;                                                                                                                        \
@@ -114,34 +117,34 @@ typedef struct __nv_bfloat162_raw {
 
 // The functions that both kinds have under the same names.
 #define GPUPROF_HALF_FUNCTIONS(S, V, RAW, PAIR)                                                                                            \
-    GPUPROF_API S __hadd(S a, S b) { return a + b; }                                                                                       \
-    GPUPROF_API S __hsub(S a, S b) { return a - b; }                                                                                       \
-    GPUPROF_API S __hmul(S a, S b) { return a * b; }                                                                                       \
-    GPUPROF_API S __hdiv(S a, S b) { return a / b; }                                                                                       \
-    GPUPROF_API S __hneg(S a) { return -a; }                                                                                               \
-    GPUPROF_API S __habs(S a) { return S::gpuprof_of(__builtin_elementwise_abs(a.gpuprof_raw)); }                                          \
-    GPUPROF_API S __hfma(S a, S b, S c) { return S::gpuprof_of(__builtin_elementwise_fma(a.gpuprof_raw, b.gpuprof_raw, c.gpuprof_raw)); }  \
-    GPUPROF_API S __hmin(S a, S b) { return S::gpuprof_of(__builtin_elementwise_minnum(a.gpuprof_raw, b.gpuprof_raw)); }                   \
-    GPUPROF_API S __hmax(S a, S b) { return S::gpuprof_of(__builtin_elementwise_maxnum(a.gpuprof_raw, b.gpuprof_raw)); }                   \
-    GPUPROF_API bool __heq(S a, S b) { return a == b; }                                                                                    \
-    GPUPROF_API bool __hne(S a, S b) { return a != b; }                                                                                    \
-    GPUPROF_API bool __hlt(S a, S b) { return a < b; }                                                                                     \
-    GPUPROF_API bool __hle(S a, S b) { return a <= b; }                                                                                    \
-    GPUPROF_API bool __hgt(S a, S b) { return a > b; }                                                                                     \
-    GPUPROF_API bool __hge(S a, S b) { return a >= b; }                                                                                    \
-    GPUPROF_API bool __hisnan(S a) { return a != a; }                                                                                      \
-    GPUPROF_API V __hadd2(V a, V b) { return a + b; }                                                                                      \
-    GPUPROF_API V __hsub2(V a, V b) { return a - b; }                                                                                      \
-    GPUPROF_API V __hmul2(V a, V b) { return a * b; }                                                                                      \
-    GPUPROF_API V __h2div(V a, V b) { return a / b; }                                                                                      \
-    GPUPROF_API V __hneg2(V a) { return -a; }                                                                                              \
-    GPUPROF_API V __habs2(V a) { return V::gpuprof_of(__builtin_elementwise_abs(a.gpuprof_pair())); }                                      \
-    GPUPROF_API V __hfma2(V a, V b, V c)                                                                                                   \
+    GPUPROF_BOTH S __hadd(S a, S b) { return a + b; }                                                                                      \
+    GPUPROF_BOTH S __hsub(S a, S b) { return a - b; }                                                                                      \
+    GPUPROF_BOTH S __hmul(S a, S b) { return a * b; }                                                                                      \
+    GPUPROF_BOTH S __hdiv(S a, S b) { return a / b; }                                                                                      \
+    GPUPROF_BOTH S __hneg(S a) { return -a; }                                                                                              \
+    GPUPROF_BOTH S __habs(S a) { return S::gpuprof_of(__builtin_elementwise_abs(a.gpuprof_raw)); }                                         \
+    GPUPROF_BOTH S __hfma(S a, S b, S c) { return S::gpuprof_of(__builtin_elementwise_fma(a.gpuprof_raw, b.gpuprof_raw, c.gpuprof_raw)); } \
+    GPUPROF_BOTH S __hmin(S a, S b) { return S::gpuprof_of(__builtin_elementwise_minnum(a.gpuprof_raw, b.gpuprof_raw)); }                  \
+    GPUPROF_BOTH S __hmax(S a, S b) { return S::gpuprof_of(__builtin_elementwise_maxnum(a.gpuprof_raw, b.gpuprof_raw)); }                  \
+    GPUPROF_BOTH bool __heq(S a, S b) { return a == b; }                                                                                   \
+    GPUPROF_BOTH bool __hne(S a, S b) { return a != b; }                                                                                   \
+    GPUPROF_BOTH bool __hlt(S a, S b) { return a < b; }                                                                                    \
+    GPUPROF_BOTH bool __hle(S a, S b) { return a <= b; }                                                                                   \
+    GPUPROF_BOTH bool __hgt(S a, S b) { return a > b; }                                                                                    \
+    GPUPROF_BOTH bool __hge(S a, S b) { return a >= b; }                                                                                   \
+    GPUPROF_BOTH bool __hisnan(S a) { return a != a; }                                                                                     \
+    GPUPROF_BOTH V __hadd2(V a, V b) { return a + b; }                                                                                     \
+    GPUPROF_BOTH V __hsub2(V a, V b) { return a - b; }                                                                                     \
+    GPUPROF_BOTH V __hmul2(V a, V b) { return a * b; }                                                                                     \
+    GPUPROF_BOTH V __h2div(V a, V b) { return a / b; }                                                                                     \
+    GPUPROF_BOTH V __hneg2(V a) { return -a; }                                                                                             \
+    GPUPROF_BOTH V __habs2(V a) { return V::gpuprof_of(__builtin_elementwise_abs(a.gpuprof_pair())); }                                     \
+    GPUPROF_BOTH V __hfma2(V a, V b, V c)                                                                                                  \
     {                                                                                                                                      \
         return V::gpuprof_of(__builtin_elementwise_fma(a.gpuprof_pair(), b.gpuprof_pair(), c.gpuprof_pair()));                             \
     }                                                                                                                                      \
-    GPUPROF_API V __hmin2(V a, V b) { return V::gpuprof_of(__builtin_elementwise_minnum(a.gpuprof_pair(), b.gpuprof_pair())); }            \
-    GPUPROF_API V __hmax2(V a, V b) { return V::gpuprof_of(__builtin_elementwise_maxnum(a.gpuprof_pair(), b.gpuprof_pair())); }
+    GPUPROF_BOTH V __hmin2(V a, V b) { return V::gpuprof_of(__builtin_elementwise_minnum(a.gpuprof_pair(), b.gpuprof_pair())); }           \
+    GPUPROF_BOTH V __hmax2(V a, V b) { return V::gpuprof_of(__builtin_elementwise_maxnum(a.gpuprof_pair(), b.gpuprof_pair())); }
 
 GPUPROF_HALF(__half, _Float16, __half_raw)
 GPUPROF_HALF2(__half2, __half, gpuprof_half_pair, __half2_raw)

@@ -5,29 +5,29 @@
 #include "half_math.h"
 
 #define GPUPROF_HALF_MORE(S, V)                                                                                                            \
-    GPUPROF_API S gpuprof_saturated(S x) { return x > S(0.0f) ? (x < S(1.0f) ? x : S(1.0f)) : S(0.0f); }                                   \
-    GPUPROF_API V gpuprof_saturated(V v) { return V(gpuprof_saturated(v.x), gpuprof_saturated(v.y)); }                                     \
-    GPUPROF_API S __hadd_sat(S a, S b) { return gpuprof_saturated(__hadd(a, b)); }                                                         \
-    GPUPROF_API S __hsub_sat(S a, S b) { return gpuprof_saturated(__hsub(a, b)); }                                                         \
-    GPUPROF_API S __hmul_sat(S a, S b) { return gpuprof_saturated(__hmul(a, b)); }                                                         \
-    GPUPROF_API S __hfma_sat(S a, S b, S c) { return gpuprof_saturated(__hfma(a, b, c)); }                                                 \
-    GPUPROF_API V __hadd2_sat(V a, V b) { return gpuprof_saturated(__hadd2(a, b)); }                                                       \
-    GPUPROF_API V __hsub2_sat(V a, V b) { return gpuprof_saturated(__hsub2(a, b)); }                                                       \
-    GPUPROF_API V __hmul2_sat(V a, V b) { return gpuprof_saturated(__hmul2(a, b)); }                                                       \
-    GPUPROF_API V __hfma2_sat(V a, V b, V c) { return gpuprof_saturated(__hfma2(a, b, c)); }                                               \
-    GPUPROF_API S __hfma_relu(S a, S b, S c)                                                                                               \
+    GPUPROF_BOTH S gpuprof_saturated(S x) { return x > S(0.0f) ? (x < S(1.0f) ? x : S(1.0f)) : S(0.0f); }                                  \
+    GPUPROF_BOTH V gpuprof_saturated(V v) { return V(gpuprof_saturated(v.x), gpuprof_saturated(v.y)); }                                    \
+    GPUPROF_BOTH S __hadd_sat(S a, S b) { return gpuprof_saturated(__hadd(a, b)); }                                                        \
+    GPUPROF_BOTH S __hsub_sat(S a, S b) { return gpuprof_saturated(__hsub(a, b)); }                                                        \
+    GPUPROF_BOTH S __hmul_sat(S a, S b) { return gpuprof_saturated(__hmul(a, b)); }                                                        \
+    GPUPROF_BOTH S __hfma_sat(S a, S b, S c) { return gpuprof_saturated(__hfma(a, b, c)); }                                                \
+    GPUPROF_BOTH V __hadd2_sat(V a, V b) { return gpuprof_saturated(__hadd2(a, b)); }                                                      \
+    GPUPROF_BOTH V __hsub2_sat(V a, V b) { return gpuprof_saturated(__hsub2(a, b)); }                                                      \
+    GPUPROF_BOTH V __hmul2_sat(V a, V b) { return gpuprof_saturated(__hmul2(a, b)); }                                                      \
+    GPUPROF_BOTH V __hfma2_sat(V a, V b, V c) { return gpuprof_saturated(__hfma2(a, b, c)); }                                              \
+    GPUPROF_BOTH S __hfma_relu(S a, S b, S c)                                                                                              \
     {                                                                                                                                      \
         S r = __hfma(a, b, c);                                                                                                             \
         return r < S(0.0f) ? S(0.0f) : r;                                                                                                  \
     }                                                                                                                                      \
-    GPUPROF_API S __hadd_rn(S a, S b) { return __hadd(a, b); }                                                                             \
-    GPUPROF_API S __hsub_rn(S a, S b) { return __hsub(a, b); }                                                                             \
-    GPUPROF_API S __hmul_rn(S a, S b) { return __hmul(a, b); }                                                                             \
-    GPUPROF_API V __hadd2_rn(V a, V b) { return __hadd2(a, b); }                                                                           \
-    GPUPROF_API V __hsub2_rn(V a, V b) { return __hsub2(a, b); }                                                                           \
-    GPUPROF_API V __hmul2_rn(V a, V b) { return __hmul2(a, b); }                                                                           \
-    GPUPROF_API int __hisinf(S x) { return (float)x == __builtin_inff() ? 1 : (float)x == -__builtin_inff() ? -1 : 0; }                    \
-    GPUPROF_API V __hisnan2(V v) { return V(S(__hisnan(v.x) ? 1.0f : 0.0f), S(__hisnan(v.y) ? 1.0f : 0.0f)); }                             \
+    GPUPROF_BOTH S __hadd_rn(S a, S b) { return __hadd(a, b); }                                                                            \
+    GPUPROF_BOTH S __hsub_rn(S a, S b) { return __hsub(a, b); }                                                                            \
+    GPUPROF_BOTH S __hmul_rn(S a, S b) { return __hmul(a, b); }                                                                            \
+    GPUPROF_BOTH V __hadd2_rn(V a, V b) { return __hadd2(a, b); }                                                                          \
+    GPUPROF_BOTH V __hsub2_rn(V a, V b) { return __hsub2(a, b); }                                                                          \
+    GPUPROF_BOTH V __hmul2_rn(V a, V b) { return __hmul2(a, b); }                                                                          \
+    GPUPROF_BOTH int __hisinf(S x) { return (float)x == __builtin_inff() ? 1 : (float)x == -__builtin_inff() ? -1 : 0; }                   \
+    GPUPROF_BOTH V __hisnan2(V v) { return V(S(__hisnan(v.x) ? 1.0f : 0.0f), S(__hisnan(v.y) ? 1.0f : 0.0f)); }                            \
     GPUPROF_HALF_COMPARE(S, V, eq, a == b, !(a != b) || __hisnan(a) || __hisnan(b))                                                        \
     GPUPROF_HALF_COMPARE(S, V, ne, a != b && !__hisnan(a) && !__hisnan(b), a != b)                                                         \
     GPUPROF_HALF_COMPARE(S, V, lt, a < b, !(a >= b))                                                                                       \
@@ -37,15 +37,15 @@
 
 // __heq2 gives 1.0 or 0.0 in each half, __hbeq2 whether both hold; with a `u`, a NaN on either side makes it hold.
 #define GPUPROF_HALF_COMPARE(S, V, NAME, ORDERED, UNORDERED)                                                                               \
-    GPUPROF_API bool gpuprof_ordered_##NAME(S a, S b) { return ORDERED; }                                                                  \
-    GPUPROF_API bool __h##NAME##u(S a, S b) { return UNORDERED; }                                                                          \
-    GPUPROF_API bool __hb##NAME##2(V a, V b) { return gpuprof_ordered_##NAME(a.x, b.x) && gpuprof_ordered_##NAME(a.y, b.y); }              \
-    GPUPROF_API bool __hb##NAME##u2(V a, V b) { return __h##NAME##u(a.x, b.x) && __h##NAME##u(a.y, b.y); }                                 \
-    GPUPROF_API V __h##NAME##2(V a, V b)                                                                                                   \
+    GPUPROF_BOTH bool gpuprof_ordered_##NAME(S a, S b) { return ORDERED; }                                                                 \
+    GPUPROF_BOTH bool __h##NAME##u(S a, S b) { return UNORDERED; }                                                                         \
+    GPUPROF_BOTH bool __hb##NAME##2(V a, V b) { return gpuprof_ordered_##NAME(a.x, b.x) && gpuprof_ordered_##NAME(a.y, b.y); }             \
+    GPUPROF_BOTH bool __hb##NAME##u2(V a, V b) { return __h##NAME##u(a.x, b.x) && __h##NAME##u(a.y, b.y); }                                \
+    GPUPROF_BOTH V __h##NAME##2(V a, V b)                                                                                                  \
     {                                                                                                                                      \
         return V(S(gpuprof_ordered_##NAME(a.x, b.x) ? 1.0f : 0.0f), S(gpuprof_ordered_##NAME(a.y, b.y) ? 1.0f : 0.0f));                    \
     }                                                                                                                                      \
-    GPUPROF_API V __h##NAME##u2(V a, V b)                                                                                                  \
+    GPUPROF_BOTH V __h##NAME##u2(V a, V b)                                                                                                 \
     {                                                                                                                                      \
         return V(S(__h##NAME##u(a.x, b.x) ? 1.0f : 0.0f), S(__h##NAME##u(a.y, b.y) ? 1.0f : 0.0f));                                        \
     }
@@ -103,15 +103,15 @@ GPUPROF_API __nv_bfloat16 __float2bfloat16_rz(float v)
     return __ushort_as_bfloat16(bits);
 }
 
-GPUPROF_API __nv_bfloat16 __double2bfloat16(double v) { return __nv_bfloat16(v); }
-GPUPROF_API __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
-GPUPROF_API __nv_bfloat16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
-GPUPROF_API __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.x, b.x); }
-GPUPROF_API __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
-GPUPROF_API __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 v) { return __nv_bfloat162(v.y, v.x); }
-GPUPROF_API __nv_bfloat162 __float2bfloat162_rn(float v) { return __floats2bfloat162_rn(v, v); }
-GPUPROF_API __nv_bfloat162 __float22bfloat162_rn(float2 v) { return __floats2bfloat162_rn(v.x, v.y); }
-GPUPROF_API short __bfloat16_as_short(__nv_bfloat16 v) { return (short)__bfloat16_as_ushort(v); }
-GPUPROF_API __nv_bfloat16 __short_as_bfloat16(short v) { return __ushort_as_bfloat16((unsigned short)v); }
-GPUPROF_API __half2 __low2half2(__half2 v) { return __half2(v.x, v.x); }
-GPUPROF_API __half2 __high2half2(__half2 v) { return __half2(v.y, v.y); }
+GPUPROF_BOTH __nv_bfloat16 __double2bfloat16(double v) { return __nv_bfloat16(v); }
+GPUPROF_BOTH __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
+GPUPROF_BOTH __nv_bfloat16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
+GPUPROF_BOTH __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.x, b.x); }
+GPUPROF_BOTH __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
+GPUPROF_BOTH __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 v) { return __nv_bfloat162(v.y, v.x); }
+GPUPROF_BOTH __nv_bfloat162 __float2bfloat162_rn(float v) { return __floats2bfloat162_rn(v, v); }
+GPUPROF_BOTH __nv_bfloat162 __float22bfloat162_rn(float2 v) { return __floats2bfloat162_rn(v.x, v.y); }
+GPUPROF_BOTH short __bfloat16_as_short(__nv_bfloat16 v) { return (short)__bfloat16_as_ushort(v); }
+GPUPROF_BOTH __nv_bfloat16 __short_as_bfloat16(short v) { return __ushort_as_bfloat16((unsigned short)v); }
+GPUPROF_BOTH __half2 __low2half2(__half2 v) { return __half2(v.x, v.x); }
+GPUPROF_BOTH __half2 __high2half2(__half2 v) { return __half2(v.y, v.y); }

@@ -13,6 +13,7 @@ typedef unsigned int uint;
 typedef unsigned long ulong;
 
 #ifdef __CUDA__
+#define __CUDACC__ 1
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))

@@ -214,12 +214,15 @@ GPUPROF_QUADS(GPUPROF_STWT4)
     {                                                                                                                                      \
         return (size_t)(const __attribute__((address_space(NUMBER))) void *)p;                                                             \
     }                                                                                                                                      \
-    GPUPROF_API unsigned int __is##NAME(const void *p) { return __nvvm_isspacep_##NAME(p); }
+    GPUPROF_API void *__cvta_##NAME##_to_generic(size_t p) { return (void *)(__attribute__((address_space(NUMBER))) void *)p; }
 GPUPROF_SPACE(global, 1)
 GPUPROF_SPACE(shared, 3)
+GPUPROF_SPACE(constant, 4)
 GPUPROF_SPACE(local, 5)
 #undef GPUPROF_SPACE
-GPUPROF_API void *__cvta_shared_to_generic(size_t p) { return (void *)(__attribute__((address_space(3))) void *)p; }
+GPUPROF_API unsigned int __isglobal(const void *p) { return __nvvm_isspacep_global(p); }
+GPUPROF_API unsigned int __isshared(const void *p) { return __nvvm_isspacep_shared(p); }
+GPUPROF_API unsigned int __islocal(const void *p) { return __nvvm_isspacep_local(p); }
 GPUPROF_API unsigned int __isGlobal(const void *p) { return __isglobal(p); }
 GPUPROF_API unsigned int __isShared(const void *p) { return __isshared(p); }
 GPUPROF_API unsigned int __isLocal(const void *p) { return __islocal(p); }

@@ -30,3 +30,8 @@ __device__ __attribute__((nodebug)) void operator delete(void *p) noexcept { fre
 __device__ __attribute__((nodebug)) void operator delete[](void *p) noexcept { free(p); }
 __device__ __attribute__((nodebug)) void operator delete(void *p, size_t) noexcept { free(p); }
 __device__ __attribute__((nodebug)) void operator delete[](void *p, size_t) noexcept { free(p); }
+// Of <new>, which the host has.
+__device__ inline __attribute__((nodebug, always_inline)) void *operator new(size_t, void *p) noexcept { return p; }
+__device__ inline __attribute__((nodebug, always_inline)) void *operator new[](size_t, void *p) noexcept { return p; }
+__device__ inline __attribute__((nodebug, always_inline)) void operator delete(void *, void *) noexcept {}
+__device__ inline __attribute__((nodebug, always_inline)) void operator delete[](void *, void *) noexcept {}

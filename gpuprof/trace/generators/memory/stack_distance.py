@@ -36,6 +36,11 @@ class StackDistances:
         self._time += len(units)
         return found
 
+    def units_by_time(self) -> np.ndarray:
+        """int64: all units, that of the oldest access first."""
+        known = self._table[self._table[:, 0] != EMPTY]
+        return known[np.argsort(known[:, 1]), 0]
+
     def _make_room(self, count: int) -> None:
         """Room for `count` accesses, all of new units if need be."""
         if 2 * (self.n_units + count) > len(self._table):

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from gpuprof.relate.critical import Path, longest
+from gpuprof.relate.critical import Needs, Path, longest
 from gpuprof.relate.independent import Order, Pair, independent
 from gpuprof.relate.kinds import CONTAINS, DEPENDS_ON, NEEDS
 
@@ -105,19 +105,24 @@ def contained(database: sqlite3.Connection) -> list[tuple[int, int]]:
     ).fetchall()
 
 
-def needs(database: sqlite3.Connection) -> list[tuple[int, int]]:
-    """(before, after) of tasks that need each other: they share bytes, or depend on each other."""
+def needs(database: sqlite3.Connection) -> Needs:
+    """Tasks that need each other: they share bytes, or depend on each other."""
     marks = ", ".join("?" * len(NEEDS))
-    observed = database.execute(
-        f"SELECT DISTINCT source, target FROM stored_relations WHERE kind IN ({marks}) AND target IS NOT NULL", NEEDS
-    )
+    observed = f"SELECT source, target FROM stored_relations WHERE kind IN ({marks}) AND target > source"
+    pieces = [np.empty((0, 2), np.int64), *_pieces(database.execute(observed, NEEDS))]
     stated = database.execute("SELECT target, source FROM stored_relations WHERE kind = ?", (DEPENDS_ON,)).fetchall()
-    found = dict.fromkeys(observed)
     if stated:
         leaves = Leaves(database)
-        for before, after in stated:
-            found |= dict.fromkeys(product(leaves.of(before), leaves.of(after)))
-    return [(source, target) for source, target in found if source < target]
+        pairs_ = (pair for before, after in stated for pair in product(leaves.of(before), leaves.of(after)))
+        found = list(dict.fromkeys(pair for pair in pairs_ if pair[0] < pair[1]))
+        pieces.append(np.array(found, np.int64).reshape(-1, 2))
+    return Needs(*np.concatenate(pieces).T)
+
+
+def _pieces(rows: sqlite3.Cursor) -> Iterator[np.ndarray]:
+    """int64 (n, 2), until there are no rows."""
+    while some := rows.fetchmany(AT_A_TIME):
+        yield np.array(some, np.int64)
 
 
 class Leaves:
@@ -125,7 +130,7 @@ class Leaves:
 
     def __init__(self, database: sqlite3.Connection):
         self._parts: dict[int, list[int]] = {}
-        query = "SELECT parent, task FROM tasks WHERE parent IS NOT NULL"
+        query = "SELECT parent, task FROM tasks NOT INDEXED WHERE parent IS NOT NULL"
         for whole, part in (*database.execute(query), *contained(database)):
             self._parts.setdefault(whole, []).append(part)
 
@@ -143,7 +148,12 @@ class Leaves:
 
 
 def orders(database: sqlite3.Connection) -> list[Order]:
-    query = "SELECT source, target, kind FROM task_constraints WHERE kind <> 'device launch' ORDER BY target, source"
+    """Between tasks that take time."""
+    timed = "(SELECT task FROM tasks WHERE own_cycles > 0)"
+    query = (
+        f"SELECT source, target, kind FROM task_constraints WHERE kind <> 'device launch' AND source IN {timed} "
+        f"AND target IN {timed} ORDER BY target, source"
+    )
     return [Order(*row) for row in database.execute(query)]
 
 
@@ -172,11 +182,8 @@ def critical_path(database: sqlite3.Connection, tasks: Tasks, launch_cycles: Map
     """
     is_script = np.isin(tasks.columns["kind"], [number for number, word in enumerate(tasks.words) if word == "task"])
     leaves = np.flatnonzero(~is_script)
-    numbers, cycles = tasks.columns["task"][leaves].tolist(), tasks.columns["own_cycles"][leaves].tolist()
+    cycles = tasks.columns["own_cycles"][leaves]
     if launch_cycles is not None:
-        cycles = [launch_cycles.get(launch, 0) for launch in tasks.columns["launch"][leaves].tolist()]
-    durations = dict(zip(numbers, cycles, strict=True))
-    return longest(
-        durations,
-        [(source, target) for source, target in needs(database) if source in durations and target in durations],
-    )
+        launches = tasks.columns["launch"][leaves].tolist()
+        cycles = np.array([launch_cycles.get(launch, 0) for launch in launches], np.int64)
+    return longest(tasks.columns["task"][leaves], cycles, needs(database))

@@ -1,0 +1,159 @@
+"""gpuprof predict: times on chips that nobody simulated, from one recording."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gpuprof.base.stages import stage
+from gpuprof.cli.options.formats import format_option
+
+LEVELS = ("test", "buffer", "launch")
+
+
+@click.command("predict", short_help="Predict times, scores and bottlenecks on other chips.")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--chips", "chip_names", metavar="NAME,...", help="Chips of `gpuprof list chips`, or .toml files.  [default: all]"
+)
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="KEY=V,...",
+    help="A number of the chips: sms=54,108 or sms=80:140:4, l2_mb=20,40, latency.shared=20,30. Repeatable.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(LEVELS),
+    default=LEVELS[0],
+    show_default=True,
+    help="What is shown: the whole test, its command buffers (a stream between waits of the host), or its launches.",
+)
+@click.option(
+    "--cost",
+    "cost_file",
+    type=click.Path(path_type=Path),
+    metavar="CSV",
+    help="Cost of each unit of a chip's number (columns number,cost): show the Pareto front.",
+)
+@click.option("--sensitivity", is_flag=True, help="Show how much the score depends on each number of the chips.")
+@click.option("--explain", is_flag=True, help="Show which unit limits each launch, and up to which rate.")
+@click.option(
+    "--calibrate",
+    "calibration",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A recording of the same launches on another chip: fit the mapping functions. Repeatable.",
+)
+@format_option(csv="a row per chip", json="versioned")
+@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
+def command(file, chip_names, params, level, cost_file, sensitivity, explain, calibration, format_, width):
+    """Predict FILE (.gprec or .gpudb), recorded on one chip, for other chips. Nothing is run.
+
+    docs/prediction.md says how, and how far predictions are off.
+
+    \b
+    gpuprof predict saxpy.gprec --chips a100,h200,mine.toml
+    gpuprof predict saxpy.gprec --chips a100 --param sms=80:140:4 --param l2_mb=20,40 --cost cost.csv
+    """
+    from gpuprof.chips import list_chips, load_chip
+    from gpuprof.correlate.database import reading
+    from gpuprof.predict.calibrate import calibrated, read_others
+    from gpuprof.predict.recorded import read_recorded
+    from gpuprof.predict.space.pareto import read_costs
+    from gpuprof.predict.space.points import points_of
+    from gpuprof.report.terminal.screen import console_for, look_for, tolerant
+    from gpuprof.sweep.parameters import check_names, parse_parameter
+
+    parameters = [parse_parameter("chip", text, "--param") for text in params]
+    check_names(parameters)
+    chips = [load_chip(name) for name in (chip_names.split(",") if chip_names else list_chips())]
+    points = points_of(chips, parameters)
+    costs = read_costs(cost_file) if cost_file else None
+    with stage("reading the profile"), reading(file) as db:
+        recorded = read_recorded(db)
+        others = read_others(recorded, calibration)
+    fitted = calibrated({file.name: (recorded, others)})
+    tolerant(sys.stdout)
+    console = console_for(sys.stdout)
+    look = look_for(console, width)
+    found = _predicted(recorded, points, fitted.mappings, costs)
+    if format_ != "text":
+        _print_rows(found, level, costs, format_, fitted if calibration else None)
+    else:
+        _print_pages(found, file, level, costs, look, console, fitted if calibration else None)
+        if sensitivity or explain:
+            _print_more(recorded, points, fitted.mappings, sensitivity, explain, look, console)
+    sys.stdout.flush()
+
+
+MOST_WITH_UNITS = 2048  # points whose bottlenecks are worked out, which takes as long as 15 predictions
+
+
+def _predicted(recorded, points, mappings, costs):
+    """With costs, bottlenecks are those of the front."""
+    from gpuprof.predict.prediction import predicted
+
+    with stage("predicting", "points", len(points)) as under_way:
+        with_units = costs is None and len(points) <= MOST_WITH_UNITS
+        return predicted(recorded, points, mappings, with_units, lambda n: setattr(under_way, "done", n))
+
+
+def _rows(found, level, costs):
+    """The rows, and the place of each on the Pareto front where costs are known."""
+    from gpuprof.predict.shown.screen import rows_of
+    from gpuprof.predict.space.pareto import costs_of
+
+    rows = rows_of(found, level)
+    if costs is None:
+        return rows
+    each = costs_of(found.chips, costs).tolist()
+    return [row._replace(cost=each[k % len(each)]) for k, row in enumerate(rows)]
+
+
+def _print_rows(found, level, costs, format_, fitted) -> None:
+    from gpuprof.predict.shown.tables import csv_text, json_text
+
+    click.echo({"csv": csv_text, "json": json_text}[format_](found, _rows(found, level, costs), fitted), nl=False)
+
+
+def _print_pages(found, file, level, costs, look, console, fitted) -> None:
+    from rich.text import Text
+
+    from gpuprof.predict.prediction import predicted
+    from gpuprof.predict.shown.plot import scatter
+    from gpuprof.predict.shown.screen import calibration_lines, page
+    from gpuprof.predict.space.pareto import costs_of, front
+    from gpuprof.report.terminal.screen import write
+
+    if costs is None:
+        write(page(found, _rows(found, level, costs), file.name, level, look), console)
+    else:
+        each = costs_of(found.chips, costs)
+        best = front(each, found.score)
+        write(map(Text, scatter(each, found.score, best)), console)
+        mappings = fitted.mappings if fitted else None
+        shown = predicted(found.recorded, found.chips.chosen(best), *([mappings] if mappings else []))
+        write(page(shown, _rows(shown, level, costs), file.name, level, look), console)
+    if fitted:
+        write(calibration_lines(fitted, look), console)
+
+
+def _print_more(recorded, points, mappings, sensitivity, explain, look, console) -> None:
+    from gpuprof.errors import UsageError
+    from gpuprof.predict.shown.screen import explained_lines, sensitivity_lines
+    from gpuprof.predict.space.explain import explained
+    from gpuprof.predict.space.sensitivity import sensitivities
+    from gpuprof.report.terminal.screen import write
+
+    if len(points) > MOST_EXPLAINED:
+        raise UsageError(f"--sensitivity and --explain take at most {MOST_EXPLAINED} points, not {len(points):,}")
+    if explain:
+        write(explained_lines(list(explained(recorded, points))), console)
+    if sensitivity:
+        write(sensitivity_lines(sensitivities(recorded, points, mappings), points.names, look), console)
+
+
+MOST_EXPLAINED = 64

@@ -1,0 +1,1 @@
+"""Commands that say how far numbers can be trusted: samples, and the model."""

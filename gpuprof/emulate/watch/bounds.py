@@ -1,0 +1,53 @@
+"""Whether the lanes of an access may access what they do, asked of the spaces themselves, as `memory.access` does."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.watch.accesses import Access, lanes_of
+
+READS = ("load",)
+
+
+class Wrong(NamedTuple):
+    """Lanes that must not: bool (n, 32) each, and none of them in two. `read_only`: would write kernel parameters."""
+
+    misaligned: np.ndarray
+    outside: np.ndarray
+    null: np.ndarray
+    freed: np.ndarray
+    read_only: np.ndarray
+
+
+def wrong_lanes(lanes: Lanes, access: Access) -> Wrong | None:
+    """None where all may, which is quickly found out."""
+    where = lanes_of(access.masks)
+    used = access.addresses[where]
+    if not len(used):
+        return None
+    space, nbytes = lanes.chunk.spaces[access.space], access.nbytes
+    read_only = access.space == "param" and access.operation not in READS
+    low, high = int(used.min()), int(used.max()) + nbytes
+    aligned = not int(np.bitwise_or.reduce(used)) & (nbytes - 1)
+    if aligned and not read_only and space.holds(low, high):
+        return None
+    sizes = nbytes if access.sizes is None else access.sizes[where]
+    misaligned = used & (nbytes - 1) != 0
+    outside = ~space.inside(lanes, used, sizes) & ~misaligned
+    if not (misaligned.any() or outside.any() or read_only):
+        return None
+    null = freed = np.zeros(len(used), np.bool_)
+    if access.space == "global":
+        null = outside & space.memory.are_null(used)
+        freed = outside & ~null
+        freed[freed] = space.memory.were_freed(used[freed])
+    found = misaligned, outside & ~null & ~freed, null, freed, read_only & ~misaligned & ~outside
+    return Wrong(*(_placed(where, lanes) for lanes in found))
+
+
+def _placed(where: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """bool (n, 32), of the values of those in `where`."""
+    placed = np.zeros(where.shape, np.bool_)
+    placed[where] = lanes
+    return placed

@@ -1,0 +1,67 @@
+"""Mapping functions from recordings of the same program on other chips, and how well they hold where they were not
+fitted.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.correlate.database import reading
+from gpuprof.errors import NotComparable
+from gpuprof.predict.levels import recorded_buffer, recorded_test
+from gpuprof.predict.mapping import IDENTITY, Mappings, Pair, errors, fit, leave_one_out
+from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.prediction import predicted
+from gpuprof.predict.recorded import Recorded, read_recorded
+
+
+class Calibrated(NamedTuple):
+    mappings: Mappings
+    buffers: tuple[Pair, ...]
+    tests: tuple[Pair, ...]
+
+    def table(self) -> list[tuple[str, str, int, float]]:
+        """(level, mapping, pairs, mean absolute error)."""
+        found = []
+        for level, pairs, mapping in (
+            ("command buffer", self.buffers, self.mappings.buffer),
+            ("test", self.tests, self.mappings.test),
+        ):
+            kinds = {
+                "identity": errors(pairs, IDENTITY),
+                "fitted": errors(pairs, mapping),
+                "leave one chip out": leave_one_out(pairs, "chip"),
+                "leave one test out": leave_one_out(pairs, "test"),
+            }
+            found += [(level, kind, len(pairs), float(np.mean(each))) for kind, each in kinds.items()]
+        return found
+
+
+def calibrated(tests: dict[str, tuple[Recorded, Sequence[Recorded]]]) -> Calibrated:
+    """Of tests by name: each on the reference chip, and on chips that were simulated."""
+    buffers, totals = [], []
+    for test, (recorded, others) in tests.items():
+        for other in others:
+            found = predicted(recorded, numbers_of([other.reference]), with_units=False)
+            for level, buffer in zip(found.buffers, other.buffers, strict=True):
+                buffers.append(
+                    Pair(float(level.microseconds[0]), recorded_buffer(other, buffer), other.reference.name, test)
+                )
+            totals.append(Pair(float(found.test.microseconds[0]), recorded_test(other), other.reference.name, test))
+    return Calibrated(Mappings(fit(buffers), fit(totals)), tuple(buffers), tuple(totals))
+
+
+def read_others(recorded: Recorded, paths: Sequence[Path]) -> list[Recorded]:
+    """Recordings of the same launches on other chips. Raises NotComparable for what has others."""
+    found = []
+    for path in paths:
+        with reading(path) as db:
+            other = read_recorded(db)
+        if [(each.kernel, each.blocks, each.threads) for each in other.launches] != [
+            (each.kernel, each.blocks, each.threads) for each in recorded.launches
+        ]:
+            raise NotComparable(f"{path}: has other launches than the recording that is predicted from")
+        found.append(other)
+    return found

@@ -1,0 +1,170 @@
+"""What a database has of each launch, as plain arrays: what it did, which no chip changes, and what it waited for on
+the reference chip.
+"""
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.chips.model import LINE_NBYTES, described
+from gpuprof.isa.opcodes import BY_NAME
+from gpuprof.isa.row import Opcode
+from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted, reused, together
+
+MANY_LINES = 1 << 40
+
+
+@dataclass(frozen=True)
+class Executed:
+    """float64 arrays, one place for each instruction that the launch executed: sums over its warps."""
+
+    pc: np.ndarray  # int64
+    op: np.ndarray  # int64, place in LaunchCounters.ops
+    warps: np.ndarray  # executions
+    slots: np.ndarray  # issue slots on the reference chip
+    lanes: np.ndarray
+    lines: np.ndarray  # 128-byte lines asked for, of global memory
+    sectors: np.ndarray  # 32-byte sectors of global and local memory
+    shared: np.ndarray  # wavefronts of shared memory
+    wavefronts: np.ndarray  # passes of global accesses through the banks
+    tag_passes: np.ndarray
+    tag_lookups: np.ndarray
+    conflicts: np.ndarray  # of atomics: most lanes on one word, summed over executions
+    partial_sectors: np.ndarray  # that stores fill in part
+    partial_requests: np.ndarray  # lines of such stores
+
+
+@dataclass(frozen=True)
+class Waits:
+    """float64 arrays, one place for each (instruction, reason, cause): what warps waited on the reference chip."""
+
+    place: np.ndarray  # int64, of the instruction that waited, in Executed; -1: none of these
+    cause: np.ndarray  # int64, of the instruction that ended it
+    reason: np.ndarray  # int64, isa.stalls
+    kind: np.ndarray  # int64, isa.causes
+    cycles: np.ndarray  # warp-cycles
+    count: np.ndarray
+
+
+@dataclass(frozen=True)
+class LaunchCounters:
+    launch: int
+    kernel: str
+    stream: int
+    blocks: int
+    threads: int  # of a block
+    registers: int  # of a thread
+    shared_nbytes: int  # of a block, without what the system reserves
+    cycles: int  # on the reference chip
+    start_cycle: int
+    end_cycle: int
+    warps: int
+    atomic_lines: int  # lines that are written, at most
+    metrics: dict[str, float]
+    reuse: Reuse  # loads and stores, the launches before and all SMs in one stream
+    reuse_before: Reuse  # of the launches before
+    reuse_of_blocks: Reuse  # loads of each block by itself
+    ops: tuple[Opcode, ...]
+    executed: Executed
+    waits: Waits
+
+
+def reference_chip(database: sqlite3.Connection) -> Chip:
+    (text,) = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
+    return described(json.loads(text), "the reference chip")
+
+
+def read_counters(database: sqlite3.Connection) -> list[LaunchCounters]:
+    rows = database.execute(
+        "SELECT launch, kernel, stream, grid, block, f.registers, f.shared_nbytes + dynamic_shared_nbytes, cycles, "
+        "start_cycle, end_cycle FROM launches JOIN functions f USING (function) ORDER BY launch"
+    ).fetchall()
+    found, before = [], NO_REUSE
+    for row in rows:
+        found.append(_launch(database, before, *row))
+        before = together(before, found[-1].reuse)
+    return found
+
+
+def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:
+    metrics = {
+        name: value
+        for name, value in db.execute("SELECT metric, value FROM launch_metrics WHERE launch = ?", (launch,))
+        if not isinstance(value, str)
+    }
+    executed, ops = _executed(db, launch)
+    places = {pc: place for place, pc in enumerate(executed.pc.tolist())}
+    threads = int(np.prod([int(n) for n in block.split(",")]))
+    blocks = int(np.prod([int(n) for n in grid.split(",")], dtype=np.int64))
+    return LaunchCounters(
+        launch,
+        kernel,
+        stream,
+        blocks,
+        threads,
+        registers,
+        shared,
+        cycles,
+        start,
+        end,
+        int(metrics["warps_launched"]),
+        _written_lines(db, launch),
+        metrics,
+        reused(db, launch, "device"),
+        before,
+        reused(db, launch, "block"),
+        ops,
+        executed,
+        _waits(db, launch, places),
+    )
+
+
+def _executed(db, launch) -> tuple[Executed, tuple[Opcode, ...]]:
+    rows = db.execute(
+        "SELECT c.pc, i.opcode, c.inst_executed, COALESCE(l.cycles, 0), c.thread_inst_executed_pred_on, "
+        "c.l1_tag_requests_global, c.l2_sectors_global + c.l2_sectors_local, c.l1_wavefronts_shared, "
+        "c.l2_sectors_global_ideal FROM counters c JOIN instructions i USING (pc) "
+        "LEFT JOIN ledger l ON l.launch = c.launch AND l.pc = c.pc AND l.reason = 0 WHERE c.launch = ? ORDER BY c.pc",
+        (launch,),
+    ).fetchall()
+    names = sorted({row[1] for row in rows})
+    number = {name: place for place, name in enumerate(names)}
+    pcs, opcodes, *columns = list(zip(*rows, strict=True)) if rows else [()] * 9
+    warps, slots, lanes, lines, sectors, shared, ideal = (np.array(column, float) for column in columns)
+    found = assumed(warps, lanes, lines, sectors, ideal)
+    known = counted(db, launch)
+    for place, pc in enumerate(pcs):
+        for name, value in zip(COLUMNS, known.get(pc, ()), strict=False):
+            found[name][place] = value
+    ops = np.array([number[name] for name in opcodes], np.int64)
+    executed = Executed(np.array(pcs, np.int64), ops, warps, slots, lanes, lines, sectors, shared, **found)
+    return executed, tuple(BY_NAME[name] for name in names)
+
+
+def _written_lines(db, launch) -> int:
+    """Lines that a launch writes, at most: all where nobody observed what tasks write."""
+    (nbytes,) = db.execute(
+        "SELECT SUM(end - first) FROM accesses_by_task JOIN tasks USING (task) WHERE launch = ? AND is_write = 1",
+        (launch,),
+    ).fetchone()
+    return MANY_LINES if nbytes is None else max(1, -(-nbytes // LINE_NBYTES))
+
+
+def _waits(db, launch, places) -> Waits:
+    rows = db.execute(
+        "SELECT pc, cause_pc, reason, kind, SUM(cycles), SUM(stalls) FROM causes WHERE launch = ? "
+        "GROUP BY pc, cause_pc, reason, kind ORDER BY pc, cause_pc, reason, kind",
+        (launch,),
+    ).fetchall()
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 6
+    return Waits(
+        np.array([places.get(pc, -1) for pc in columns[0]], np.int64),
+        np.array([places.get(pc, -1) for pc in columns[1]], np.int64),
+        np.array(columns[2], np.int64),
+        np.array(columns[3], np.int64),
+        np.array(columns[4], float),
+        np.array(columns[5], float),
+    )

@@ -1,0 +1,116 @@
+"""A launch's cycles, of those of its blocks' units.
+
+Blocks that run together wait for each other at the units: a warp takes as long as its own latencies, or as long as the
+busiest unit is busy with all of them, whichever is longer. Warps start together, so what is shorter shows once: for the
+share of one wait among all (interval analysis, Karkhanis and Smith 2004; GCoM, Lee et al. 2022).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.predict.traffic import Traffic, traffic_of
+from gpuprof.predict.units.blocks import Residency, residency
+from gpuprof.predict.units.dram import dram
+from gpuprof.predict.units.issue import issue, slots
+from gpuprof.predict.units.latency import Latency, latency
+from gpuprof.predict.units.link import link
+from gpuprof.predict.units.lsu import address, lsu
+from gpuprof.predict.units.pipes import pipes
+from gpuprof.predict.units.slices import atomic, slices
+from gpuprof.predict.work import Work
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """float64 (chips,), of a wave of blocks. `alone`: cycles of one of them without others; `busy_sm` and `busy_chip`:
+    of each unit of the fullest SM and of those that all SMs share, by its name.
+    """
+
+    alone: np.ndarray
+    busy_sm: dict[str, np.ndarray]
+    busy_chip: dict[str, np.ndarray]
+
+    @property
+    def on_sm(self) -> np.ndarray:
+        """Cycles of the wave on its SM."""
+        return np.maximum.reduce([self.alone, *self.busy_sm.values()])
+
+    @property
+    def on_chip(self) -> np.ndarray:
+        """Cycles for which it keeps the busiest unit that all SMs share."""
+        return np.maximum.reduce(list(self.busy_chip.values()))
+
+    @property
+    def busy(self) -> dict[str, np.ndarray]:
+        return self.busy_sm | self.busy_chip
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """float64 (chips,). `cycles` of the launch, of which the launch itself, without any block, takes `start`."""
+
+    cycles: np.ndarray
+    start: np.ndarray
+    fits: Residency
+    full: Blocks
+    last: Blocks
+
+
+@dataclass(frozen=True)
+class Demands:
+    """Cycles of one instance of each unit, for a warp."""
+
+    partition: dict[str, np.ndarray]
+    sm: dict[str, np.ndarray]
+    chip: dict[str, np.ndarray]
+
+
+def demands(work: Work, traffic: Traffic) -> Demands:
+    return Demands(
+        {"issue": issue(work), **pipes(work), "address": address(work)},
+        {"lsu": lsu(work), "link": link(work, traffic)},
+        {
+            "slice": slices(work, traffic),
+            "atomic": atomic(work),
+            "dram": dram(work, traffic),
+        },
+    )
+
+
+def model(work: Work) -> Modelled:
+    traffic = traffic_of(work)
+    chips, fits, needs, waits = work.chips, residency(work), demands(work, traffic), latency(work, traffic)
+    at_a_time = fits.blocks_per_sm * chips["sms"]
+    full = together(work, needs, waits, fits.blocks_per_sm, at_a_time)
+    last = together(work, needs, waits, np.ceil(fits.left / chips["sms"]), fits.left)
+    several, rest = fits.waves > 0, fits.left > 0
+    # Blocks of the next wave start as those before them end, so a unit of all SMs goes on from wave to wave.
+    chip = fits.waves * full.on_chip + last.on_chip
+    cycles = np.maximum(fits.waves * full.on_sm + rest * last.on_sm, chip)
+    first = [np.where(several, a, b) for a, b in ((full.alone, last.alone), (busiest(full), busiest(last)))]
+    cycles += np.minimum(*first) / waits.rounds
+    alone = fits.waves * full.alone + rest * last.alone
+    # What the distributor takes to start one block after the other, they wait that much less for units.
+    starts = np.where(rest, fits.left, at_a_time) * chips["distributor_cycles"]
+    cycles += np.maximum(0, starts - np.maximum(0, cycles - alone))
+    cycles = np.maximum(cycles, work.counters.blocks * chips["distributor_cycles"] + full.alone)
+    first_warps = np.minimum(work.counters.blocks, at_a_time)[0] * work.block_warps[0]
+    start = chips["grid_overhead_cycles"]
+    return Modelled(start + cycles + waits.cold_cycles / max(1, first_warps), start, fits, full, last)
+
+
+def busiest(blocks: Blocks) -> np.ndarray:
+    return np.maximum.reduce(list(blocks.busy.values()))
+
+
+def together(work: Work, needs: Demands, waits: Latency, on_sm: np.ndarray, on_chip: np.ndarray) -> Blocks:
+    """`on_sm` blocks on the fullest SM, `on_chip` on all."""
+    warps = on_sm * work.block_warps
+    of_partition = np.ceil(warps / work.chips["partitions"])
+    return Blocks(
+        work.chips["block_launch_cycles"] + waits.cycles + slots(work),
+        {name: of_partition * cycles for name, cycles in needs.partition.items()}
+        | {name: warps * cycles for name, cycles in needs.sm.items()},
+        {name: on_chip * work.block_warps * cycles for name, cycles in needs.chip.items()},
+    )

@@ -1,0 +1,55 @@
+"""A recording on its reference chip, as far as predictions need it: launches, and the command buffers they make."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpuprof.chips import Chip
+from gpuprof.errors import NotComparable
+from gpuprof.predict.counters import LaunchCounters, read_counters, reference_chip
+
+WAITS = ("wait", "copy to host")  # tasks for which the host waits until all launches have ended
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """The launches of a stream between two waits of the host, by their places among all launches."""
+
+    name: str
+    epoch: int  # waits of the host before it
+    launches: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Recorded:
+    reference: Chip
+    launches: tuple[LaunchCounters, ...]
+    buffers: tuple[Buffer, ...]
+
+
+def read_recorded(database: sqlite3.Connection) -> Recorded:
+    """Raises NotComparable where nothing was launched, or where the cycles are a card's own."""
+    launches = tuple(read_counters(database))
+    if not launches:
+        raise NotComparable("the recording has no launches to predict")
+    return Recorded(reference_chip(database), launches, tuple(buffers_of(launches, epochs(database))))
+
+
+def epochs(database: sqlite3.Connection) -> dict[int, int]:
+    """Waits of the host before each launch."""
+    found, waits = {}, 0
+    for kind, launch in database.execute("SELECT kind, launch FROM tasks WHERE is_virtual = 0 ORDER BY begin_order"):
+        waits += kind in WAITS
+        if launch is not None:
+            found[launch] = waits
+    return found
+
+
+def buffers_of(launches: Sequence[LaunchCounters], epoch_of: dict[int, int]) -> list[Buffer]:
+    found: dict[tuple[int, int], list[int]] = {}
+    for place, each in enumerate(launches):
+        found.setdefault((epoch_of.get(each.launch, 0), each.stream), []).append(place)
+    return [
+        Buffer(f"stream {stream} after {epoch} waits" if epoch else f"stream {stream}", epoch, tuple(places))
+        for (epoch, stream), places in sorted(found.items())
+    ]

@@ -1,0 +1,1 @@
+"""Predictions as text, CSV and JSON."""

@@ -1,0 +1,156 @@
+"""Predictions as lines of text."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from rich.text import Text
+
+from gpuprof.predict.calibrate import Calibrated
+from gpuprof.predict.prediction import Prediction
+from gpuprof.predict.space.explain import Explained
+from gpuprof.predict.space.sensitivity import Sensitivity
+from gpuprof.predict.validated import far_outside, validated
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import DIM, HOT, Look, flow, shown
+
+MOST_ROWS = 40
+REST = "a wider terminal, or --format csv"
+
+
+class Row(NamedTuple):
+    """One chip at one level. `within`: what nine of ten predictions are closer than, in per cent."""
+
+    name: str
+    chip: str
+    microseconds: float
+    score: float
+    naive: float
+    unit: str
+    refused: str = ""
+    cost: float = float("nan")
+
+
+def rows_of(found: Prediction, level: str) -> list[Row]:
+    """`level` is test, buffer or launch."""
+    if level == "launch":
+        return [row for place in range(len(found.launches)) for row in _launch_rows(found, place)]
+    levels = [found.test] if level == "test" else found.buffers
+    refused = refused_by(found)
+    return [
+        Row(
+            each.name,
+            name,
+            float(each.microseconds[k]),
+            float(found.score[k]),
+            float(found.naive_score[k]),
+            each.units[k],
+            refused.get(k, ""),
+        )
+        for each in levels
+        for k, name in enumerate(found.chips.names)
+    ]
+
+
+def refused_by(found: Prediction) -> dict[int, str]:
+    """By the chip's place: the first launch that it cannot run, and why."""
+    texts: dict[int, str] = {}
+    for launch in found.launches:
+        for place, text in launch.refused.items():
+            texts.setdefault(place, f"{launch.kernel}: {text}")
+    return texts
+
+
+def _launch_rows(found: Prediction, place: int) -> Iterator[Row]:
+    launch, reference = found.launches[place], found.recorded.launches[place]
+    there = reference.cycles / found.recorded.reference.clock_mhz
+    clock = found.chips["clock_mhz"]
+    for k, name in enumerate(found.chips.names):
+        us = float(launch.cycles[k] / clock[k])
+        naive = float(found.naive_of_reference[place] / (launch.naive_cycles[k] / clock[k]))
+        yield Row(launch.kernel, name, us, there / us, naive, launch.units[k], launch.refused.get(k, ""))
+
+
+def page(found: Prediction, rows: Sequence[Row], file: str, level: str, look: Look) -> Iterator[Text]:
+    yield from header(found, file, look)
+    has_costs = not np.isnan([row.cost for row in rows]).all()
+    columns = [
+        *([Column(level, lambda row: Text(shown(row.name)), left=True)] if level != "test" else []),
+        Column("chip", lambda row: Text(shown(row.chip)), left=True),
+        Column("us", lambda row: _number(row, row.microseconds, ",.2f")),
+        Column("within", lambda row: _number(row, within(row.microseconds), ",.2f"), drop=3),
+        Column("score", lambda row: _number(row, row.score, ".2f")),
+        Column("naive", lambda row: _number(row, row.naive, ".2f"), drop=2),
+        *([Column("cost", lambda row: _number(row, row.cost, ",.6g"))] if has_costs else []),
+        Column("limited by", _limit, left=True),
+    ]
+    yield from table(columns, rows[:MOST_ROWS], look, rest=REST)
+    if len(rows) > MOST_ROWS:
+        yield Text(f"{'# ' if look.plain else ''}{MOST_ROWS} of {len(rows):,}; --format csv has all")
+
+
+def _limit(row: Row) -> Text:
+    return Text(shown(f"refused: {row.refused}"), HOT) if row.refused else Text(row.unit)
+
+
+def within(microseconds: float) -> float:
+    return microseconds * validated().p90_percent / 100
+
+
+def _number(row: Row, value: float, form: str) -> Text:
+    return Text("-" if row.refused or np.isnan(value) else format(value, form))
+
+
+def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
+    known = validated()
+    facts = [
+        ("file", [f"{file}, recorded on {found.recorded.reference.name}"]),
+        (
+            "error",
+            [
+                f"{known.mean_percent:g} % on average",
+                f"nine of ten within {known.p90_percent:g} %",
+                f"{known.predictions:,} launches on chips that were simulated, too",
+            ],
+        ),
+        *(("warning", [text]) for text in far_outside(found.chips)),
+    ]
+    for label, parts in facts:
+        yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
+    yield Text()
+
+
+def explained_lines(rows: Sequence[Explained]) -> Iterator[Text]:
+    for row in rows:
+        busy = ", ".join(f"{name} {share:.0%}" for name, share in row.busy)
+        until = f"from {row.until:.2f} times its rate on {row.then}" if row.then else "up to 16 times its rate"
+        numbers = ", ".join(row.numbers[:2]) + (", ..." if len(row.numbers) > 2 else "")
+        yield Text(
+            shown(
+                f"{row.kernel} (launch {row.launch}) on {row.chip}: limited by {row.unit} ({numbers}), {until}; twice "
+                f"as fast it saves {row.gain:.0%}; busy: {busy}"
+            )
+        )
+
+
+def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:
+    columns = [
+        Column("a tenth more", lambda row: Text(row.number), left=True),
+        *(
+            Column(name, lambda row, k=k: Text(f"{row.gain[k]:+.1%}"), drop=k + 1)
+            for k, name in enumerate(names[:MOST_ROWS])
+        ),
+    ]
+    yield from table(columns, found, look, rest=REST)
+
+
+def calibration_lines(fitted: Calibrated, look: Look) -> Iterator[Text]:
+    """The mapping functions' errors, on the chips that they were fitted to and on those that were left out."""
+    yield Text()
+    columns = [
+        Column("level", lambda row: Text(row[0]), left=True),
+        Column("mapping", lambda row: Text(row[1]), left=True),
+        Column("pairs", lambda row: Text(str(row[2]))),
+        Column("error", lambda row: Text(f"{row[3]:.1%}")),
+    ]
+    yield from table(columns, fitted.table(), look, rest=REST)

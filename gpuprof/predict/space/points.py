@@ -1,0 +1,58 @@
+"""Points of a design space: chips, and what values their numbers may have, as columns."""
+
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+
+from gpuprof.chips import Chip
+from gpuprof.chips.changes import chip_with, field_and_factor
+from gpuprof.chips.fields import TABLES
+from gpuprof.errors import UsageError
+from gpuprof.predict.numbers import NUMERIC, Numbers, joined, numbers_of
+from gpuprof.sweep.parameters import Parameter
+
+MOST_POINTS = 10_000_000  # a hundred numbers each, 8 GB of them
+
+
+def points_of(chips: Sequence[Chip], parameters: Sequence[Parameter]) -> Numbers:
+    """Every combination: chips vary slowest, the last parameter fastest. Raises UsageError for a value that no chip may
+    have, alone or beside the first and last ones of the others.
+    """
+    lengths = [len(parameter.texts) for parameter in parameters]
+    if len(chips) * int(np.prod(lengths, dtype=object)) > MOST_POINTS:
+        raise UsageError(f"{len(chips) * int(np.prod(lengths, dtype=object)):,} points; at most {MOST_POINTS:,}")
+    for chip in chips:
+        for corner in product(*({parameter.values[0], parameter.values[-1]} for parameter in parameters)):
+            chip_with(chip, {p.name: value for p, value in zip(parameters, corner, strict=True)})
+    return joined([_of_chip(chip, parameters, lengths) for chip in chips])
+
+
+def _of_chip(chip: Chip, parameters: Sequence[Parameter], lengths: Sequence[int]) -> Numbers:
+    base = numbers_of([chip])
+    count = int(np.prod(lengths))
+    columns = {name: np.repeat(column, count) for name, column in base.columns.items()}
+    places = np.unravel_index(np.arange(count), lengths) if lengths else ()
+    # A clock changes the cycles of the DRAM, unless these are given, too.
+    order = sorted(range(len(parameters)), key=lambda k: field_and_factor(parameters[k].name)[0] != "clock_mhz")
+    for number in order:
+        changed = [_numbers(chip_with(chip, {parameters[number].name: value})) for value in parameters[number].values]
+        for name in columns:
+            if any(each[name] != base[name][0] for each in changed):
+                columns[name] = np.array([each[name] for each in changed])[places[number]]
+    return Numbers(_names(chip, parameters, places, count), (chip.arch,) * count, columns)
+
+
+def _numbers(chip: Chip) -> dict[str, float]:
+    found = {name: float(chip.values[name]) for name in NUMERIC}
+    for table in TABLES:
+        found |= {f"{table}.{entry}": float(value) for entry, value in getattr(chip, table).items()}
+    return found
+
+
+def _names(chip: Chip, parameters: Sequence[Parameter], places, count: int) -> tuple[str, ...]:
+    if not parameters:
+        return (chip.name,) * count
+    texts = [[f"{p.name}={text}" for text in p.texts] for p in parameters]
+    rows = zip(*(each.tolist() for each in places), strict=True)
+    return tuple(f"{chip.name} ({', '.join(t[k] for t, k in zip(texts, row, strict=True))})" for row in rows)

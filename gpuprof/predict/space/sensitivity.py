@@ -1,0 +1,44 @@
+"""How much a chip's score depends on each of its numbers."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips.model import field_of
+from gpuprof.predict.doubled import scaled
+from gpuprof.predict.mapping import Mappings
+from gpuprof.predict.numbers import Numbers, joined
+from gpuprof.predict.prediction import predicted
+from gpuprof.predict.recorded import Recorded
+
+STEP = 1.1  # a tenth more
+USUAL = (
+    "sms", "clock_mhz", "lanes.fma", "lanes.alu", "lanes.fp64", "lanes.xu", "warp_slots", "registers", "l1_nbytes",
+    "l2_nbytes", "l2_slices", "l2_slice_nbytes_per_cycle", "noc_nbytes_per_cycle", "dram_gbytes_per_s",
+    "l2_near_cycles", "dram_cycles", "block_launch_cycles", "grid_overhead_cycles",
+)  # fmt: skip
+
+
+class Sensitivity(NamedTuple):
+    """`gain`, float64 (chips,): the score with a tenth more of the number, over the score without, less one."""
+
+    number: str
+    gain: np.ndarray
+
+
+def sensitivities(
+    recorded: Recorded, chips: Numbers, mappings: Mappings, names: Sequence[str] = USUAL
+) -> list[Sensitivity]:
+    """The largest first, up or down."""
+    more = [Numbers(chips.names, chips.archs, chips.columns | {name: _more(chips, name)}) for name in names]
+    found = predicted(recorded, joined([chips, *more]), mappings, with_units=False)
+    rows = found.score.reshape(len(names) + 1, len(chips))
+    gains = [Sensitivity(name, row / rows[0] - 1) for name, row in zip(names, rows[1:], strict=True)]
+    return sorted(gains, key=lambda each: -float(np.nan_to_num(np.abs(each.gain)).max()))
+
+
+def _more(chips: Numbers, name: str) -> np.ndarray:
+    """A tenth more, of a whole number one at least."""
+    found = scaled(chips, name, STEP)
+    return np.maximum(found, chips[name] + 1) if field_of(name).kind == "int" else found

@@ -1,0 +1,105 @@
+"""Sectors that a launch moves on each chip: what the L1 misses, what the L2 is asked for, what the DRAM reads and
+writes.
+
+Hits on another chip come from reuse distances: an access hits a cache that is larger than what was accessed since its
+line was there last. What the reference chip counted is moved by as much as its caches and another chip's differ.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.chips.model import LINE_NBYTES
+from gpuprof.predict.accesses import Reuse
+from gpuprof.predict.units.blocks import residency, shared_of_block
+from gpuprof.predict.work import Work
+
+SECTOR_NBYTES = 32
+LINE_SECTORS = 4
+CARVE_OUT_NBYTES = 8192  # steps in which shared memory is taken from the L1, as in the timing model
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """float64 (chips,), sectors of the whole launch. `l1_lost` and `l2_lost`: shares of what hits on the reference chip
+    and misses here; `l2_gained`: the share of the DRAM's loads there that hit the L2 here.
+    """
+
+    l2_sectors: np.ndarray
+    read_sectors: np.ndarray
+    write_sectors: np.ndarray
+    l1_lost: np.ndarray
+    l2_lost: np.ndarray
+    l2_gained: np.ndarray
+
+
+def traffic_of(work: Work) -> Traffic:
+    counters, metrics = work.counters, work.counters.metrics
+    l1_more = moved(counters.reuse_of_blocks.far(l1_lines(work), counters.reuse_of_blocks.loaded))
+    l1_more = np.maximum(l1_more, metrics["l1_hits"] - metrics["l1_sectors"])
+    l2_lines = work.chips["l2_nbytes"] / LINE_NBYTES
+    misses = metrics["l2_sectors"] - metrics["l2_hits"]
+    more = np.maximum(moved(counters.reuse.far(l2_lines, counters.reuse.loaded)), -misses)
+    read = metrics["dram_read_nbytes"] / SECTOR_NBYTES
+    written = metrics["dram_write_nbytes"] / SECTOR_NBYTES + moved(written_back(work, l2_lines))
+    return Traffic(
+        metrics["l2_sectors"] + l1_more,
+        fetched_sectors(work, misses, misses + more, read),
+        np.maximum(written, 0),
+        np.clip(l1_more / max(1, metrics["l1_hits"]), 0, 1),
+        np.clip(more / max(1, metrics["l2_hits"]), 0, 1),
+        np.clip(-more / max(1, misses), 0, 1),
+    )
+
+
+def moved(values: np.ndarray) -> np.ndarray:
+    """By how much each chip's value differs from the reference chip's."""
+    return values - values[:1]
+
+
+def l1_lines(work: Work) -> np.ndarray:
+    """Lines that each of an SM's blocks has of its L1."""
+    chips, fits = work.chips, residency(work).blocks_per_sm
+    carved = np.ceil(fits * shared_of_block(work) / CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES
+    carved = np.minimum(chips["shared_nbytes"], carved) * chips["l1_shared_pool"]
+    there = np.clip(np.ceil(work.counters.blocks / chips["sms"]), 1, np.maximum(fits, 1))
+    return np.maximum(chips["l1_nbytes"] - carved, 0) / LINE_NBYTES / there
+
+
+def written_back(work: Work, l2_lines: np.ndarray) -> np.ndarray:
+    """Sectors that leave an L2 of so many lines: once it is full, a line goes for each that comes, as dirty as lines
+    are on average.
+    """
+    before, now = work.counters.reuse_before, work.counters.reuse
+    came, comes = (each.far(l2_lines, each.lines) for each in (before, now))
+    leave = np.maximum(came + comes - l2_lines, 0) - np.maximum(came - l2_lines, 0)
+    dirty = first_stores(before) + first_stores(now)
+    lines = first_lines(before) + first_lines(now)
+    return leave * dirty / max(lines, 1)
+
+
+def first_stores(reuse: Reuse) -> float:
+    return float(reuse.stored[reuse.least_lines < 0].sum())
+
+
+def first_lines(reuse: Reuse) -> float:
+    return float(reuse.lines[reuse.least_lines < 0].sum())
+
+
+def fetched_sectors(work: Work, misses: float, there: np.ndarray, read: float) -> np.ndarray:
+    """A miss fetches `l2_fetch_nbytes`, aligned. On the reference chip `misses` sectors became `read` sectors; twice as
+    long a fetch brings as much more once again, up to whole lines. `there`: sectors that miss on each chip.
+    """
+    granules = np.log2(work.chips["l2_fetch_nbytes"] / SECTOR_NBYTES)
+    growth = read / misses if granules[0] and misses else lone_growth(work)
+    per_miss = np.minimum(growth ** (granules / max(granules[0], 1)), LINE_SECTORS)
+    beside = read if not misses else 0  # of lines that are evicted in part
+    return beside + there * np.maximum(per_miss, 1)
+
+
+def lone_growth(work: Work) -> float:
+    """How many times the sectors become when a fetch is twice a sector: once where accesses ask for whole lines."""
+    found = work.counters.executed
+    of = found.lines > 0
+    per_line = found.sectors[of].sum() / max(1, found.lines[of].sum())
+    return float(np.clip(2 / max(per_line, 1), 1, 2))

@@ -1,0 +1,182 @@
+"""What a warp waits for whatever else runs: the latencies between its instructions, as on an idle chip.
+
+The reference chip's stalls say how often and for which instruction each wait was; the part that other warps caused is
+left out. On another chip a stall is longer or shorter by as much as its event's latency is, and ends at nothing: the
+instructions between a load and its use hide as many cycles as before.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuprof.isa.causes import INDEX as KIND
+from gpuprof.isa.stalls import INDEX as REASON
+from gpuprof.predict.counters import Waits
+from gpuprof.predict.facts import PIPES
+from gpuprof.predict.traffic import Traffic
+from gpuprof.predict.work import Work
+
+# Cycles in which another warp, or the warp's own access before, holds a unit: the units' models have them.
+BUSY = tuple(
+    REASON[name]
+    for name in (
+        "not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall",
+    )
+)  # fmt: skip
+BY_INSTRUCTION = ("unit", "shared", "constant", "queued")
+# First uses: once an SM, however many waves of blocks follow.
+COLD = {"constant_miss": "constant_cold_cycles", "l0_miss": "l0i_miss_cycles", "l1i_miss": "l1i_miss_cycles"}
+
+
+@dataclass(frozen=True)
+class Latency:
+    """float64 (chips,). `cycles` of a warp; `rounds`: how many waits of equal length they are; `cold_cycles`: of the
+    first warps alone.
+    """
+
+    cycles: np.ndarray
+    rounds: np.ndarray
+    cold_cycles: np.ndarray
+
+
+def latency(work: Work, traffic: Traffic) -> Latency:
+    waits = work.counters.waits
+    unloaded = np.zeros((len(waits.cycles), len(work.chips)))
+    for name, cycles in levels(work, traffic).items():
+        _fill(unloaded, work, waits, waits.kind == KIND[name], _load(cycles))
+    for name, of_kind in MODELS.items():
+        _fill(unloaded, work, waits, waits.kind == KIND[name], of_kind)
+    unloaded[np.isin(waits.reason, BUSY)] = 0
+    _share_barriers(unloaded, work, waits)
+    cold = np.isin(waits.kind, [KIND[name] for name in COLD])
+    steady, warps = unloaded[~cold], work.counters.warps
+    cycles = steady.sum(0) / warps
+    squares = (steady**2 / np.maximum(waits.count[~cold], 1)[:, None]).sum(0) / warps
+    rounds = np.maximum(1, cycles**2 / np.maximum(squares, 1e-9))
+    return Latency(cycles, rounds, unloaded[cold].sum(0))
+
+
+def _fill(unloaded: np.ndarray, work: Work, waits: Waits, of: np.ndarray, of_kind: Callable) -> None:
+    if of.any():
+        unloaded[of] = of_kind(work, waits, of)
+
+
+def _cause_op(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    """Places of the causes' rows in LaunchCounters.ops; of an instruction of another launch the first."""
+    cause = waits.cause[of]
+    return np.where(cause >= 0, work.counters.executed.op[cause], 0)
+
+
+def moved(waits: Waits, of: np.ndarray, cycles: np.ndarray, at_least: bool) -> np.ndarray:
+    """Stalls whose events take `cycles`, (stalls or 1, chips), the reference chip first. Of a fixed latency a stall is
+    what the instructions between leave of it. `at_least`: of a load the recorded stalls may have waited for other warps
+    as well; those of loads that are in flight together share one latency, and so grow with it in proportion.
+    """
+    recorded, count = waits.cycles[of, None], waits.count[of, None]
+    if at_least:
+        return np.minimum(recorded, count * cycles[:, :1]) * cycles / np.maximum(cycles[:, :1], 1e-9)
+    return np.maximum(0, recorded + count * (cycles - cycles[:, :1]))
+
+
+def levels(work: Work, traffic: Traffic) -> dict[str, np.ndarray]:
+    """Cycles from load to use by the level that a load's last part came from on the reference chip. What another chip's
+    caches lose comes from the level behind, what they gain from the one before.
+    """
+    chips = work.chips
+    near, far, dram = chips["l2_near_cycles"], chips["l2_far_cycles"], chips["dram_cycles"]
+    return {
+        "l1": chips["latency.memory"] + traffic.l1_lost * (near - chips["latency.memory"]),
+        "l2": near + traffic.l2_lost * (dram - near),
+        "l2_far": far + traffic.l2_lost * (dram - far),
+        "dram": dram + traffic.l2_gained * (near - dram),
+        "pending": dram + traffic.l2_gained * (near - dram),
+    }
+
+
+def _load(cycles: np.ndarray) -> Callable:
+    """A recorded stall that is longer than its load takes has waited in a queue."""
+    return lambda work, waits, of: moved(waits, of, cycles[None], True)
+
+
+def _by_number(name: str) -> Callable:
+    return lambda work, waits, of: moved(waits, of, work.chips[name][None], False)
+
+
+def _by_instruction(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    return moved(waits, of, work.facts.latency[_cause_op(work, waits, of)], True)
+
+
+def _result(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    return moved(waits, of, work.facts.latency[_cause_op(work, waits, of)], False)
+
+
+def _slot(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    return moved(waits, of, work.facts.chain[_cause_op(work, waits, of)], False)
+
+
+def _atomic(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    return moved(waits, of, np.maximum(work.chips["latency.atomic"], work.chips["l2_near_cycles"])[None], True)
+
+
+def _own_pipe(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    """A warp waits for the pipe that its last instruction keeps."""
+    keeps = sum(work.facts.busy[pipe] for pipe in PIPES)[_cause_op(work, waits, of)]
+    before = np.maximum(keeps[:, :1] - 1, 0.5)
+    return waits.cycles[of, None] * np.maximum(keeps - 1, 0) / before
+
+
+def _store(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    """Behind its last instruction a warp stays until its stores have left, at a fence until they have arrived."""
+    leaves = (waits.reason[of] == REASON["drain"])[:, None]
+    cycles = np.where(leaves, work.chips["store_drain_cycles"], work.chips["l2_store_cycles"])
+    return moved(waits, of, cycles, True)
+
+
+def _self(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    reasons = waits.reason[of][:, None]
+    cycles = np.where(reasons == REASON["barrier"], work.chips["barrier_cycles"], 0)
+    cycles = np.where(reasons == REASON["membar"], work.chips["membar_cycles"], cycles)
+    cycles = np.where(reasons == REASON["wait"], work.chips["control_cycles"], cycles)
+    cycles = np.where(reasons == REASON["branch_resolving"], work.chips["exit_cycles"], cycles)
+    return moved(waits, of, cycles, False)
+
+
+def _as_recorded(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    return np.repeat(waits.cycles[of, None], len(work.chips), 1)
+
+
+def _nothing(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    return np.zeros((np.count_nonzero(of), len(work.chips)))
+
+
+MODELS: dict[str, Callable] = {
+    **{name: _by_number(number) for name, number in COLD.items()},
+    **dict.fromkeys(BY_INSTRUCTION, _by_instruction),
+    "branch": _by_number("branch_cycles"),
+    "result": _result,
+    "slot": _slot,
+    "atomic": _atomic,
+    "pipe": _own_pipe,
+    "store": _store,
+    "self": _self,
+    "barrier": _nothing,  # see _share_barriers
+    **dict.fromkeys(("queue", "scheduler", "grid"), _nothing),
+    **dict.fromkeys(("arrival", "copy", "product"), _as_recorded),
+}
+LEVELS = ("l1", "l2", "l2_far", "dram", "pending")
+assert MODELS.keys() | set(LEVELS) == KIND.keys(), MODELS.keys() ^ KIND.keys()
+
+
+def _share_barriers(unloaded: np.ndarray, work: Work, waits: Waits) -> None:
+    """At a barrier warps wait for the last one, and so for what that one waited for: the same share of it is there
+    without other warps, and it grows as that does.
+    """
+    there = len(work.counters.executed.pc)
+    at_barrier = waits.reason == REASON["barrier"]
+    recorded, alone = np.zeros(there + 1), np.zeros((there + 1, len(work.chips)))
+    np.add.at(recorded, waits.place[~at_barrier], waits.cycles[~at_barrier])
+    np.add.at(alone, waits.place[~at_barrier], unloaded[~at_barrier])
+    of = waits.kind == KIND["barrier"]
+    share = alone[waits.cause[of]] / np.maximum(recorded[waits.cause[of]], 1)[:, None]
+    unloaded[of] = waits.cycles[of, None] * share

@@ -1,0 +1,57 @@
+"""Memory instructions: the address unit of a partition, and the load/store unit of an SM with its banks and tags."""
+
+import numpy as np
+
+from gpuprof.isa.row import Opcode
+from gpuprof.predict.facts import THROUGH_QUEUE
+from gpuprof.predict.work import Work, width
+
+GLOBAL = ("global", "local", "generic", "texture", "surface")
+BARRIERS = ("barrier", "barrier_vote", "barrier_arrive")
+ATOMICS = ("atomic", "reduction")
+
+
+def address(work: Work) -> np.ndarray:
+    """One memory instruction at a time."""
+    return work.by_op(work.counters.executed.warps * work.places(takes_queue)).sum() * work.chips["address_cycles"]
+
+
+def takes_queue(op: Opcode) -> bool:
+    return op.slots > 0 and (op.space in (*GLOBAL, "shared") or op.kind in THROUGH_QUEUE)
+
+
+def lsu(work: Work) -> np.ndarray:
+    return global_memory(work) + shared_memory(work) + others(work)
+
+
+def global_memory(work: Work) -> np.ndarray:
+    """An access takes its passes through the banks, or through the tags, whichever is longer."""
+    found, chips = work.counters.executed, work.chips
+    of = work.places(lambda op: op.space in GLOBAL)
+    words = np.array([width(op) for op in work.counters.ops])[found.op[of]] * found.warps[of]
+    of_chip = np.maximum.reduce(
+        [
+            np.outer(words, chips["lsu_cycles"]),
+            np.outer(found.tag_passes[of], chips["tag_pass_cycles"]),
+            np.outer(found.tag_lookups[of], chips["tag_lookup_cycles"]),
+            np.outer(found.wavefronts[of], np.ones(len(chips))),
+        ]
+    )
+    return of_chip.sum(0) / work.counters.warps
+
+
+def shared_memory(work: Work) -> np.ndarray:
+    """Wavefronts through 32 banks; lanes of an atomic that meet on a word take turns."""
+    found, chips = work.counters.executed, work.chips
+    of = work.places(lambda op: op.space == "shared")
+    turns = work.places(lambda op: op.space == "shared" and op.kind in ATOMICS)[of]
+    passes = np.where(turns, np.maximum(found.shared[of], found.conflicts[of]), found.shared[of])
+    of_chip = np.maximum(passes[:, None], np.outer(found.warps[of], chips["shared_cycles"]))
+    return of_chip.sum(0) / work.counters.warps
+
+
+def others(work: Work) -> np.ndarray:
+    """Exchanges between lanes and special registers take a pass, and a barrier's arrivals their turn."""
+    passes = work.executions[[op.kind in THROUGH_QUEUE and op.slots > 0 for op in work.counters.ops]].sum()
+    arrivals = work.executions[[op.kind in BARRIERS for op in work.counters.ops]].sum()
+    return passes + arrivals * work.chips["barrier_lsu_cycles"]

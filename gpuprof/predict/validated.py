@@ -1,0 +1,54 @@
+"""How far predictions were off where chips were simulated as well, and which chips these were.
+
+`python -m tests.prediction --write` writes validated.csv.
+"""
+
+import csv
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.predict.numbers import Numbers
+
+FILE = Path(__file__).with_name("validated.csv")
+FAR = 2.0  # times beyond what was validated
+
+
+class Validated(NamedTuple):
+    """Errors of a launch's time, of `predictions` launches on chips; `ranges` of the chips' numbers."""
+
+    predictions: int
+    mean_percent: float
+    p90_percent: float
+    ranges: dict[str, tuple[float, float]]
+
+
+@cache
+def validated() -> Validated:
+    with FILE.open(encoding="utf-8", newline="") as file:
+        rows = {row["name"]: (float(row["low"]), float(row["high"])) for row in csv.DictReader(file)}
+    predictions, mean, p90 = (rows.pop(name)[0] for name in ("predictions", "mean_percent", "p90_percent"))
+    return Validated(int(predictions), mean, p90, rows)
+
+
+def far_outside(chips: Numbers) -> Iterator[str]:
+    """A sentence for each number that lies far beyond what was ever compared."""
+    for name, (low, high) in validated().ranges.items():
+        most, least = float(chips[name].max()), float(chips[name].min())
+        for value, beyond in ((most, most > FAR * high), (least, least * FAR < low)):
+            if beyond and low > 0:
+                yield f"{name}={value:g} is far outside the {low:g} to {high:g} that predictions were compared at"
+
+
+def text_of(chips: Numbers, errors: np.ndarray) -> str:
+    """The file, for predictions with these errors (shares) on these chips."""
+    found = [
+        ("predictions", len(errors), len(errors)),
+        ("mean_percent", round(100 * float(np.mean(errors)), 1), 0),
+        ("p90_percent", round(100 * float(np.quantile(errors, 0.9)), 1), 0),
+        *((name, f"{column.min():g}", f"{column.max():g}") for name, column in chips.columns.items()),
+    ]
+    return "name,low,high\n" + "".join(f"{name},{low},{high}\n" for name, low, high in found)

@@ -1,0 +1,54 @@
+"""A launch on some chips: what its block models are given."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from gpuprof.isa.row import Opcode
+from gpuprof.predict.counters import LaunchCounters
+from gpuprof.predict.facts import Facts, facts_of
+from gpuprof.predict.numbers import Numbers
+
+
+@dataclass(frozen=True)
+class Work:
+    """`chips`: the reference chip first, then those that are asked for. All arrays that are made of it have a place for
+    each of them.
+    """
+
+    counters: LaunchCounters
+    chips: Numbers
+
+    @cached_property
+    def facts(self) -> Facts:
+        return facts_of(self.counters.ops, self.chips)
+
+    @cached_property
+    def zeros(self) -> np.ndarray:
+        return np.zeros(len(self.chips))
+
+    @cached_property
+    def block_warps(self) -> np.ndarray:
+        """Warps of a block."""
+        return np.ceil(self.counters.threads / self.chips["warp_lanes"])
+
+    def by_op(self, values: np.ndarray) -> np.ndarray:
+        """float64 (ops,): the sums of what each instruction has, a warp's share of them."""
+        ex = self.counters.executed
+        return np.bincount(ex.op, values, len(self.counters.ops)) / self.counters.warps
+
+    @cached_property
+    def executions(self) -> np.ndarray:
+        """float64 (ops,): a warp's."""
+        return self.by_op(self.counters.executed.warps)
+
+    def places(self, wanted) -> np.ndarray:
+        """bool (instructions,): those whose row is wanted."""
+        of_ops = np.array([wanted(op) for op in self.counters.ops], bool)
+        return of_ops[self.counters.executed.op]
+
+
+def width(op: Opcode) -> int:
+    """Words of 4 bytes that a lane's access has."""
+    return max(1, op.nbytes // 4) if op.kind in ("load", "store") else 1

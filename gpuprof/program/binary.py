@@ -1,0 +1,88 @@
+"""An executable that nvcc has built with `-cudart shared`: it finds our runtime library in place of NVIDIA's."""
+
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.elffile import ELFFile
+
+from gpuprof.base.inputs import is_regular
+from gpuprof.base.scratch import temporary_folder
+from gpuprof.base.stages import stage
+from gpuprof.compile import cache
+from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.host import host_toolchain
+from gpuprof.errors import CompileError, UsageError
+from gpuprof.program.build import RUNTIME, Executable, linkers_environment, programs_folder, put
+from gpuprof.program.calls import header
+
+ELF_MAGIC = b"\x7fELF"
+LIBRARY = "libcudart.so."  # and the number of CUDA's version
+DEVICE_CODE = ".nv_fatbin"
+DAMAGED = (ELFError, ConstructError, UnicodeDecodeError, ValueError, KeyError, IndexError, AttributeError, TypeError)
+
+
+def is_binary(path: Path) -> bool:
+    """Whether a file is an executable, rather than a source."""
+    if not is_regular(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(ELF_MAGIC)) == ELF_MAGIC
+    except OSError:  # it may not be read
+        return False
+
+
+def open_binary(path: Path) -> Executable:
+    """The executable with the library that it runs on.
+
+    Raises UsageError for one that does not take the CUDA runtime from a shared library, CompileError where ours cannot
+    be built.
+    """
+    return Executable(path.absolute(), (path,), _runtime(library_name(path)))
+
+
+def library_name(path: Path) -> str:
+    """The name by which an executable wants the CUDA runtime. Raises UsageError where it has none."""
+    try:
+        with open(path, "rb") as file:
+            elf = ELFFile(file)
+            dynamic = elf.get_section_by_name(".dynamic")
+            needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic is not None else []
+            has_kernels = elf.get_section_by_name(DEVICE_CODE) is not None
+    except DAMAGED as error:
+        raise UsageError(f"{path}: a damaged executable: {error}") from None
+    found = next((name for name in needed if name.startswith(LIBRARY)), None)
+    if found is not None and found.removeprefix(LIBRARY).isdecimal():
+        return found
+    if has_kernels:
+        raise UsageError(
+            f"{path}: the CUDA runtime is linked in, where gpuprof cannot reach it; link with `nvcc -cudart shared`"
+        )
+    raise UsageError(f"{path}: an executable without CUDA's runtime; gpuprof runs what `nvcc -cudart shared` builds")
+
+
+def _runtime(name: str) -> Path:
+    """The folder that holds our runtime as a shared library of this name; it is built at its first use."""
+    tools = host_toolchain()
+    sources = sorted(RUNTIME.glob("*.cpp"))
+    texts = [path.read_bytes() for path in (*sources, *sorted(RUNTIME.glob("*.h")))]
+    flags = (*tools.shared, f"-Wl,-soname,{name}")
+    parts = [*texts, header().encode(), tools.identity.encode(), *(flag.encode() for flag in flags)]
+    folder = programs_folder()
+    place = folder / f"shared-{cache.digest(parts)[:32]}"
+    if (place / name).is_file():
+        return place
+    with stage("building the runtime library"), temporary_folder() as scratch:
+        (scratch / "calls.h").write_text(header(), encoding="utf-8")
+        # The calls have the version that executables ask for. The clocks have none, and so stand before libc's.
+        script = scratch / "versions"
+        script.write_text(f"{name} {{ global: cuda*; __cuda*; }};\n", encoding="utf-8")
+        new = scratch / name
+        command = [*flags, f"-Wl,--version-script={script}", "-I", str(scratch), *map(str, sources), "-o", str(new)]
+        ended = run_child(command, name, env=linkers_environment(folder))
+        if ended.code:
+            raise CompileError(f"{name} cannot be built", diagnostics_of(ended))
+        place.mkdir(exist_ok=True)
+        put(new, place / name)
+    return place

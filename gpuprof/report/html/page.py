@@ -1,0 +1,46 @@
+"""Profiles as a page: one HTML file."""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from string import Template
+
+from gpuprof.report.html.block import block_of
+from gpuprof.report.html.bundle import bundle
+from gpuprof.report.html.parts import modules, styles, template
+from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.reasons import reason_style
+from gpuprof.report.html.tables import TABLES
+
+MARK = b"<!DOCTYPE html>\n<!-- A profile by gpuprof. -->\n"  # first bytes of each file that we write
+
+
+def html_of(profiles: Sequence[Profile]) -> str:
+    """The first profile is the one that is shown; others stand beside it."""
+    style, script = style_text(), bundle(modules(), "main")
+    blocks = [base64.b64encode(block_of(profile, TABLES)).decode() for profile in profiles]
+    return MARK.decode() + Template(template()).substitute(
+        policy="; ".join(policy(style, script)),
+        style=style,
+        script=script,
+        blocks="\n".join(f'<script type="application/octet-stream" class="data">{block}</script>' for block in blocks),
+    )
+
+
+def style_text() -> str:
+    return "\n".join([*styles(), reason_style()])
+
+
+def policy(style: str, script: str) -> Iterator[str]:
+    """The content security policy: this style and this script, and nothing from anywhere; no script writes markup."""
+    yield "default-src 'none'"
+    yield f"script-src '{digest(script)}'"
+    yield f"style-src '{digest(style)}'"
+    yield "base-uri 'none'"
+    yield "form-action 'none'"
+    yield "require-trusted-types-for 'script'"
+    yield "trusted-types 'none'"
+
+
+def digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,34 @@
+"""A profile that a page is made of, with what several of its tables need."""
+
+import sqlite3
+from dataclasses import dataclass
+from functools import cached_property
+
+from gpuprof.report.model import Instruction, Kernel, Report, Section
+from gpuprof.report.sections import LISTINGS
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    database: sqlite3.Connection
+    report: Report
+
+    @cached_property
+    def instructions(self) -> list[tuple[int, Instruction]]:
+        """(number of the kernel, instruction) of every kernel, in their order: rows of the table `instructions`."""
+        return [(number, each) for number, kernel in enumerate(self.report.kernels) for each in kernel.instructions]
+
+    @cached_property
+    def places(self) -> dict[tuple[int, int], int]:
+        """The row of the table `instructions` by kernel and address."""
+        return {(kernel, each.pc): row for row, (kernel, each) in enumerate(self.instructions)}
+
+    @cached_property
+    def sections(self) -> list[tuple[int, Kernel, str, Section]]:
+        """(number of the kernel, kernel, listing, section) of every listing: rows of the table `sections`."""
+        return [
+            (number, kernel, listing, section)
+            for number, kernel in enumerate(self.report.kernels)
+            for listing, of_kernel in LISTINGS.items()
+            for section in of_kernel(kernel)
+        ]

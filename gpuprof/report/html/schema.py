@@ -1,0 +1,39 @@
+"""How a table of the page's data is declared.
+
+Version history: 1 the first.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from gpuprof.report.html.profile import Profile
+
+VERSION = 1
+Columns = Mapping[str, Sequence]
+
+
+class Column(NamedTuple):
+    """`type`: int, text, real, or share (0 to 1, to a millionth). The last two are None where they are not known.
+    `unit`: "" for none.
+    """
+
+    name: str
+    type: str
+    unit: str
+    text: str
+
+
+class Table(NamedTuple):
+    """`fill` gives the values of every column, lists or numpy arrays of one length."""
+
+    name: str
+    text: str
+    columns: tuple[Column, ...]
+    fill: Callable[[Profile], Columns]
+
+
+def by_column(columns: Iterable[Column], rows: Iterable[tuple]) -> Columns:
+    """Rows, turned into columns."""
+    names = [column.name for column in columns]
+    turned = [list(values) for values in zip(*rows, strict=True)] or [[] for _ in names]
+    return dict(zip(names, turned, strict=True))

@@ -1,0 +1,201 @@
+// Two profiles beside each other: every number with its difference, and lines that got slower first.
+
+import { aligned } from "./align.js";
+import { legend, stackedBar, sum } from "./bars.js";
+import { el } from "./dom.js";
+import { baseName, grouped, percent } from "./figures.js";
+import { listingsOf } from "./listing.js";
+import { hashOf } from "./place.js";
+import { dataTable } from "./table.js";
+
+const ABSENT = "-";
+
+export const view = {
+  name: "compare",
+  title: "Compare",
+  question: "What is slower and what is faster in the second profile than in the first?",
+  isThere: ({ profiles }) => profiles.length > 1,
+  open: (page) => new Compare(page),
+};
+
+class Compare {
+  constructor(page) {
+    this.page = page;
+    [this.before, this.after] = page.profiles;
+    this.tables = [];
+    this.pairs = this.pairKernels();
+    this.choice = el(
+      "select",
+      { id: "compare-kernel", on: { change: () => page.go({ view: view.name, kernel: this.pairs[this.choice.value].key }) } },
+      ...this.pairs.map(({ key }, place) => el("option", { value: place }, key)),
+    );
+    this.body = el("div");
+    this.element = el(
+      "div",
+      { class: "compare" },
+      el("p", {}, ...this.names()),
+      el("section", {}, el("h2", {}, "Kernels"), this.kernelTable()),
+      el("p", { class: "tools" }, el("label", { for: "compare-kernel" }, "Kernel "), this.choice),
+      this.body,
+    );
+    this.ofKernel = [];
+  }
+
+  // What either profile says of itself that the other does not say.
+  names() {
+    const facts = this.page.profiles.map(({ tables }) => tables.facts.rows().map((row) => `${tables.facts.get("label", row)} ${tables.facts.get("text", row)}`));
+    const own = facts.map((each, place) => each.filter((text) => !facts[1 - place].includes(text)).slice(0, 3));
+    return ["before", "after"].flatMap((word, place) => [el("b", {}, `${word}: `), `${own[place].join(", ") || "the same facts"}. `]);
+  }
+
+  // Kernels by their keys: rows of either profile, -1 where it has none. What got slower most is first.
+  pairKernels() {
+    const rows = new Map();
+    [this.before, this.after].forEach((profile, side) => {
+      for (const kernel of profile.tables.kernels.rows()) {
+        const key = profile.kernelKey(kernel);
+        const found = rows.get(key) ?? [-1, -1];
+        found[side] = kernel;
+        rows.set(key, found);
+      }
+    });
+    const cycles = (profile, kernel) => (kernel < 0 ? 0 : profile.tables.kernels.get("cycles", kernel));
+    return [...rows]
+      .map(([key, [old, now]]) => ({ key, old, now, cycles: [cycles(this.before, old), cycles(this.after, now)] }))
+      .sort((a, b) => b.cycles[1] - b.cycles[0] - (a.cycles[1] - a.cycles[0]) || b.cycles[1] - a.cycles[1]);
+  }
+
+  update({ kernel }) {
+    const place = Math.max(0, this.pairs.findIndex(({ key }) => key === kernel));
+    this.choice.value = String(place);
+    this.ofKernel.forEach((table) => table.close());
+    this.ofKernel = [];
+    const pair = this.pairs[place];
+    this.body.replaceChildren(this.lines(pair), this.numbers(pair));
+  }
+
+  close() {
+    [...this.tables, ...this.ofKernel].forEach((table) => table.close());
+  }
+
+  kernelTable() {
+    const mixOf = (profile, kernel) => (kernel < 0 ? null : profile.mixOf(profile.instructionsOf(kernel)));
+    const mixes = new Map(this.pairs.map((pair) => [pair, [mixOf(this.before, pair.old), mixOf(this.after, pair.now)]]));
+    const bars = (pair) =>
+      el(
+        "span",
+        { class: "pair" },
+        ...mixes.get(pair).map((mix, side) => (mix ? stackedBar(mix, 1, this.page.profiles[side].terms, this.page.profiles[side].unit) : null)),
+      );
+    const columns = [
+      {
+        name: "kernel", title: "kernel", width: 24, align: "left", value: ({ key }) => key,
+        cell: ({ key }) => el("a", { href: hashOf({ view: view.name, kernel: key }), title: key }, key),
+      },
+      ...differences(({ cycles }) => cycles, "cycles", ({ old, now }) => [old >= 0, now >= 0]),
+      { name: "mix", title: "stalls, before above after", width: 0, least: 28, align: "left", cell: bars },
+    ];
+    const table = dataTable({ caption: "Kernels, those that got slower first", columns, rows: this.pairs, rowHeight: 34 });
+    this.tables.push(table);
+    const first = [...mixes.values()].flat().filter(Boolean);
+    const all = this.before.zeros().map((_, term) => sum(first.map((mix) => mix[term] ?? 0)));
+    return el("div", {}, legend(all, this.before.terms), table.element);
+  }
+
+  table(caption, columns, rows) {
+    const made = dataTable({ caption, columns, rows });
+    this.ofKernel.push(made);
+    return made.element;
+  }
+
+  numbers({ old, now }) {
+    const read = ({ tables: { numbers } }, kernel) =>
+      new Map(numbers.rows().filter((row) => numbers.column("kernel")[row] === kernel).map((row) => [numbers.get("name", row), { value: numbers.get("value", row), unit: numbers.get("unit", row), text: numbers.get("text", row) }]));
+    const [first, second] = [read(this.before, old), read(this.after, now)];
+    const rows = [...new Set([...first.keys(), ...second.keys()])]
+      .map((name) => ({ name, values: [first.get(name)?.value, second.get(name)?.value], ...(second.get(name) ?? first.get(name)) }))
+      .filter(({ values }) => values[0] || values[1]);
+    const columns = [
+      { name: "name", title: "number", width: 30, align: "left", cell: ({ name, text }) => el("span", { title: text }, name), value: ({ name }) => name },
+      ...differences(({ values }) => values.map((value) => value ?? 0), "numbers", ({ values }) => values.map((value) => value !== undefined)),
+      { name: "unit", title: "unit", width: 14, align: "left", cell: ({ unit }) => unit },
+      { name: "text", title: "what it is", width: 0, align: "left", cell: ({ text }) => text },
+    ];
+    return el("section", {}, el("h2", {}, "Every number"), this.table("Every number, before and after", columns, rows));
+  }
+
+  lines(pair) {
+    const rows = this.alignedLines(pair);
+    const columns = [
+      { name: "place", title: "line", width: 24, align: "left", cell: (row) => this.placeOf(row, pair) },
+      ...differences(({ cycles }) => cycles, this.after.unit, ({ old, now }) => [old !== undefined, now !== undefined]),
+      { name: "text", title: "source", width: 0, align: "left", class: "code", cell: ({ old, now }) => (now ?? old).text },
+    ];
+    return el(
+      "section",
+      {},
+      el("h2", {}, "Lines"),
+      el("p", { class: "dim" }, "Lines with the same text stand beside each other, wherever they have moved to."),
+      this.table("Lines, those that got slower first", columns, rows),
+    );
+  }
+
+  placeOf({ old, now }, { key }) {
+    const row = now ?? old;
+    const words = `${baseName(row.path)}:${now ? now.number : old.number}`;
+    const moved = old && now && old.number !== now.number ? ` (was ${old.number})` : now ? "" : " (gone)";
+    // The other views show the first profile.
+    return old ? el("span", {}, el("a", { href: hashOf({ view: "source", kernel: key, line: `${baseName(old.path)}:${old.number}` }) }, words), moved) : `${words} (new)`;
+  }
+
+  // Lines of the kernel that cost something: the rows of either profile, undefined where it has none.
+  alignedLines({ old, now }) {
+    const costOf = (profile, row) => (row ? sum(profile.mixOf(row.own)) : 0);
+    const [first, second] = [linesOf(this.before, old), linesOf(this.after, now)];
+    const found = [];
+    for (const key of new Set([...first.keys(), ...second.keys()])) {
+      const [before, after] = [first.get(key) ?? [], second.get(key) ?? []];
+      for (const [a, b] of aligned(before.map(textOf), after.map(textOf))) {
+        const cycles = [costOf(this.before, before[a]), costOf(this.after, after[b])];
+        if (cycles[0] || cycles[1]) found.push({ old: before[a], now: after[b], cycles });
+      }
+    }
+    return found.sort((a, b) => b.cycles[1] - b.cycles[0] - (a.cycles[1] - a.cycles[0]));
+  }
+}
+
+// Rows of a kernel's source by function and file, in the order of the file.
+function linesOf(profile, kernel) {
+  const found = new Map();
+  const listing = kernel < 0 ? undefined : listingsOf(profile, kernel).get("source");
+  for (const row of listing?.rows ?? []) {
+    const key = `${row.functionName} ${baseName(row.path)}`;
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push(row);
+  }
+  return found;
+}
+
+// A line without a text is told from others by its number.
+function textOf({ text, number }) {
+  return text.trim() || `line ${number}`;
+}
+
+// Columns of two numbers, their difference and how much that is of the first. `areThere`: whether either side has one.
+function differences(numbers, unit, areThere) {
+  const has = (row) => areThere(row);
+  const by = (row) => numbers(row)[1] - numbers(row)[0];
+  const signed = (number) => (number > 0 ? `+${grouped(number)}` : grouped(number));
+  const kind = (number) => (number > 0 ? "slower" : number < 0 ? "faster" : "dim");
+  const relative = (row) => {
+    const [old] = numbers(row);
+    if (!has(row)[0] || !has(row)[1] || !old) return ABSENT;
+    return by(row) > 0 ? `+${percent(by(row), old)}` : percent(by(row), old);
+  };
+  return [
+    { name: "before", title: "before", hint: unit, width: 13, cell: (row) => (has(row)[0] ? grouped(numbers(row)[0]) : ABSENT), value: (row) => numbers(row)[0] },
+    { name: "after", title: "after", hint: unit, width: 13, cell: (row) => (has(row)[1] ? grouped(numbers(row)[1]) : ABSENT), value: (row) => numbers(row)[1] },
+    { name: "difference", title: "difference", hint: unit, width: 13, cell: (row) => el("span", { class: kind(by(row)) }, signed(by(row))), value: by },
+    { name: "relative", title: "of before", width: 10, cell: relative },
+  ];
+}

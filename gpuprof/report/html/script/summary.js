@@ -1,0 +1,180 @@
+// The summary: the hottest kernels and tasks, how far to trust the numbers, and what to look at first.
+
+import { legend, ranked, stackedBar, sum } from "./bars.js";
+import { el } from "./dom.js";
+import { baseName, compact, duration, grouped, percent } from "./figures.js";
+import { hashOf } from "./place.js";
+import { dataTable } from "./table.js";
+
+const MOST_TASKS = 20;
+const MOST_FINDINGS = 100;
+const DRAWN = ["stalls"]; // facts that the page shows as bars
+
+export const view = {
+  name: "summary",
+  title: "Summary",
+  question: "Where does the time go, how far can I trust it, and what do I look at first?",
+  isThere: () => true,
+  open: (page) => new Summary(page),
+};
+
+class Summary {
+  constructor(page) {
+    this.page = page;
+    this.profile = page.profile;
+    this.tables = [];
+    const { kernels } = this.profile.tables;
+    this.costs = kernels.rows().map((kernel) => this.costOf(this.profile.instructionsOf(kernel)));
+    this.element = el("div", { class: "summary" }, this.kernels(), this.tasks(), this.trust(), this.findings(), ...kernels.rows().map((kernel) => this.kernel(kernel)));
+  }
+
+  update() {}
+
+  close() {
+    this.tables.forEach((table) => table.close());
+  }
+
+  costOf(instructions) {
+    return { cycles: this.profile.costOf(instructions, "cycles"), samples: this.profile.costOf(instructions, "samples") };
+  }
+
+  get isSampled() {
+    return this.profile.tables.kernels.column("samples").some((samples) => samples > 0);
+  }
+
+  // Columns with the stall mix of a row: exact, sampled, or both. `of(row)` gives its costs.
+  mixes(of) {
+    const { profile } = this;
+    const exact = { name: "exact", title: "stalls, exact", hint: "Exact warp-cycles by reason.", width: 26, align: "left", cell: (row) => stackedBar(of(row).cycles, 1, profile.terms, "warp-cycles") };
+    const sampled = { name: "sampled", title: "sampled", hint: "Samples by reason.", width: 26, align: "left", cell: (row) => stackedBar(of(row).samples, 1, profile.terms, "samples") };
+    return [...(profile.hasLedger ? [exact] : []), ...(this.isSampled ? [sampled] : [])];
+  }
+
+  topStall(costs) {
+    const mix = this.profile.hasLedger ? costs.cycles : costs.samples;
+    const [top] = ranked(mix).filter(([term]) => term > 0);
+    return top ? `${this.profile.terms.get("name", top[0])} ${percent(top[1], sum(mix))}` : "-";
+  }
+
+  table(title, options) {
+    const table = dataTable({ caption: title, ...options });
+    this.tables.push(table);
+    return table.element;
+  }
+
+  kernels() {
+    const { kernels, chip } = this.profile.tables;
+    const cycles = kernels.column("cycles");
+    const whole = cycles.reduce((all, each) => all + each, 0);
+    const clock = chip.get("clock_mhz", 0);
+    const columns = [
+      { name: "share", title: "share", width: 7, cell: (k) => percent(cycles[k], whole), value: (k) => cycles[k] },
+      { name: "time", title: "time", width: 8, cell: (k) => duration(cycles[k], clock) || "-", value: (k) => cycles[k] },
+      { name: "cycles", title: "cycles", width: 8, cell: (k) => compact(cycles[k]), value: (k) => cycles[k] },
+      { name: "launches", title: "launches", width: 9, cell: (k) => grouped(kernels.get("launches", k)), value: (k) => kernels.get("launches", k) },
+      ...this.mixes((k) => this.costs[k]),
+      { name: "top", title: "top stall", width: 24, align: "left", cell: (k) => this.topStall(this.costs[k]), value: (k) => this.topStall(this.costs[k]) },
+      { name: "kernel", title: "kernel", width: 0, align: "left", cell: (k) => this.kernelLink(k), value: (k) => kernels.get("name", k) },
+    ];
+    const all = this.profile.mixOf(this.profile.tables.instructions.rows());
+    return el("section", {}, el("h2", {}, "Kernels"), this.table("Kernels", { columns, rows: kernels.rows() }), legend(all, this.profile.terms));
+  }
+
+  kernelLink(kernel) {
+    return el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel) }) }, this.profile.tables.kernels.get("name", kernel));
+  }
+
+  lineLink(kernel, path, line) {
+    if (!line) return null;
+    const place = `${baseName(path)}:${line}`;
+    return el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel), line: place }) }, place);
+  }
+
+  // Tasks whose launches cost something, the costliest first.
+  tasks() {
+    const { runs, cells } = this.profile.tables;
+    const found = new Map();
+    for (let cell = 0; cell < cells.n; cell += 1) {
+      const name = runs.get("task", cells.column("run")[cell]);
+      if (!name) continue;
+      if (!found.has(name)) found.set(name, { name, cycles: this.profile.zeros(), samples: this.profile.zeros() });
+      found.get(name).cycles[cells.column("term")[cell]] += cells.column("cycles")[cell];
+      found.get(name).samples[cells.column("term")[cell]] += cells.column("samples")[cell];
+    }
+    if (!found.size) return null;
+    const unit = this.profile.hasLedger ? "cycles" : "samples";
+    const whole = sum(cells.column(unit));
+    const rows = [...found.values()].sort((a, b) => sum(b[unit]) - sum(a[unit]));
+    const columns = [
+      { name: "share", title: "share", hint: `Of all ${this.profile.unit}.`, width: 7, cell: (task) => percent(sum(task[unit]), whole) },
+      { name: "cost", title: this.profile.unit, width: 12, cell: (task) => compact(sum(task[unit])) },
+      ...this.mixes((task) => task),
+      { name: "top", title: "top stall", width: 24, align: "left", cell: (task) => this.topStall(task) },
+      { name: "task", title: "task", width: 0, align: "left", cell: (task) => el("a", { href: hashOf({ view: "grid", by: "task,kernel", filter: task.name }) }, task.name) },
+    ];
+    const more = rows.length > MOST_TASKS ? el("p", {}, el("a", { href: hashOf({ view: "grid", by: "task,kernel" }) }, `All ${grouped(rows.length)} tasks`)) : null;
+    return el("section", {}, el("h2", {}, "Tasks"), this.table("Tasks", { columns, rows: rows.slice(0, MOST_TASKS) }), more);
+  }
+
+  trust() {
+    const { facts } = this.profile.tables;
+    const byLabel = new Map();
+    for (const fact of facts.rows()) {
+      const label = facts.get("label", fact);
+      if (!byLabel.has(label)) byLabel.set(label, []);
+      byLabel.get(label).push(el("span", { class: facts.get("is_warning", fact) ? "warn" : null }, facts.get("text", fact)));
+    }
+    return el("section", {}, el("h2", {}, "What this is, and how far to trust it"), factList([...byLabel]));
+  }
+
+  findings() {
+    const { findings } = this.profile.tables;
+    if (!findings.n) return null;
+    const items = findings.rows().slice(0, MOST_FINDINGS).map((finding) => {
+      const kernel = findings.get("kernel", finding);
+      const severity = findings.get("severity", finding);
+      const cost = findings.get("cost_cycles", finding);
+      return el(
+        "li",
+        {},
+        el("span", { class: severity === "error" || severity === "warning" ? "badge warn" : "badge" }, severity),
+        " ",
+        el("strong", {}, findings.get("kind", finding)),
+        ` in ${this.profile.tables.kernels.get("name", kernel)} `,
+        this.lineLink(kernel, findings.get("path", finding), findings.get("line", finding)),
+        el("span", {}, ` ${findings.get("text", finding)}`),
+        cost ? el("span", { class: "dim" }, ` ${compact(cost)} warp-cycles`) : null,
+      );
+    });
+    const more = findings.n > items.length ? el("p", { class: "dim" }, `and ${grouped(findings.n - items.length)} more`) : null;
+    return el("section", {}, el("h2", {}, "Findings"), el("ul", { class: "findings" }, ...items), more);
+  }
+
+  kernel(kernel) {
+    const { kernels, summary, advice } = this.profile.tables;
+    this.byKernel ??= { summary: summary.rowsBy("kernel"), advice: advice.rowsBy("kernel") };
+    const facts = new Map();
+    for (const row of this.byKernel.summary.get(kernel) ?? []) {
+      const label = summary.get("label", row);
+      if (DRAWN.includes(label)) continue;
+      if (!facts.has(label)) facts.set(label, []);
+      facts.get(label).push(el("span", {}, summary.get("text", row)));
+    }
+    const items = (this.byKernel.advice.get(kernel) ?? []).map((row) =>
+      el("li", {}, this.lineLink(kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`),
+    );
+    return el(
+      "section",
+      { class: "kernel", "aria-label": kernels.get("name", kernel) },
+      el("h2", {}, this.kernelLink(kernel)),
+      el("div", { class: "mix" }, stackedBar(this.profile.hasLedger ? this.costs[kernel].cycles : this.costs[kernel].samples, 1, this.profile.terms, this.profile.unit)),
+      el("div", { class: "split" }, factList([...facts]), el("div", {}, el("h3", {}, "What to look at first"), items.length ? el("ol", {}, ...items) : el("p", { class: "dim" }, "Nothing stands out."))),
+    );
+  }
+}
+
+// Labels, each with its values below each other.
+function factList(facts) {
+  const parts = facts.flatMap(([label, values]) => [el("dt", {}, label), el("dd", {}, ...values)]);
+  return el("dl", { class: "facts" }, ...parts);
+}

@@ -1,0 +1,1 @@
+"""What runs add to what checkers find: errors of the host."""

@@ -1,0 +1,136 @@
+"""Exact counters of blocks and warps: a row for each that has ended, where somebody asks for them.
+
+A block's requests are served when the quantum ends, so its row comes behind that; until then its slot is not taken
+again.
+"""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.tables import (
+    block_at,
+    block_row_at,
+    grid_at,
+    load_at,
+    over_at,
+    part_at,
+    waited_at,
+    warp_at,
+    warp_row_at,
+)
+from gpuprof.timing.state.waits import WAIT_OF_REASON, WAITS
+from gpuprof.timing.units.gate import block_in_grid
+
+N_WAITS = len(WAITS)
+FIXED, MEMORY, SHORT, BARRIER, THROTTLE, FETCH, TURN, OTHER = range(N_WAITS)
+assert tuple(WAITS) == ("fixed", "memory", "short", "barrier", "throttle", "fetch", "turn", "other")
+
+
+@cold
+def begin_block(machine, slot, sm, start):
+    block = block_at(machine, slot)
+    block.sm = sm
+    block.start = start
+    block.issue_slots = 0
+    block.issue_cycles = 0
+    block.resident_cycles = 0
+    block.l1_sectors = 0
+    block.l1_hits = 0
+    block.l2_requests = 0
+    block.l2_request_cycles = 0
+    block.l2_sectors = 0
+    block.l2_hits = 0
+    block.dram_read_sectors = 0
+    block.dram_write_sectors = 0
+
+
+@cold
+def begin_warp(machine, warp):
+    for kind in range(N_WAITS):
+        waited_at(machine, warp, kind).value = 0
+
+
+@hot
+def count_wait(machine, warp, reason, cycles):
+    """`warp`: the record of a warp that was stalled for so many cycles."""
+    number = warp.partition * machine.warps_per_partition + warp.lane
+    waited_at(machine, number, WAIT_OF_REASON[reason]).value += cycles
+
+
+@hot
+def asker_of(machine, request):
+    """The block slot of the warp that asked; -1 for what the trace cells store."""
+    warp = load_at(machine, request.target).warp if request.target >= 0 else -1 - request.target
+    return warp_at(machine, warp).block_slot if warp < machine.sms * machine.warp_slots else -1
+
+
+@cold
+def warp_ends(machine, warp, cycle):
+    """The warp is gone from `cycle` on."""
+    w = warp_at(machine, warp)
+    block = block_at(machine, w.block_slot)
+    block.issue_slots += w.issue_slots
+    block.issue_cycles += w.issue_cycles
+    block.resident_cycles += cycle - w.start
+    if machine.counts_warps:
+        write_warp(machine, warp, cycle)
+
+
+@cold
+def write_warp(machine, warp, cycle):
+    w = warp_at(machine, warp)
+    r = warp_row_at(machine, machine.n_warp_rows)
+    r.start_cycle = w.start
+    r.end_cycle = cycle
+    r.launch = grid_at(machine, w.grid).launch
+    r.block = block_in_grid(machine, warp)
+    r.warp = w.in_block
+    r.sm = part_at(machine, w.partition).sm
+    r.issue_slots = w.issue_slots
+    r.issue_cycles = w.issue_cycles
+    r.fixed_cycles = waited_at(machine, warp, FIXED).value
+    r.memory_cycles = waited_at(machine, warp, MEMORY).value
+    r.short_cycles = waited_at(machine, warp, SHORT).value
+    r.barrier_cycles = waited_at(machine, warp, BARRIER).value
+    r.throttle_cycles = waited_at(machine, warp, THROTTLE).value
+    r.fetch_cycles = waited_at(machine, warp, FETCH).value
+    r.turn_cycles = waited_at(machine, warp, TURN).value
+    r.other_cycles = waited_at(machine, warp, OTHER).value
+    machine.n_warp_rows += 1
+
+
+@cold
+def block_is_over(machine, warp, cycle):
+    """The last warp of a block is gone from `cycle` on."""
+    slot = warp_at(machine, warp).block_slot
+    block_at(machine, slot).end = cycle
+    # It is another number where clusters run: the warp is known here, and not when the row is written.
+    block_at(machine, slot).index = block_in_grid(machine, warp)
+    over_at(machine, machine.n_over).value = slot
+    machine.n_over += 1
+
+
+@cold
+def write_blocks(machine):
+    """Rows of the blocks that have ended in this quantum, whose requests have been served."""
+    for k in range(machine.n_over):
+        block = block_at(machine, over_at(machine, k).value)
+        r = block_row_at(machine, machine.n_block_rows)
+        grid = grid_at(machine, block.grid)
+        r.start_cycle = block.start
+        r.end_cycle = block.end
+        r.launch = grid.launch
+        r.block = block.index
+        r.sm = block.sm
+        r.warps = grid.warps_per_block
+        r.issue_slots = block.issue_slots
+        r.issue_cycles = block.issue_cycles
+        r.resident_cycles = block.resident_cycles
+        r.l1_sectors = block.l1_sectors
+        r.l1_hits = block.l1_hits
+        r.l2_requests = block.l2_requests
+        r.l2_request_cycles = block.l2_request_cycles
+        r.l2_sectors = block.l2_sectors
+        r.l2_hits = block.l2_hits
+        r.dram_read_sectors = block.dram_read_sectors
+        r.dram_write_sectors = block.dram_write_sectors
+        machine.n_block_rows += 1
+    machine.n_over = 0

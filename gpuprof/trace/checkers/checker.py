@@ -1,0 +1,81 @@
+"""Checker: what all checkers have in common. An error is counted by its place, and its first instance is told whole."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.masks import WARP
+
+
+class Who(NamedTuple):
+    """A thread: linear index of its block in the grid, and of itself in the block."""
+
+    block: int
+    thread: int
+
+
+class Instance(NamedTuple):
+    """An error as it happened: fields of a finding."""
+
+    text: str
+    who: Who
+    address: int = -1
+    allocation: str = ""
+
+
+class Checker(TraceGenerator):
+    """Finds errors of a program."""
+
+    is_checker = True
+
+    def initialize(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.counts: dict[tuple[str, int, int], int] = {}  # by kind, code address and second one
+        self.first: dict[tuple[str, int, int], Instance] = {}
+
+    def is_new(self, kind: str, pc: int, other_pc: int = -1) -> bool:
+        """Whether nothing was noted of the kind at this place: then somebody has to tell the first instance."""
+        return (kind, pc, other_pc) not in self.first
+
+    def note(self, kind: str, instance: Instance, count: int, pc: int, other_pc: int = -1) -> None:
+        """`count` more of a kind; `instance` is kept when they are the first."""
+        key = kind, pc, other_pc
+        self.counts[key] = self.counts.get(key, 0) + count
+        self.first.setdefault(key, instance)
+
+    def more(self, kind: str, count: int, pc: int, other_pc: int = -1) -> None:
+        """`count` more of what is not new."""
+        self.counts[kind, pc, other_pc] += count
+
+    def finish(self) -> None:
+        for (kind, pc, other_pc), count in self.counts.items():
+            text, who, address, allocation = self.first[kind, pc, other_pc]
+            self.find(
+                kind,
+                "error",
+                text,
+                pc=pc,
+                other_pc=other_pc,
+                block=who.block,
+                warp=who.thread // WARP if who.thread >= 0 else -1,
+                thread=who.thread,
+                address=address,
+                allocation=allocation,
+                count=count,
+            )
+
+    def thread_text(self, who: Who) -> str:
+        """ "thread (3, 0, 0) of block (1, 0, 0)" """
+        (bx, by, _), (gx, gy, _) = self.kernel.block, self.kernel.grid
+        block, thread = who
+        x, y, z = thread % bx, thread // bx % by, thread // (bx * by)
+        return f"thread ({x}, {y}, {z}) of block ({block % gx}, {block // gx % gy}, {block // (gx * gy)})"
+
+
+def first_of(event: TraceEvent, lanes: np.ndarray) -> tuple[int, int, Who]:
+    """Row, lane and thread of the first of some lanes, bool (n, 32)."""
+    row, lane = divmod(int(np.flatnonzero(lanes)[0]), WARP)
+    return row, lane, Who(int(event.block[row]), WARP * int(event.warp[row]) + lane)

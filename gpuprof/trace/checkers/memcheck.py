@@ -1,0 +1,94 @@
+"""Accesses to memory that a program must not make."""
+
+import numpy as np
+
+from gpuprof.trace.checkers.checker import Checker, Instance, first_of
+from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.generator import Option
+from gpuprof.trace.kernel import Kernel
+
+VERBS = {"load": "reads", "store": "writes", "atomic": "changes", "reduction": "changes"}
+# Kind of a finding, by what TraceEvent.wrong tells apart.
+KINDS = {
+    "misaligned": "misaligned",
+    "outside": "out_of_bounds",
+    "null": "null_pointer",
+    "freed": "use_after_free",
+    "read_only": "constant_write",
+}
+
+
+class Memcheck(Checker):
+    """Finds accesses out of bounds, misaligned, of freed memory and of null pointers, and writes to constants.
+
+    A lane that may not do its access loads 0, or its store is dropped, and the kernel goes on.
+    """
+
+    name = "memcheck"
+    kinds = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store", "mbarrier")
+    refuses = True
+    checks_host = True
+    padding = Option(4096, "bytes between allocations at least, so that a neighbour is not hit by mistake")
+    leaks = Option(False, "find what is still allocated at the end")
+
+    @property
+    def guard_nbytes(self) -> int:
+        return self.padding
+
+    @property
+    def finds_leaks(self) -> bool:
+        return self.leaks
+
+    def initialize(self, kernel: Kernel) -> None:
+        super().initialize(kernel)
+        self.constants = [variable for variable in kernel.variables if variable.space == "const"]
+
+    def event(self, event: TraceEvent) -> None:
+        for access in event.accesses:
+            wrong = event.wrong(access)
+            if wrong is not None:
+                for what, kind in KINDS.items():
+                    self._note(event, access, kind, getattr(wrong, what))
+            if self.constants and access.space == "global" and access.operation != "load":
+                self._note(event, access, "constant_write", self._on_constants(access))
+
+    def _on_constants(self, access: Access) -> np.ndarray:
+        """bool (n, 32): lanes that would write a constant."""
+        inside = np.zeros(access.addresses.shape, np.bool_)
+        for variable in self.constants:
+            end = variable.address + variable.nbytes
+            inside |= (access.addresses < end) & (access.addresses + access.nbytes > variable.address)
+        return inside & access.active
+
+    def _note(self, event: TraceEvent, access: Access, kind: str, lanes: np.ndarray) -> None:
+        if not lanes.any():
+            return
+        event.refuse(lanes)
+        count = int(np.count_nonzero(lanes))
+        if not self.is_new(kind, event.pc):
+            self.more(kind, count, event.pc)
+            return
+        row, lane, who = first_of(event, lanes)
+        address = int(access.addresses[row, lane])
+        nbytes = access.nbytes if access.sizes is None else int(access.sizes[row, lane])
+        text = (
+            f"{self.thread_text(who)} {VERBS[access.operation]} {nbytes} bytes of {access.space} memory at "
+            f"{address & MASK:#x}{self._why(event, access, kind, address)}"
+        )
+        found = self.kernel.allocation_at(address) if access.space == "global" else None
+        self.note(kind, Instance(text, who, _kept(address), found.name if found else ""), count, event.pc)
+
+    def _why(self, event: TraceEvent, access: Access, kind: str, address: int) -> str:
+        if kind == "misaligned":
+            return f", which is no multiple of {access.nbytes}"
+        if kind == "constant_write":
+            return ", which is constant"
+        return f"; {event.describe(access.space, address)}"
+
+
+MASK = (1 << 64) - 1
+
+
+def _kept(address: int) -> int:
+    """An address as a finding has it: -1 for one that no integer of 63 bits holds."""
+    return address if address >= 0 else -1

@@ -1,0 +1,271 @@
+"""Accesses of different threads to the same bytes that nothing orders."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof.isa.encoding import RZ
+from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS
+from gpuprof.isa.modifiers import unpack_name
+from gpuprof.trace.checkers.checker import Checker, Instance, Who
+from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races.memory import NOWHERE, GlobalUnits
+from gpuprof.trace.checkers.slots import with_room
+from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.generator import Option
+from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.masks import WARP
+
+ACCESSES = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store")
+MATRIX_ROW_NBYTES = 16
+SPACES = ("global", "shared")
+NAMES = {stamps.WRITE_WRITE: "write_write", stamps.READ_WRITE: "read_write", stamps.WRITE_READ: "write_read"}
+TEXTS = {
+    stamps.WRITE_WRITE: ("writes", "writes", "nothing orders the two, so either may stay"),
+    stamps.READ_WRITE: ("writes", "reads", "nothing orders the two, so the read may see the new value"),
+    stamps.WRITE_READ: ("reads", "writes", "nothing orders the two, so the read may see the old value"),
+    stamps.NOT_WAITED: ("accesses", "copies", "nobody has waited for the copy, so it may still be under way"),
+}
+SCOPES = {"cta": order.CTA}  # all others are seen by the whole GPU
+RELEASES, ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
+
+
+class Racecheck(Checker):
+    """Finds races: accesses of two threads to the same bytes, one of them a write, that nothing orders.
+
+    Barriers, warp synchronisations, fences with what is read and written behind and before them, and waits for
+    asynchronous copies order accesses.
+    """
+
+    name = "racecheck"
+    kinds = (
+        *ACCESSES,
+        *("barrier", "barrier_arrive", "barrier_vote", "warp_sync", "fence", "exit", "return", "copy_commit"),
+        *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier"),
+    )
+    same_value = Option(False, "also find writes of the value that is there")
+    warp_synchronous = Option(True, "also find races within a warp")
+
+    def initialize(self, kernel: Kernel) -> None:
+        super().initialize(kernel)
+        wanted = [instruction for instruction in kernel.instructions if instruction.kind in self.kinds]
+        kinds = {instruction.kind for instruction in wanted}
+        self._blocks = Blocks(
+            kernel.n_blocks,
+            kernel.threads_per_block,
+            "warp_sync" in kinds,
+            any(map(_publishes, wanted)) or bool(kinds & {"fence", "mbarrier", "cluster_barrier"}),
+        )
+        widths = {instruction.nbytes for instruction in wanted if instruction.kind in ACCESSES}
+        widths = {MATRIX_ROW_NBYTES if width == 0 else width for width in widths}
+        # Accesses are aligned, so units of the narrowest one are as exact as bytes.
+        self._shift = max(min((_unit_nbytes(width) for width in widths), default=4).bit_length() - 1, 0)
+        first = kernel.allocations[0].address if kernel.allocations else 0
+        self._global = GlobalUnits(first, self._shift)
+        self._shared_units = (kernel.shared_nbytes >> self._shift) + 1
+        self._shared = np.zeros((0, stamps.N_STAMPS), np.int32)
+        self._found = {space: np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64) for space in SPACES}
+        self._n_found: dict[str, int] = {}
+        self._acts: dict[int, Callable[[TraceEvent], None]] = {}
+        self._how: dict[int, int] = {}
+
+    def event(self, event: TraceEvent) -> None:
+        instruction = event.instruction
+        act = self._acts.get(instruction.number)
+        if act is None:
+            act = self._acts[instruction.number] = self._act(instruction)
+        act(event)
+
+    def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
+        kind = instruction.kind
+        if kind in ACCESSES:
+            self._how[instruction.number] = how_of(instruction)
+            return self._access
+        if kind in BLOCK_BARRIERS:
+            return self._barrier
+        return {
+            "warp_sync": self._warp_sync,
+            "fence": self._fence,
+            "exit": self._exit,
+            "return": self._exit,
+            "copy_commit": self._commit,
+            "copy_wait": self._wait,
+            "mbarrier": self._mbarrier,
+            "mbarrier_wait": self._mbarrier,
+            "cluster_barrier": self._cluster_barrier,
+        }[kind]
+
+    # What orders.
+
+    def _barrier(self, event: TraceEvent) -> None:
+        masks, slots = event.true_masks, self._blocks.slots(event.block)
+        counts = self._counts(event)
+        most = WARP * self.kernel.warps_per_block
+        whole = (counts == 0) | (counts >= most)
+        if event.instruction.kind == "barrier_arrive":
+            whole[:] = False
+        if whole.any():
+            order.pass_barriers(self._blocks.order, np.where(whole, masks, np.uint32(0)), slots, event.warp)
+        if not whole.all():
+            waits = event.instruction.kind != "barrier_arrive"
+            self._publish(event, np.where(whole, np.uint32(0), masks), order.CTA, waits)
+
+    def _counts(self, event: TraceEvent) -> np.ndarray:
+        """int64 (n,): threads that each warp's barrier is for, 0 for all."""
+        encoded = event.instruction.encoded
+        if encoded.b == RZ:
+            return np.full(event.n_warps, encoded.imm >> 16, np.int64)
+        bits = next(value.bits for value in event.operands if value.slot == "b")
+        first = np.argmax(event.active, axis=1)
+        return bits[np.arange(len(first)), first].astype(np.int64)
+
+    def _warp_sync(self, event: TraceEvent) -> None:
+        encoded, slots = event.instruction.encoded, self._blocks.slots(event.block)
+        members = np.full((event.n_warps, WARP), encoded.imm & 0xFFFFFFFF, np.uint32)
+        if encoded.b != RZ:
+            members = next(value.bits for value in event.operands if value.slot == "b").astype(np.uint32)
+        live = self._blocks.live[slots, event.warp]
+        masks = event.true_masks
+        held = masks != 0
+        order.sync_warps(self._blocks.order, masks[held], slots[held], event.warp[held], members[held], live[held])
+
+    def _fence(self, event: TraceEvent) -> None:
+        scope = SCOPES.get(unpack_name(event.instruction.encoded.mods, "scope"), order.GPU)
+        self._publish(event, event.true_masks, scope, False)
+        order.acquire(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp, scope, True)
+
+    def _mbarrier(self, event: TraceEvent) -> None:
+        self._publish(event, event.true_masks, order.GPU, True)
+        self._waited(event, -1)
+
+    def _cluster_barrier(self, event: TraceEvent) -> None:
+        self._publish(event, event.true_masks, order.GPU, True)
+
+    def _publish(self, event: TraceEvent, masks: np.ndarray, scope: int, waits: bool) -> None:
+        slots = self._blocks.slots(event.block)
+        order.publish(self._blocks.order, masks, event.block, slots, event.warp, scope, waits)
+
+    def _commit(self, event: TraceEvent) -> None:
+        order.commit_copies(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+
+    def _wait(self, event: TraceEvent) -> None:
+        self._waited(event, event.instruction.encoded.imm)
+
+    def _waited(self, event: TraceEvent, n_left: int) -> None:
+        slots = self._blocks.slots(event.block)
+        self._blocks.room_for(event.n_warps)
+        order.wait_for_copies(self._blocks.order, event.true_masks, event.block, slots, event.warp, n_left)
+
+    def _exit(self, event: TraceEvent) -> None:
+        if event.instruction.kind == "return" and event.depth:
+            return
+        for slot in self._blocks.exit(event.block, event.warp, event.taken_masks):
+            self._shared[slot * self._shared_units : (slot + 1) * self._shared_units] = 0
+
+    # What is ordered.
+
+    def _access(self, event: TraceEvent) -> None:
+        instruction, how = event.instruction, self._how[event.instruction.number]
+        slots, sem = self._blocks.slots(event.block), _sem(instruction)
+        scope = order.CTA if how & stamps.OF_BLOCK else order.GPU
+        if sem in RELEASES:
+            self._publish(event, event.true_masks, scope, False)
+        for access in event.accesses:
+            if access.space == "global":
+                index = self._global.index(access.addresses, access.active)
+                self._touch(event, access, slots, index, self._global.stamps, how)
+            elif access.space == "shared":
+                self._touch(event, access, slots, self._shared_index(access, slots), self._shared, how)
+        if sem in ACQUIRES:
+            order.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
+
+    def _shared_index(self, access: Access, slots: np.ndarray) -> np.ndarray:
+        """int64 (n, 32): the unit of each address in the block's own shared memory; of others NOWHERE."""
+        self._shared = with_room(self._shared, (int(slots.max(initial=0)) + 1) * self._shared_units)
+        units = access.addresses >> self._shift
+        inside = access.active & (units >= 0) & (access.addresses + access.nbytes <= self.kernel.shared_nbytes)
+        return np.where(inside, units + (slots * self._shared_units)[:, None], NOWHERE)
+
+    def _touch(self, event: TraceEvent, access: Access, slots, index, memory, how: int) -> None:
+        does = {"load": stamps.READ, "store": stamps.WRITE}.get(access.operation, stamps.READ | stamps.WRITE)
+        if event.instruction.kind == "copy":
+            how |= stamps.ASYNC if access.operation == "store" else 0
+        values = _values(event) if access.operation == "store" and event.instruction.kind == "store" else None
+        self._blocks.room_for(2 * WARP * event.n_warps)
+        order_now = self._blocks.order
+        order_now.counts[order.N_FOUND] = self._n_found.setdefault(access.space, 0)
+        stamps.touch(
+            order_now,
+            memory,
+            self._found[access.space],
+            index,
+            max(1, access.nbytes >> self._shift),
+            access.masks,
+            access.addresses,
+            event.block,
+            slots,
+            event.warp,
+            event.instruction.number,
+            how,
+            does,
+            np.zeros((event.n_warps, WARP), np.uint32) if values is None else values,
+            values is not None and not self.same_value,
+        )
+        self._n_found[access.space] = int(order_now.counts[order.N_FOUND])
+
+    def finish(self) -> None:
+        for space, found in self._found.items():
+            for row in found[found[:, stamps.COUNT] > 0].tolist():
+                self._tell(space, row)
+        super().finish()
+
+    def _tell(self, space: str, row: list[int]) -> None:
+        kind, at, other_at, count, block, thread, other_block, other_thread, address = row
+        same_warp = block == other_block and thread // WARP == other_thread // WARP
+        if same_warp and not self.warp_synchronous and kind != stamps.NOT_WAITED:
+            return
+        does, did, why = TEXTS[kind]
+        who, other = Who(block, thread), Who(other_block, other_thread)
+        text = (
+            f"{self.thread_text(who)} {does} {space} memory at {address:#x}, which {self.thread_text(other)} {did}; "
+            f"{why}"
+        )
+        name = "async_copy_race" if kind == stamps.NOT_WAITED else f"{space}_{NAMES[kind]}_race"
+        found = self.kernel.allocation_at(address) if space == "global" else None
+        pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
+        self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+
+
+def _sem(instruction: Instruction) -> str:
+    return unpack_name(instruction.encoded.mods, "sem") if "sem" in instruction.op.fields else ""
+
+
+def _publishes(instruction: Instruction) -> bool:
+    return _sem(instruction) in RELEASES or instruction.kind == "barrier_arrive"
+
+
+def how_of(instruction: Instruction) -> int:
+    """How an access is made: STRONG, VOLATILE and OF_BLOCK."""
+    sem = _sem(instruction)
+    how = stamps.STRONG if sem or instruction.kind in ATOMICS else 0
+    how |= stamps.VOLATILE if sem == "volatile" else 0
+    is_block = "scope" in instruction.op.fields and unpack_name(instruction.encoded.mods, "scope") == "cta"
+    return how | (stamps.OF_BLOCK if is_block else 0)
+
+
+def _unit_nbytes(width: int) -> int:
+    """The largest power of two that divides a width, 16 at most."""
+    return min(width & -width, MATRIX_ROW_NBYTES)
+
+
+def _values(event: TraceEvent) -> np.ndarray:
+    """uint32 (n, 32): a number for what each lane stores, never 0."""
+    mixed = np.zeros((event.n_warps, WARP), np.uint32)
+    for value in event.operands:
+        if value.slot == "b":
+            bits = value.bits
+            parts = (bits, bits >> 32) if bits.dtype.itemsize == 8 else (bits,)
+            for part in parts:
+                mixed = mixed * np.uint32(31) + part.astype(np.uint32)
+    return mixed * np.uint32(2654435761) | np.uint32(1)

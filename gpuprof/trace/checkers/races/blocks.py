@@ -1,0 +1,58 @@
+"""The blocks of a launch that run, and the state of what is ordered in them."""
+
+import numpy as np
+
+from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_MOMENTS, TICKS, Order
+from gpuprof.trace.checkers.slots import Slots, with_room
+from gpuprof.trace.masks import WARP
+
+PER_SLOT = (
+    *("epoch", "clock", "moment", "known", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
+    *("group", "groups", "n_groups"),
+)
+
+
+class Blocks(Slots):
+    """`order`: the state."""
+
+    def __init__(self, n_blocks: int, threads_per_block: int, syncs_warps: bool, publishes: bool):
+        super().__init__(threads_per_block)
+        warps = self.n_warps
+        n_known, n_published = (warps if syncs_warps else 1), (n_blocks if publishes else 1)
+        self.order = Order(
+            epoch=_zeros(0, warps * WARP),
+            clock=_zeros(0, warps * WARP),
+            moment=_zeros(0, warps * WARP),
+            known=_zeros(0, n_known, WARP, WARP),
+            arrived=_zeros(0, warps),
+            tick=_zeros(0, warps),
+            acquired=_zeros(0, warps, 2),
+            block_acquired=_zeros(0, 2),
+            pending=_zeros(0, warps),
+            due=_zeros(0, warps),
+            group=_zeros(0, warps),
+            groups=_zeros(0, warps, GROUPS),
+            n_groups=_zeros(0, warps),
+            published=_zeros(n_published * warps, TICKS, 2),
+            epoch_published=_zeros(n_published, EPOCHS),
+            last_published=_zeros(n_published),
+            moments=_zeros(1 << 12, N_COLUMNS),
+            counts=np.array([1, 0, 0], np.int64),
+        )
+
+    def grow(self, n_slots: int) -> None:
+        self.order = self.order._replace(**{name: with_room(getattr(self.order, name), n_slots) for name in PER_SLOT})
+
+    def clear(self, slot: int) -> None:
+        for name in PER_SLOT:
+            getattr(self.order, name)[slot] = 0
+
+    def room_for(self, n: int) -> None:
+        """Room for so many more moments."""
+        needed = int(self.order.counts[N_MOMENTS]) + n
+        if needed > len(self.order.moments):
+            self.order = self.order._replace(moments=with_room(self.order.moments, needed))
+
+
+def _zeros(*shape: int) -> np.ndarray:
+    return np.zeros(shape, np.int32)

@@ -1,0 +1,273 @@
+"""What happens before what in a launch, after the memory model of the PTX ISA. Compiled by Numba.
+
+A moment is what a lane of a warp has behind it: full barriers of its block (epoch), synchronisations of its warp
+(clock), and releases of its warp (tick). All accesses of a lane between two of these have one moment. Of two moments
+
+* of one block, the earlier epoch is first;
+* of one warp, `known` says up to which clock a lane knows another;
+* else the first must have been published, by a fence or release, before the other's warp acquired. Publishing and
+  acquiring take numbers of one sequence. Where a flag is in memory is not looked at, so that an order may be assumed
+  where there is none, and never the reverse.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
+
+BLOCK, WARP, EPOCH, CLOCK, TICK, DONE, IS_ASYNC = range(7)  # columns of moments
+N_COLUMNS = 7
+N_MOMENTS, SEQUENCE, N_FOUND = range(3)  # of counts
+CTA, GPU = 0, 1  # scopes
+SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
+TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
+
+
+class Order(NamedTuple):
+    """int32 arrays but for `counts`. First axis: slots of blocks that run, or blocks of the grid; then warps."""
+
+    epoch: np.ndarray  # (slots, threads)
+    clock: np.ndarray  # (slots, threads)
+    moment: np.ndarray  # (slots, threads): the present one, 0 where there is none yet
+    known: np.ndarray  # (slots, warps, 32, 32): as far as a lane knows another; 1 warp where none waits
+    arrived: np.ndarray  # (slots, warps): lanes that wait for others of their warp, as bits
+    tick: np.ndarray  # (slots, warps)
+    acquired: np.ndarray  # (slots, warps, 2): the sequence number, by scope
+    block_acquired: np.ndarray  # (slots, 2): what a barrier of the block hands on
+    pending: np.ndarray  # (slots, warps): 1: has read what may be a flag, with no fence behind it yet
+    due: np.ndarray  # (slots, warps): SYNCED, WAITED
+    group: np.ndarray  # (slots, warps): the moment of the asynchronous copies that no group has yet
+    groups: np.ndarray  # (slots, warps, GROUPS): moments of groups
+    n_groups: np.ndarray  # (slots, warps)
+    published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet; 1 block if none ever
+    epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
+    last_published: np.ndarray  # (blocks,)
+    moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
+    counts: np.ndarray  # int64 (3,)
+
+
+@part
+def catch_up(order, slot, warp):
+    """What the warp learns when it goes on behind a barrier."""
+    due = order.due[slot, warp]
+    if due == 0:
+        return
+    for scope in range(2):
+        known = np.int64(order.acquired[slot, warp, scope])
+        if due & WAITED:
+            known = order.counts[SEQUENCE]
+        if due & SYNCED:
+            known = max(known, np.int64(order.block_acquired[slot, scope]))
+        order.acquired[slot, warp, scope] = known
+    order.due[slot, warp] = 0
+
+
+@part
+def present(order, block, slot, warp, lane):
+    """The number of a lane's present moment. Room for it has been made (`room_for`)."""
+    thread = 32 * warp + lane
+    found = order.moment[slot, thread]
+    if found != 0:
+        return found
+    epoch, clock, tick = order.epoch[slot, thread], order.clock[slot, thread], order.tick[slot, warp]
+    for other in range(32):
+        number = order.moment[slot, 32 * warp + other]
+        if number != 0:
+            moments = order.moments
+            same = moments[number, EPOCH] == epoch and moments[number, CLOCK] == clock
+            if same and moments[number, TICK] == tick:
+                order.moment[slot, thread] = number
+                return number
+    number = _new_moment(order, block, warp, epoch, clock, tick, 0)
+    order.moment[slot, thread] = number
+    return number
+
+
+@part
+def _new_moment(order, block, warp, epoch, clock, tick, is_async):
+    number = order.counts[N_MOMENTS]
+    order.counts[N_MOMENTS] = number + 1
+    row = order.moments[number]
+    row[BLOCK], row[WARP], row[EPOCH], row[CLOCK], row[TICK] = block, warp, epoch, clock, tick
+    row[DONE], row[IS_ASYNC] = 0, is_async
+    return number
+
+
+@part
+def open_group(order, block, slot, warp):
+    """The moment of the copies that a warp has under way, and that no group has yet."""
+    if order.group[slot, warp] == 0:
+        order.group[slot, warp] = _new_moment(order, block, warp, 0, 0, 0, 1)
+    return order.group[slot, warp]
+
+
+@part
+def is_before(order, moment, lane, block, slot, warp, my_lane):
+    """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
+    moments = order.moments
+    if moments[moment, IS_ASYNC] != 0:
+        moment = moments[moment, DONE]
+        if moment == 0:
+            return False
+    thread, its_block, its_warp = 32 * warp + my_lane, moments[moment, BLOCK], moments[moment, WARP]
+    if its_block == block:
+        if moments[moment, EPOCH] < order.epoch[slot, thread] or (its_warp == warp and lane == my_lane):
+            return True
+        knows = its_warp == warp and warp < order.known.shape[1]
+        if knows and order.known[slot, warp, my_lane, lane] > moments[moment, CLOCK]:
+            return True
+    place = its_block * order.tick.shape[1] + its_warp
+    if place >= len(order.published):  # nobody publishes anything in this kernel
+        return False
+    tick = min(moments[moment, TICK], TICKS - 1)
+    by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
+    if its_block == block:
+        return 0 < by_block <= order.acquired[slot, warp, CTA]
+    acquired = order.acquired[slot, warp, GPU]
+    if 0 < by_gpu <= acquired:
+        return True
+    by_epoch = order.epoch_published[its_block, min(moments[moment, EPOCH], EPOCHS - 1)]
+    if 0 < by_epoch <= acquired:
+        return True
+    # Another warp of its block has taken it over and published it in turn.
+    return 0 < by_block <= order.last_published[its_block] and by_block <= acquired
+
+
+@kept
+def pass_barriers(order, masks, slots, warps):
+    """Lanes go through a barrier of all threads of their block."""
+    for k in range(len(masks)):
+        slot, warp = slots[k], warps[k]
+        if masks[k] == 0:
+            continue
+        catch_up(order, slot, warp)
+        if order.pending[slot, warp]:
+            order.acquired[slot, warp, CTA] = order.acquired[slot, warp, GPU] = order.counts[SEQUENCE]
+            order.pending[slot, warp] = 0
+        handed_on, mine = order.block_acquired[slot], order.acquired[slot, warp]
+        for scope in range(2):
+            handed_on[scope] = max(handed_on[scope], mine[scope])
+        order.due[slot, warp] |= SYNCED
+        for lane in range(32):
+            if masks[k] >> np.uint32(lane) & np.uint32(1):
+                order.epoch[slot, 32 * warp + lane] += 1
+                order.moment[slot, 32 * warp + lane] = 0
+
+
+@kept
+def publish(order, masks, blocks, slots, warps, scope, waits):
+    """Warps release what they have done, and all that is ordered before it. `scope`: CTA or GPU. `waits`: they then
+    wait for what others publish, and get to know it when they go on.
+    """
+    order.counts[SEQUENCE] += 1
+    now = order.counts[SEQUENCE]
+    for k in range(len(masks)):
+        if masks[k] == 0:
+            continue
+        block, slot, warp = blocks[k], slots[k], warps[k]
+        catch_up(order, slot, warp)
+        published = order.published[block * order.tick.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
+        for each in range(scope + 1):
+            if published[each] == 0:
+                published[each] = now
+        epoch = np.int32(0)
+        for lane in range(32):
+            if masks[k] >> np.uint32(lane) & np.uint32(1):
+                epoch = max(epoch, order.epoch[slot, 32 * warp + lane])
+            order.moment[slot, 32 * warp + lane] = 0
+        if scope == GPU:
+            order.last_published[block] = now
+            for before in range(min(epoch, EPOCHS)):
+                if order.epoch_published[block, before] == 0:
+                    order.epoch_published[block, before] = now
+        order.tick[slot, warp] += 1
+        if waits:
+            order.due[slot, warp] |= WAITED
+
+
+@kept
+def acquire(order, masks, slots, warps, scope, only_pending):
+    """Warps get to know what has been published; with `only_pending` those that have read what may be a flag."""
+    for k in range(len(masks)):
+        slot, warp = slots[k], warps[k]
+        if masks[k] == 0 or (only_pending and not order.pending[slot, warp]):
+            continue
+        for each in range(scope + 1):
+            order.acquired[slot, warp, each] = order.counts[SEQUENCE]
+        order.pending[slot, warp] = 0
+
+
+@kept
+def sync_warps(order, masks, slots, warps, members, live):
+    """Lanes of `masks` wait for those that `members`, uint32 (n, 32), names for each. live: uint32 (n,)."""
+    for k in range(len(masks)):
+        slot, warp = slots[k], warps[k]
+        order.arrived[slot, warp] |= np.int32(masks[k])
+        left = masks[k]
+        for lane in range(32):  # lanes may name different groups
+            if not left >> np.uint32(lane) & np.uint32(1):
+                continue
+            together, arrived = members[k, lane] & live[k], np.uint32(order.arrived[slot, warp])
+            left &= ~together
+            if arrived & together == together:
+                order.arrived[slot, warp] = np.int32(arrived & ~together)
+                _join(order, slot, warp, together)
+
+
+@part
+def _join(order, slot, warp, together):
+    """Each of the lanes knows what any of them knew."""
+    known = order.known[slot, warp]
+    for lane in range(32):
+        most = np.int32(0)
+        for member in range(32):
+            if together >> np.uint32(member) & np.uint32(1):
+                most = max(most, known[member, lane])
+        if together >> np.uint32(lane) & np.uint32(1):
+            most = order.clock[slot, 32 * warp + lane] + 1
+        for member in range(32):
+            if together >> np.uint32(member) & np.uint32(1):
+                known[member, lane] = most
+    for lane in range(32):
+        if together >> np.uint32(lane) & np.uint32(1):
+            order.clock[slot, 32 * warp + lane] += 1
+            order.moment[slot, 32 * warp + lane] = 0
+
+
+@kept
+def commit_copies(order, masks, slots, warps):
+    """The copies since the last time are a group."""
+    for k in range(len(masks)):
+        slot, warp = slots[k], warps[k]
+        n = order.n_groups[slot, warp]
+        if n == GROUPS:  # the oldest is taken for one that has been waited for
+            order.moments[order.groups[slot, warp, 0], DONE] = order.groups[slot, warp, 0]
+            order.groups[slot, warp, : GROUPS - 1] = order.groups[slot, warp, 1:].copy()
+            n -= 1
+        order.groups[slot, warp, n] = order.group[slot, warp]
+        order.n_groups[slot, warp] = n + 1
+        order.group[slot, warp] = 0
+
+
+@kept
+def wait_for_copies(order, masks, blocks, slots, warps, n_left):
+    """All groups but the newest `n_left` are there; with -1 also what has no group yet."""
+    for k in range(len(masks)):
+        slot, warp, first = slots[k], warps[k], 0
+        if masks[k] == 0:
+            continue
+        while not masks[k] >> np.uint32(first) & np.uint32(1):
+            first += 1
+        now = present(order, blocks[k], slot, warp, first)
+        n_done = max(order.n_groups[slot, warp] - max(n_left, 0), 0)
+        for group in range(n_done):
+            if order.groups[slot, warp, group] != 0:
+                order.moments[order.groups[slot, warp, group], DONE] = now
+        left = order.groups[slot, warp, n_done : order.n_groups[slot, warp]].copy()
+        order.groups[slot, warp, : len(left)] = left
+        order.n_groups[slot, warp] = len(left)
+        if n_left < 0 and order.group[slot, warp] != 0:
+            order.moments[order.group[slot, warp], DONE] = now
+            order.group[slot, warp] = 0

@@ -1,0 +1,67 @@
+"""Slots for the blocks of a launch that run, so that what is kept of them is as long as they are many."""
+
+import numpy as np
+
+from gpuprof.trace.masks import WARP
+
+
+class Slots:
+    """`live`: uint32 (slots, warps), lanes that have not exited. A derived class keeps more by slot."""
+
+    def __init__(self, threads_per_block: int):
+        self.n_warps = -(-threads_per_block // WARP)
+        self._whole = np.full(self.n_warps, 0xFFFFFFFF, np.uint32)
+        if threads_per_block % WARP:
+            self._whole[-1] = (1 << threads_per_block % WARP) - 1
+        self._of_block: dict[int, int] = {}
+        self._free: list[int] = []
+        self.live = np.zeros((0, self.n_warps), np.uint32)
+
+    def slots(self, blocks: np.ndarray) -> np.ndarray:
+        """int64 (n,): the slot of each block, int64 (n,)."""
+        numbers, place = np.unique(blocks, return_inverse=True)
+        return np.array([self._slot(number) for number in numbers.tolist()], np.int64)[place.reshape(-1)]
+
+    def running(self) -> list[tuple[int, int]]:
+        """(block, slot) of the blocks that have not ended, ascending."""
+        return sorted(self._of_block.items())
+
+    def exit(self, blocks: np.ndarray, warps: np.ndarray, masks: np.ndarray) -> list[int]:
+        """Lanes have exited; gives the slots that are free now."""
+        slots = self.slots(blocks)
+        self.live[slots, warps] &= ~masks
+        ended = [
+            (block, slot)
+            for block, slot in sorted(set(zip(blocks.tolist(), slots.tolist(), strict=True)))
+            if not self.live[slot].any()
+        ]
+        for block, slot in ended:
+            del self._of_block[block]
+            self._free.append(slot)
+            self.clear(slot)
+        return [slot for _, slot in ended]
+
+    def _slot(self, block: int) -> int:
+        slot = self._of_block.get(block)
+        if slot is None:
+            slot = self._of_block[block] = self._free.pop() if self._free else len(self._of_block)
+            if slot >= len(self.live):
+                self.live = with_room(self.live, slot + 1)
+                self.grow(len(self.live))
+            self.live[slot] = self._whole
+        return slot
+
+    def grow(self, n_slots: int) -> None:
+        """There are so many slots now."""
+
+    def clear(self, slot: int) -> None:
+        """The slot's block has ended."""
+
+
+def with_room(array: np.ndarray, length: int) -> np.ndarray:
+    """The array, with zeros behind it where it has fewer than `length` rows."""
+    if length <= len(array):
+        return array
+    grown = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown

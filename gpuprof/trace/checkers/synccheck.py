@@ -1,0 +1,156 @@
+"""Barriers and warp operations that threads do not reach as they must."""
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from gpuprof.base.wording import base_name
+from gpuprof.isa.encoding import RZ
+from gpuprof.isa.kinds import BLOCK_BARRIERS
+from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
+from gpuprof.trace.checkers.slots import Slots, with_room
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.masks import WARP, unpacked
+
+# In PTX: a barrier that lanes of a warp may reach apart. All others are for the whole warp at once (PTX ISA, barrier).
+UNALIGNED = re.compile(r"\bbarrier(\.cta)?\.(sync|arrive|red)(?!\S*\.aligned)")
+MASK_SLOTS = {"warp_sync": "b", "vote": "b", "match": "b", "warp_reduction": "b", "shuffle": "e"}  # by kind
+NEVER = -1
+
+
+class Standing(Slots):
+    """Where threads of the running blocks have come to last. int32: `places` (slots, threads), an instruction's number
+    plus one; `barriers` (slots, warps), that of a barrier that a part of the warp has reached; `reached` (slots,
+    warps), the lanes that have, as bits.
+    """
+
+    def __init__(self, threads_per_block: int):
+        super().__init__(threads_per_block)
+        self.places = np.zeros((0, self.n_warps * WARP), np.int32)
+        self.barriers = np.zeros((0, self.n_warps), np.int32)
+        self.reached = np.zeros((0, self.n_warps), np.uint32)
+
+    def grow(self, n_slots: int) -> None:
+        self.places = with_room(self.places, n_slots)
+        self.barriers, self.reached = with_room(self.barriers, n_slots), with_room(self.reached, n_slots)
+
+    def clear(self, slot: int) -> None:
+        self.places[slot] = self.barriers[slot] = self.reached[slot] = 0
+
+
+class Synccheck(Checker):
+    """Finds barriers that part of a warp reaches, warp operations of lanes that are not in their own mask, and
+    deadlocks.
+
+    A deadlock is told as who waits where.
+    """
+
+    name = "synccheck"
+    kinds = (*sorted(BLOCK_BARRIERS), *MASK_SLOTS, "mbarrier_wait", "cluster_barrier", "exit", "return")
+
+    def initialize(self, kernel: Kernel) -> None:
+        super().initialize(kernel)
+        self._standing = Standing(kernel.threads_per_block)
+        self._lines = kernel.code.ptx.splitlines()
+        self._acts: dict[int, Callable[[TraceEvent], None]] = {}
+
+    def event(self, event: TraceEvent) -> None:
+        number = event.instruction.number
+        if number not in self._acts:
+            self._acts[number] = self._act(event.instruction)
+        self._acts[number](event)
+
+    def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
+        if instruction.kind in ("exit", "return"):
+            return self._exit
+        if instruction.kind in BLOCK_BARRIERS and self._is_for_warps(instruction):
+            return self._barrier
+        if instruction.kind in MASK_SLOTS and getattr(instruction.op, MASK_SLOTS[instruction.kind]):
+            return self._among_lanes
+        return self._stand
+
+    def _is_for_warps(self, instruction: Instruction) -> bool:
+        line = instruction.ptx_line
+        return not (0 < line <= len(self._lines) and UNALIGNED.search(self._lines[line - 1]))
+
+    def _exit(self, event: TraceEvent) -> None:
+        if event.instruction.kind == "exit" or event.depth == 0:
+            self._standing.exit(event.block, event.warp, event.taken_masks)
+
+    def _stand(self, event: TraceEvent) -> np.ndarray:
+        """Notes where the threads are; gives their slots."""
+        slots = self._standing.slots(event.block)
+        threads = (WARP * event.warp)[:, None] + np.arange(WARP)
+        held = event.true
+        rows = np.broadcast_to(slots[:, None], held.shape)
+        self._standing.places[rows[held], threads[held]] = event.instruction.number + 1
+        return slots
+
+    def _barrier(self, event: TraceEvent) -> None:
+        slots, standing, warps = self._stand(event), self._standing, event.warp
+        live, masks, place = standing.live[slots, warps], event.true_masks, event.instruction.number + 1
+        before = standing.barriers[slots, warps]
+        if (masks == live).all() and not before.any():
+            return
+        elsewhere = (before != 0) & (before != place) & (masks != 0)
+        if elsewhere.any():
+            self._divergent(event, unpacked(np.where(elsewhere, masks, np.uint32(0))), before[elsewhere][0] - 1)
+        reached = np.where(before == place, standing.reached[slots, warps], np.uint32(0)) | masks
+        is_whole = (reached & live == live) | elsewhere
+        standing.barriers[slots, warps] = np.where(is_whole, 0, np.where(masks != 0, place, before))
+        standing.reached[slots, warps] = np.where(is_whole, 0, reached)
+
+    def _divergent(self, event: TraceEvent, lanes: np.ndarray, other: int) -> None:
+        other_pc = self.kernel.instructions[other].pc
+        _, _, who = first_of(event, lanes)
+        text = (
+            f"{self.thread_text(who)} comes to this barrier, and other threads of its warp to another one; all threads "
+            "of a warp must come to the same"
+        )
+        self.note("divergent_barrier", Instance(text, who), int(lanes.sum()), event.pc, other_pc)
+
+    def _among_lanes(self, event: TraceEvent) -> None:
+        self._stand(event)
+        encoded, slot = event.instruction.encoded, MASK_SLOTS[event.instruction.kind]
+        if getattr(encoded, slot) == RZ:
+            members = np.full((event.n_warps, WARP), encoded.imm, np.uint32)
+        else:
+            members = next(value.bits for value in event.operands if value.slot == slot).astype(np.uint32)
+        named = members >> np.arange(WARP, dtype=np.uint32) & np.uint32(1) != 0
+        wrong = event.true & ~named
+        if not wrong.any():
+            return
+        row, lane, who = first_of(event, wrong)
+        text = f"{self.thread_text(who)} is not in its own member mask {int(members[row, lane]):#010x}"
+        self.note("not_a_member", Instance(text, who), int(wrong.sum()), event.pc)
+
+    def fault(self, text: str) -> None:
+        """A deadlock ends a launch: every thread that lives waits."""
+        if ": deadlock: " not in text:
+            return
+        for block, slot in self._standing.running():
+            places = list(self._waits(slot))
+            if len(places) > 1 or self._standing.barriers[slot].any():
+                whole = "; ".join(self._told(number, threads) for number, threads in places)
+                number, threads = places[0]
+                who = Who(block, int(threads[0]))
+                pc = self.kernel.instructions[number].pc if number != NEVER else -1
+                self.note("deadlock", Instance(f"{self.thread_text(who)} waits for ever: {whole}", who), 1, pc)
+                return
+
+    def _waits(self, slot: int) -> Iterator[tuple[int, np.ndarray]]:
+        """Instructions at which threads of a block wait, and these; NEVER for those that have not come to one."""
+        live = unpacked(self._standing.live[slot]).reshape(-1)
+        places = self._standing.places[slot]
+        for place in np.unique(places[live]).tolist():
+            yield place - 1, np.flatnonzero(live & (places == place))
+
+    def _told(self, number: int, threads: np.ndarray) -> str:
+        who = f"{len(threads)} threads from thread {threads[0]} on" if len(threads) > 1 else f"thread {threads[0]}"
+        if number == NEVER:
+            return f"{who} of the block came to no barrier"
+        instruction = self.kernel.instructions[number]
+        where = f"{base_name(instruction.file)}:{instruction.line}" if instruction.line else f"{instruction.pc:#x}"
+        return f"{who} of the block came to {instruction.opcode} at {where} last"

@@ -1,0 +1,75 @@
+"""What trace generators find in a run, for the person who waits for it: what is known is left out, the rest is counted
+and told once the launch has ended.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from gpuprof.base.results import MOST_TOLD
+from gpuprof.base.wording import plural
+from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.suppressions import Suppression, frames_of
+from gpuprof.trace.tables import Finding
+
+ERROR = "error"  # the severity that is told at once
+
+
+class Findings:
+    """`n_errors`: how often an error happened; `n_places`: at how many places of a launch."""
+
+    def __init__(self, suppressions: Iterable[Suppression] = (), most_told: int = MOST_TOLD):
+        self._suppressions, self._most_told = tuple(suppressions), most_told
+        self.n_errors = self.n_places = self.n_suppressed = 0
+
+    def wanted(self, kernel: Kernel, findings: Iterable[Finding]) -> list[Finding]:
+        """Those that no suppression meets."""
+        return [finding for finding in findings if not self._is_known(kernel, finding)]
+
+    def _is_known(self, kernel: Kernel, finding: Finding) -> bool:
+        met = [each for each in self._suppressions if each.meets(finding, kernel)]
+        for each in met:
+            each.used += 1
+        self.n_suppressed += bool(met)
+        return bool(met)
+
+    def told(self, kernel: Kernel, findings: Iterable[Finding]) -> Iterator[str]:
+        """A sentence for each error, as long as there are not too many. Counts them."""
+        for finding in findings:
+            if finding.severity == ERROR and self._count(finding.count):
+                yield text_of(kernel, finding)
+
+    def host_error(self, kind: str, text: str) -> Iterator[str]:
+        """The same, of an error that the host made."""
+        if self._count(1):
+            yield f"{kind}: {text}"
+
+    def _count(self, times: int) -> bool:
+        self.n_errors += times
+        self.n_places += 1
+        return self.n_places <= self._most_told
+
+    def summary(self) -> Iterator[str]:
+        """What is to be said at the end of a run."""
+        if self.n_places:
+            hidden = self.n_places - self._most_told
+            more = f"; {hidden:,} of them are not shown" if hidden > 0 else ""
+            yield f"{plural(self.n_errors, 'error', 'errors')} at {plural(self.n_places, 'place', 'places')}{more}"
+        else:
+            yield "no errors"
+        if self.n_suppressed:
+            yield f"{plural(self.n_suppressed, 'finding is', 'findings are')} suppressed"
+        for each in self._suppressions:
+            if not each.used:
+                yield f"suppression {each.text} (line {each.number}) met nothing; it can go"
+
+
+def text_of(kernel: Kernel, finding: Finding) -> str:
+    """ "out_of_bounds: saxpy: saxpy.cu:12: thread (3, 0, 0) of block (0, 0, 0) reads ...; 32 times" """
+    times = f"; {finding.count:,} times" if finding.count > 1 else ""
+    other = f" (the other access: {place_of(kernel, finding.other_pc)})" if finding.other_pc >= 0 else ""
+    return f"{finding.kind}: {kernel.name}: {place_of(kernel, finding.pc)}: {finding.text}{other}{times}"
+
+
+def place_of(kernel: Kernel, pc: int) -> str:
+    """The source position of a code address with those that it was inlined at, or the address."""
+    frames = [f"{frame.file}:{frame.line}" for frame in frames_of(kernel, pc)]
+    return ", inlined at ".join(frames) if frames else f"{pc:#x}"

@@ -1,0 +1,73 @@
+"""A file of findings that are known and not wanted: one a line, each with its reason.
+
+# kind:path:line  reason, or kind:kernel:name  reason; * is any kind
+out_of_bounds:src/tail.cu:41     reads one element ahead, and does not use it
+shared_race:kernel:histogram     same value
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from gpuprof.errors import UsageError
+from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.tables import Finding
+
+LINE = re.compile(r"(?P<kind>[a-z][a-z0-9_]*|\*):(?P<path>[^:]+):(?P<last>\S+)\s+(?P<reason>\S.*)")
+
+
+@dataclass(eq=False)
+class Suppression:
+    """`path` and `line`, or `kernel`. `used`: findings that it has met."""
+
+    text: str  # as written, without the reason
+    number: int  # of its line
+    kind: str
+    path: str
+    line: int
+    kernel: str
+    used: int = 0
+
+    def meets(self, finding: Finding, kernel: Kernel) -> bool:
+        if self.kind not in ("*", finding.kind):
+            return False
+        if self.kernel:
+            return self.kernel in (kernel.name, kernel.symbol)
+        return any(frame.line == self.line and _ends(frame.file, self.path) for frame in frames_of(kernel, finding.pc))
+
+
+def parse(text: str, name: str) -> tuple[Suppression, ...]:
+    """The suppressions of a file with this name. Raises UsageError for a line that says none."""
+    return tuple(_parsed(text, name))
+
+
+def _parsed(text: str, name: str) -> Iterator[Suppression]:
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = line.strip()
+        if not plain or plain.startswith("#"):
+            continue
+        found = LINE.fullmatch(plain)
+        is_kernel = bool(found) and found["path"] == "kernel"
+        if not found or not (is_kernel or found["last"].isdecimal()):
+            raise UsageError(
+                f"{name}:{number}: expected KIND:PATH:LINE REASON or KIND:kernel:NAME REASON, not {plain!r:.80}"
+            )
+        what = f"{found['kind']}:{found['path']}:{found['last']}"
+        if is_kernel:
+            yield Suppression(what, number, found["kind"], "", 0, found["last"])
+        else:
+            yield Suppression(what, number, found["kind"], found["path"], int(found["last"]), "")
+
+
+def frames_of(kernel: Kernel, pc: int) -> Iterator:
+    """Source positions of a code address, innermost first: its own, and the call sites that it was inlined at."""
+    for instruction in kernel.instructions:
+        if instruction.pc == pc:
+            yield from instruction.frames
+
+
+def _ends(path: str, with_: str) -> bool:
+    """Whether a path ends with the parts of another."""
+    parts, wanted = PurePath(path).parts, PurePath(with_).parts
+    return parts[-len(wanted) :] == wanted

@@ -1,0 +1,162 @@
+"""memcheck: planted errors by kind, space, width and distance, and their clean twins."""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from gpuprof.errors import DeviceMemoryError
+from gpuprof.trace.checkers.memcheck import Memcheck
+from tests.support.planted import Planted, in_short
+
+TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long", 16: "uint4"}
+N = 96  # threads
+
+
+class Case(NamedTuple):
+    """A kernel whose threads access element `thread + ahead` of N; `wrong`: how many go wrong."""
+
+    space: str
+    operation: str
+    nbytes: int
+    ahead: int
+
+    @property
+    def name(self) -> str:
+        ahead = f"m{-self.ahead}" if self.ahead < 0 else f"p{self.ahead}"
+        return f"{self.space}_{self.operation}_{self.nbytes}_{ahead}"
+
+    @property
+    def wrong(self) -> int:
+        return abs(self.ahead)
+
+    @property
+    def source(self) -> str:
+        of = TYPES[self.nbytes]
+        array = "s" if self.space == "shared" else "x"
+        place = f"{array}[(int)threadIdx.x + {self.ahead}]"
+        value = "make_uint4(1, 2, 3, 4)" if self.nbytes == 16 else "7"
+        act = {
+            "load": f"y[threadIdx.x] = {place};",
+            "store": f"{place} = {value};",
+            "atomic": f"y[threadIdx.x] = atomicAdd(&{place}, ({of})7);",
+            "reduction": f"atomicAdd(&{place}, ({of})7);",
+        }[self.operation]
+        body = act
+        if self.space == "shared":
+            filled = f"__shared__ {of} s[{N}]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads();"
+            body = f"{filled} {act} __syncthreads(); x[threadIdx.x] = s[threadIdx.x];"
+        return f'extern "C" __global__ void {self.name}({of} *x, {of} *y) {{ {body} }}\n'
+
+
+CASES = [
+    Case(space, operation, nbytes, ahead)
+    for space in ("global", "shared")
+    for operation, widths in (
+        ("load", (1, 2, 4, 8, 16)),
+        ("store", (1, 2, 4, 8, 16)),
+        ("atomic", (4, 8)),
+        ("reduction", (4, 8)),
+    )
+    for nbytes in widths
+    for ahead in (0, 1, -1, 40)
+]
+OTHERS = """
+__constant__ int table[4];
+extern "C" __global__ void null_store(int *x) { x[threadIdx.x] = 1; }
+extern "C" __global__ void misaligned_load(char *x, int *y) { y[threadIdx.x] = *(int *)(x + 2 * threadIdx.x); }
+extern "C" __global__ void read(int *y) { y[threadIdx.x] = table[threadIdx.x % 4]; }
+extern "C" __global__ void use(int *x) { x[threadIdx.x] += 1; }
+extern "C" __global__ void local_store(int *y, int n)
+{
+    int own[8];
+    for (int k = 0; k < 8; k++) own[k] = y[k];
+    own[n] = 3;
+    int sum = 0;
+    for (int k = 0; k < 8; k++) sum += own[k];
+    y[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    source = "".join(case.source for case in CASES) + OTHERS
+    return Planted(tmp_path_factory.mktemp("memcheck"), source, Memcheck())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_out_of_bounds(planted, case):
+    x, y = planted.array(N * case.nbytes), planted.array(N * case.nbytes)
+    found = planted.run(case.name, 1, N, x, y)
+    assert in_short(found) == ([("out_of_bounds", case.wrong)] if case.wrong else [])
+    for finding in found:
+        thread = N - case.ahead if case.ahead > 0 else 0
+        assert (finding.thread, finding.block, finding.warp) == (thread, 0, thread // 32)
+        assert re.match(rf"thread \({thread}, 0, 0\) of block \(0, 0, 0\) \w+ {case.nbytes} bytes", finding.text)
+
+
+def test_what_is_refused_loads_zero_and_stores_nothing(planted):
+    x, y = planted.array(4 * N, 1), planted.array(4 * N, 9)
+    planted.run("global_load_4_p40", 1, N, x, y)
+    ones, zeros = [0x01010101] * (N - 40), [0] * 40
+    assert y.copy_to_host().view(np.uint32).tolist() == ones + zeros
+    planted.run("global_store_4_m1", 1, N, x, y)
+    assert x.copy_to_host().view(np.uint32).tolist() == [7] * (N - 1) + [0x01010101]
+    planted.run("global_atomic_4_p40", 1, N, x, y)
+    assert y.copy_to_host().view(np.uint32).tolist() == [7] * (N - 41) + [0x01010101] + zeros
+
+
+def test_null(planted):
+    (found,) = planted.run("null_store", 1, 32, 0)
+    assert (found.kind, found.count, found.address) == ("null_pointer", 32, 0)
+
+
+def test_misaligned(planted):
+    assert in_short(planted.run("misaligned_load", 1, 32, planted.array(256), planted.array(128))) == [
+        ("misaligned", 16)
+    ]
+
+
+def test_freed(planted):
+    x = planted.array(128)
+    x.free()
+    (found,) = planted.run("use", 1, 32, x.address)[:1]
+    assert (found.kind, found.count, found.thread, found.address) == ("use_after_free", 32, 0, x.address)
+    assert "was there and has been freed" in found.text
+
+
+def test_freed_twice(planted):
+    x = planted.array(128)
+    x.free()
+    with pytest.raises(DeviceMemoryError):
+        x.free()
+    assert planted.notices[-1].startswith("double_free: cannot free 0x")
+
+
+def test_a_constant_is_written(planted):
+    table = planted.module.symbol("table", np.int32)
+    assert in_short(planted.run("use", 1, 4, table.address)) == [("constant_write", 4)]
+    assert not table.copy_to_host().any()
+
+
+def test_local(planted):
+    y = planted.array(128)
+    assert in_short(planted.run("local_store", 1, 32, y, 7)) == []
+    found = planted.run("local_store", 1, 32, y, 1000)
+    assert in_short(found) == [("out_of_bounds", 32)]
+    assert "writes 4 bytes of local memory" in found[0].text
+
+
+def test_a_neighbour_is_no_excuse(planted):
+    """The next allocation is farther away than the usual gap."""
+    x, _ = planted.array(256), planted.array(1 << 16)
+    assert in_short(planted.run("use", 1, 1, x.address + 256 + 2048)) == 2 * [("out_of_bounds", 1)]
+
+
+def test_a_wrong_place_is_counted_once(planted):
+    x = planted.array(256)
+    (found, other) = planted.run("use", 4, 32, x.address + 192)
+    assert (found.count, found.block, found.thread) == (4 * 16, 0, 16)
+    assert other.count == found.count

@@ -1,0 +1,170 @@
+"""racecheck: planted races, by what would have ordered them, and their clean twins."""
+
+from typing import NamedTuple
+
+import pytest
+
+from gpuprof.trace.checkers.racecheck import Racecheck
+from tests.support.planted import Planted, in_short
+
+
+class Case(NamedTuple):
+    """A kernel body (int *x, int *y; t is the thread, b the block), its launch, and the kinds that are found."""
+
+    name: str
+    body: str
+    grid: int
+    block: int
+    kinds: tuple[str, ...] = ()
+
+
+SHARED = "__shared__ {of} s[512]; "
+ROUND = "{before} s[t] = t; {sync} x[t] = s[{other}]; {after}"
+WW, RW, WR = "shared_write_write_race", "shared_read_write_race", "shared_write_read_race"
+GWW, GRW, GWR = "global_write_write_race", "global_read_write_race", "global_write_read_race"
+NEXT, IN_WARP = "(t + 1) % blockDim.x", "(t & ~31) + (t + 1) % 32"
+# name -> (what stands between a store and a load of another's, whether that is enough within a block of two warps)
+BETWEEN = {
+    "nothing": ("", False),
+    "barrier": ("__syncthreads();", True),
+    "named_barrier": ('asm volatile("bar.sync 3, 64;" ::: "memory");', True),
+    "half_a_barrier": ('if (t < 32) asm volatile("bar.sync 3, 32;" ::: "memory");', False),
+    "fence": ("__threadfence_block();", False),
+    "wide_fence": ("__threadfence();", False),
+    "warp": ("__syncwarp();", False),
+    "arrive": (
+        'if (t < 32) asm volatile("bar.arrive 2, 64;" ::: "memory");else asm volatile("bar.sync 2, 64;" ::: "memory");',
+        False,
+    ),
+}
+
+
+def _shared():
+    for of in ("unsigned char", "short", "int", "double"):
+        for name, (sync, enough) in BETWEEN.items():
+            body = SHARED.format(of=of) + f"s[t] = ({of})y[t]; {sync} x[t] = (int)s[{NEXT}];"
+            yield Case(f"between_{name}_{of.split()[-1]}", body, 1, 64, () if enough else (WR,))
+    for name, sync, enough in (
+        ("none", "", False),
+        ("all", "__syncwarp();", True),
+        ("half", "if (t % 32 < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);", False),
+        ("fence", "__threadfence_block();", False),
+        ("block", "__syncthreads();", True),
+    ):
+        for of in ("int", "volatile int"):
+            body = SHARED.format(of=of) + f"s[t] = y[t]; {sync} x[t] = s[{IN_WARP}];"
+            yield Case(f"in_warp_{name}_{of.split()[0]}", body, 2, 64, () if enough else (WR,))
+    own = SHARED.format(of="int")
+    yield Case("tiles", own + "s[t] = y[t]; __syncwarp(t % 32 < 16 ? 0xffff : 0xffff0000); x[t] = s[t ^ 5];", 2, 64)
+    yield Case("across_tiles", own + "s[t] = y[t]; __syncwarp(t % 32 < 16 ? 0xffff : 0xffff0000); x[t] = s[t ^ 16];", 2,
+               64, (WR,))  # fmt: skip
+    yield Case("own_element", own + "s[t] = y[t]; x[t] = s[t]; s[t] = 3; x[t] += s[t];", 2, 64)
+    yield Case("halves", own + "if (t < 32) { s[t] = y[t]; __syncwarp(); x[t] = s[t ^ 1]; }", 2, 64)
+    yield Case("next_turn", own + "for (int k = 0; k < 3; k++) { s[t] = y[t] + k; __syncthreads(); x[t] += s[" + NEXT
+               + "]; }", 1, 64, (RW,))  # fmt: skip
+    yield Case("next_turn_waits", own + "for (int k = 0; k < 3; k++) { s[t] = y[t] + k; __syncthreads(); x[t] += s["
+               + NEXT + "]; __syncthreads(); }", 1, 64)  # fmt: skip
+    yield Case("same_place", own + "s[0] = t; __syncthreads(); x[t] = s[0];", 1, 64, (WW,))
+    yield Case("same_place_and_value", own + "s[0] = 7; __syncthreads(); x[t] = s[0];", 1, 64)
+    yield Case("atomics", own + "if (t == 0) s[0] = 0; __syncthreads(); atomicAdd(&s[0], t); __syncthreads();"
+               "x[t] = s[0];", 1, 64)  # fmt: skip
+    yield Case("atomic_and_read", own + "if (t == 0) s[0] = 0; __syncthreads(); atomicAdd(&s[0], t); x[t] = s[0];", 1,
+               64, (WR,))  # fmt: skip
+    yield Case("bytes_beside", "__shared__ unsigned char s[512]; s[t] = y[t]; x[t] = s[t];", 1, 64)
+    yield Case("wide_over_narrow", "__shared__ int s[64]; ((char *)s)[4 * t + 3] = y[t]; __syncwarp();"
+               "x[t] = s[(t + 32) % 64];", 1, 64, (WR,))  # fmt: skip
+
+
+COPY = (
+    "unsigned to = (unsigned)__cvta_generic_to_shared(&s[t]);"
+    'asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(y + t) : "memory");'
+    'asm volatile("cp.async.commit_group;" ::: "memory");'
+)
+WAIT = 'asm volatile("cp.async.wait_group {};" ::: "memory");'
+
+
+def _copies():
+    own = SHARED.format(of="int")
+    for name, behind, kinds in (
+        ("waited", WAIT.format(0) + "x[t] = s[t];", ()),
+        ("not_waited", "x[t] = s[t];", ("async_copy_race",)),
+        ("not_waited_barrier", "__syncthreads(); x[t] = s[" + NEXT + "];", ("async_copy_race",)),
+        ("waited_too_little", WAIT.format(1) + "__syncthreads(); x[t] = s[t];", ("async_copy_race",)),
+        ("waited_no_barrier", WAIT.format(0) + "x[t] = s[" + NEXT + "];", (WR,)),
+        ("waited_barrier", WAIT.format(0) + "__syncthreads(); x[t] = s[" + NEXT + "];", ()),
+    ):
+        yield Case(f"copy_{name}", own + COPY + behind, 1, 64, kinds)
+
+
+def _global():
+    yield Case("blocks_apart", "x[b * blockDim.x + t] = y[t];", 4, 64)
+    yield Case("blocks_write", "x[t] = b;", 4, 64, (GWW,))
+    yield Case("blocks_write_same", "x[t] = 5;", 4, 64)
+    yield Case("blocks_read", "x[b * blockDim.x + t] = y[0];", 4, 64)
+    yield Case("block_reads_others", "if (b == 0) y[t] = t; else x[b * 64 + t] = y[t];", 3, 64, (GRW,))
+    yield Case("within_block", "y[t] = t; x[t] = y[" + NEXT + "];", 1, 64, (GWR,))
+    yield Case("within_block_barrier", "y[t] = t; __syncthreads(); x[t] = y[" + NEXT + "];", 1, 64)
+    yield Case("atomics_of_all", "atomicAdd(&x[0], t);", 4, 64)
+    yield Case(
+        "atomics_of_block", 'asm volatile("red.global.cta.add.u32 [%0], 1;" :: "l"(x) : "memory");', 4, 64, (GWW,)
+    )
+    last = (
+        "y[b * 64 + t] = t; {before} __syncthreads(); __shared__ int is_last;"
+        "if (t == 0) {{ {fence} is_last = atomicAdd(&x[0], 1) == gridDim.x - 1; }} __syncthreads();"
+        "if (is_last) for (int k = 0; k < gridDim.x; k++) x[64 + t] += y[k * 64 + (t + 1) % 64];"
+    )
+    for name, before, fence, kinds in (
+        ("fence", "", "__threadfence();", ()),
+        ("each_fences", "__threadfence();", "", ()),
+        ("no_fence", "", "", (GWR,)),
+        ("small_fence", "", "__threadfence_block();", (GWR,)),
+    ):
+        yield Case(f"last_block_{name}", last.format(before=before, fence=fence), 4, 64, kinds)
+    no_barrier = (
+        "y[b * 64 + t] = t; __shared__ int is_last;"
+        "if (t == 0) { __threadfence(); is_last = atomicAdd(&x[0], 1) == gridDim.x - 1; } __syncthreads();"
+        "if (is_last) for (int k = 0; k < gridDim.x; k++) x[64 + t] += y[k * 64 + (t + 1) % 64];"
+    )
+    yield Case("last_block_others_unfenced", no_barrier, 4, 64, (GWR,))
+    flag = "if (b == 0 && t == 0) {{ y[5] = 3; {release} }}if (b == 1 && t == 0) {{ {acquire} x[0] = y[5]; }}"
+    set_it, spin = "*(volatile int *)&x[9] = 1;", "while (*(volatile int *)&x[9] == 0);"
+    for name, release, acquire, kinds in (
+        ("fences", "__threadfence();" + set_it, spin + "__threadfence();", ()),
+        ("no_release", set_it, spin + "__threadfence();", (GWR,)),
+        ("no_acquire", "__threadfence();" + set_it, spin, (GWR,)),
+        ("small_release", "__threadfence_block();" + set_it, spin + "__threadfence();", (GWR,)),
+        ("small_acquire", "__threadfence();" + set_it, spin + "__threadfence_block();", (GWR,)),
+        (
+            "instructions",
+            'asm volatile("st.release.gpu.b32 [%0], 1;" :: "l"(x + 9) : "memory");',
+            'int v; do asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(v) : "l"(x + 9) : "memory"); while (!v);',
+            (),
+        ),
+        (
+            "instructions_of_block",
+            'asm volatile("st.release.cta.b32 [%0], 1;" :: "l"(x + 9) : "memory");',
+            'int v; do asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(v) : "l"(x + 9) : "memory"); while (!v);',
+            (GWR,),
+        ),
+    ):
+        yield Case(f"flag_{name}", flag.format(release=release, acquire=acquire), 2, 32, kinds)
+
+
+CASES = [*_shared(), *_copies(), *_global()]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    source = "".join(
+        f'extern "C" __global__ void {case.name}(int *x, int *y)\n'
+        f"{{ int t = threadIdx.x, b = blockIdx.x; (void)b; {case.body} }}\n"
+        for case in CASES
+    )
+    return Planted(tmp_path_factory.mktemp("racecheck"), source, Racecheck())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_planted(planted, case):
+    x, y = planted.array(4096), planted.array(4096)
+    kinds = {kind for kind, _ in in_short(planted.run(case.name, case.grid, case.block, x, y))}
+    assert kinds == set(case.kinds)

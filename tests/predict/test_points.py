@@ -1,0 +1,67 @@
+"""Points of a design space as columns, against a chip for each."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gpuprof.chips import load_chip
+from gpuprof.chips.changes import chip_with
+from gpuprof.errors import UsageError
+from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.space.points import points_of
+from gpuprof.sweep.parameters import parse_parameter
+
+
+def parameters(*texts):
+    return [parse_parameter("chip", text, "--param") for text in texts]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (),
+        ("sms=54,108",),
+        ("sms=54:60:3", "l2_mb=20,40", "latency.shared=20,30"),
+        ("clock_mhz=1000,1410,2000", "dram_gbytes_per_s=900:1800:450"),
+        ("dram_cycles=600,700", "clock_mhz=1000,2000"),
+    ],
+)
+def test_each_point_is_the_chip_that_has_its_numbers(texts):
+    chips, swept = [load_chip("a100"), load_chip("t4")], parameters(*texts)
+    found = points_of(chips, swept)
+    values = list(itertools.product(*(parameter.values for parameter in swept)))
+    names = [parameter.name for parameter in swept]
+    expected = numbers_of([chip_with(chip, dict(zip(names, row, strict=True))) for chip in chips for row in values])
+    assert found.archs == expected.archs
+    for name, column in expected.columns.items():
+        np.testing.assert_array_equal(found[name], column, name)
+
+
+def test_names_say_the_values():
+    assert points_of([load_chip("a100")], parameters("sms=54,108", "l2_mb=40")).names == (
+        "a100 (sms=54, l2_mb=40)",
+        "a100 (sms=108, l2_mb=40)",
+    )
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("sms=0,10", "sms is 0"),
+        ("wheels=4", "unknown key 'wheels'"),
+        ("sms=8:4:1", "expected FIRST:LAST:STEP, ascending"),
+        ("sms=4:8:0", "expected FIRST:LAST:STEP, ascending"),
+        ("sms=1:1000000:1", "at most 100,000"),
+    ],
+)
+def test_what_no_chip_can_have_is_refused(text, message):
+    with pytest.raises(UsageError) as caught:
+        points_of([load_chip("a100")], parameters(text))
+    assert message in str(caught.value)
+
+
+def test_ranges_have_their_last_value():
+    [ints], [floats] = (parameters(text) for text in ("sms=80:140:20", "lsu_cycles=1:2:0.25"))
+    assert ints.values == (80, 100, 120, 140)
+    assert floats.values == (1, 1.25, 1.5, 1.75, 2)

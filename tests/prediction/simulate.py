@@ -1,0 +1,78 @@
+"""Simulates the corpus: rows of truth, and which units shorten each."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
+
+from gpuprof.chips import Chip
+from gpuprof.device.api import Device
+from gpuprof.errors import GpuprofError
+from tests.prediction.chips import PREDICTED, REFERENCE, chip_named
+from tests.prediction.corpus import CASES, launches_of
+from tests.prediction.programs import TESTS
+from tests.prediction.stored import BottleneckRow, TruthRow, bottleneck_row, refused, truth_rows, whole_cycles
+from tests.prediction.truth import Traced, timed, traced
+from tests.prediction.units import doubled
+
+CARRIED_OUT: dict[str, Callable[[Device], None]] = {case.name: launches_of(case) for case in CASES} | TESTS
+CHIPS = (REFERENCE, *PREDICTED)
+
+
+class Simulated(NamedTuple):
+    """Of one name on some chips."""
+
+    truth: list[TruthRow]
+    bottlenecks: list[BottleneckRow]
+
+
+def simulate_all(
+    names: Sequence[str], chips: Sequence[str], with_units: bool = True, processes: int = 1
+) -> Iterator[Simulated]:
+    """The names in their order, each on all chips."""
+    jobs = [(name, tuple(chips), with_units) for name in names]
+    if processes == 1:
+        yield from (simulate(*job) for job in jobs)
+        return
+    with ProcessPoolExecutor(processes) as pool:
+        yield from pool.map(simulate, *zip(*jobs, strict=True))
+
+
+def simulate(name: str, chips: Sequence[str], with_units: bool) -> Simulated:
+    found = Simulated([], [])
+    for same in _by_arch(chip_named(chip) for chip in chips):
+        try:
+            batches = traced(CARRIED_OUT[name], same[0])
+        except GpuprofError as error:
+            found.truth.extend(_refused(name, chip, error) for chip in same)
+            continue
+        for chip in same:
+            try:
+                truth, bottleneck = _on(name, batches, chip, with_units)
+            except GpuprofError as error:
+                truth, bottleneck = [_refused(name, chip, error)], []
+            found.truth.extend(truth)
+            found.bottlenecks.extend(bottleneck)
+    return found
+
+
+def _refused(name: str, chip: Chip, error: GpuprofError) -> TruthRow:
+    """What a chip cannot run: its blocks do not fit, or it has no such instruction."""
+    return refused(name, chip.name, str(error).splitlines()[0])
+
+
+def _on(name: str, batches: Sequence[Sequence[Traced]], chip: Chip, with_units: bool) -> Simulated:
+    launches, units = timed(batches, chip)
+    truth = truth_rows(name, chip.name, launches)
+    if not with_units:
+        return Simulated(truth, [])
+    is_test = name in TESTS
+    shorter = {unit: whole_cycles(timed(batches, doubled(chip, unit))[0], is_test) for unit in sorted(units)}
+    return Simulated(truth, [bottleneck_row(name, chip.name, whole_cycles(launches, is_test), shorter)])
+
+
+def _by_arch(chips: Iterable[Chip]) -> list[list[Chip]]:
+    """Chips that run the same code."""
+    found: dict[str, list[Chip]] = {}
+    for chip in chips:
+        found.setdefault(chip.arch, []).append(chip)
+    return list(found.values())

@@ -1,0 +1,106 @@
+"""The tables of docs/prediction.md, from points that were judged."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from gpuprof.predict.mapping import IDENTITY, Pair, errors, fit, leave_one_out
+from tests.paths import DOCS
+from tests.prediction.judge import Judged, Point
+
+PAGE = DOCS / "prediction.md"
+BEGIN, END = "<!-- judged: begin -->", "<!-- judged: end -->"
+P90 = 0.9
+
+
+def tables(judged: Judged) -> str:
+    kernels = [point for point in judged.points if point.family != "tests"]
+    tests = [point for point in judged.points if point.family == "tests"]
+    parts = [
+        _table(
+            "what is predicted",
+            [("launch of a kernel, identity", kernels), ("test of several launches, identity", tests)],
+        ),
+        *(
+            _levels(level, pairs)
+            for level, pairs in (("command buffer", judged.buffers), ("test", judged.tests))
+            if pairs
+        ),
+        _table("family", list(_grouped(kernels, lambda point: point.family))),
+        _table("chip", list(_grouped(judged.points, lambda point: point.chip))),
+        _far(judged.points),
+        _refusals(judged),
+    ]
+    return "\n\n".join(parts)
+
+
+def _grouped(points: Sequence[Point], key: Callable[[Point], str]) -> Iterator[tuple[str, list[Point]]]:
+    for name in dict.fromkeys(map(key, points)):
+        yield name, [point for point in points if key(point) == name]
+
+
+def _table(head: str, rows: Sequence[tuple[str, Sequence[Point]]]) -> str:
+    lines = [
+        f"| {head} | points | mean error | p90 | naive: mean error | bottleneck right |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, points in rows:
+        if points:
+            found = np.array([point.error for point in points])
+            naive = np.array([point.naive_error for point in points])
+            lines.append(
+                f"| {name} | {len(points)} | {_percent(found.mean())} | {_percent(np.quantile(found, P90))} "
+                f"| {_percent(naive.mean())} | {_right(points)} |"
+            )
+    return "\n".join(lines)
+
+
+def _levels(level: str, pairs: Sequence[Pair]) -> str:
+    rows = {
+        "identity": errors(pairs, IDENTITY),
+        "fitted": errors(pairs, fit(pairs)),
+        "leave one chip out": leave_one_out(pairs, "chip"),
+        "leave one test out": leave_one_out(pairs, "test"),
+    }
+    lines = [f"| mapping of a {level} | points | mean error | p90 |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | {len(found)} | {_percent(found.mean())} | {_percent(np.quantile(found, P90))} |"
+        for name, found in rows.items()
+    ]
+    return "\n".join(lines)
+
+
+def _far(points: Sequence[Point]) -> str:
+    """The ten that are furthest off."""
+    lines = ["| furthest off | chip | simulated us | predicted us | unit named | unit that saves most |"]
+    lines.append("|---|---|---|---|---|---|")
+    for point in sorted(points, key=lambda point: -point.error)[:10]:
+        best = next(iter(point.shares), "")
+        lines.append(
+            f"| {point.name} | {point.chip} | {point.simulated:.2f} | {point.predicted:.2f} | {point.unit} | {best} |"
+        )
+    return "\n".join(lines)
+
+
+def _refusals(judged: Judged) -> str:
+    same = sum(bool(each.simulated) == bool(each.predicted) for each in judged.refusals)
+    lines = [
+        f"Of {len(judged.refusals)} pairs of a kernel and a chip that cannot run it, or is said not to, the prediction "
+        f"and the simulation agree on {same}."
+    ]
+    return "\n".join(lines)
+
+
+def _right(points: Sequence[Point]) -> str:
+    checked = [point for point in points if point.shares]
+    return f"{sum(point.is_right for point in checked)} of {len(checked)}" if checked else ""
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def with_tables(page: str, judged: Judged) -> str:
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{tables(judged)}\n{END}{after}"

@@ -1,0 +1,102 @@
+"""What predictions are held against: the same launches, simulated on every chip.
+
+A program is emulated once for each architecture and timed on all of its chips, with all rates doubled in turn: what
+happens never depends on when.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gpuprof.chips import Chip
+from gpuprof.device.api import Device
+from gpuprof.emulate.log.trace import Order, TracePiece
+from gpuprof.run.inflight import Pieces
+from gpuprof.run.session import Session
+from gpuprof.run.settings import Settings
+from gpuprof.run.settling import NO_LIMIT_CYCLES, Settler
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.machine import Machine, power_on
+from gpuprof.timing.state.result import LaunchTiming
+from tests.prediction.units import used_units
+
+
+class Timed(NamedTuple):
+    """A launch on a chip. Cycles count from power-on; `cycles` are the launch's own."""
+
+    launch: int
+    kernel: str
+    stream: int
+    start_cycle: int
+    end_cycle: int
+    cycles: int
+
+
+class Traced(NamedTuple):
+    """A launch as the timing model takes it, and its whole trace."""
+
+    grid: Grid
+    pieces: tuple[TracePiece, ...]
+
+
+class Keeper(Settler):
+    """Keeps the traces of what it times. `batches`: launches that are in flight together."""
+
+    def __init__(self, session: Session):
+        super().__init__(session.settings, session.chip, session.in_flight, session.relating)
+        self.batches: list[list[Traced]] = []
+
+    def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
+        self.in_flight.finish_emulation()
+        batch = [
+            Traced(grid, tuple(_whole(flight.pieces)))
+            for grid, flight in zip(grids, self.in_flight.flights, strict=True)
+        ]
+        self.batches.append(batch)
+        return _simulated(batch, self.machine)
+
+
+def _simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:
+    grids = [
+        replace(grid, pieces=iter(pieces), order=None, launch_cycles=machine.chip.launch_cycles)
+        for grid, pieces in batch
+    ]
+    return simulate_batch(machine, grids, Sampling(), lambda samples: None, NO_LIMIT_CYCLES)
+
+
+def _whole(pieces: Pieces) -> Iterator[TracePiece]:
+    """The whole trace of a launch that has been emulated: chunk by chunk, each to its end."""
+    pieces.order(Order())
+    for first in pieces:
+        piece = first
+        yield piece
+        while not piece.final.all():
+            pieces.order(Order(piece.first_block))
+            piece = next(pieces)
+            yield piece
+        pieces.order(Order())
+
+
+def traced(carry_out: Callable[[Device], None], chip: Chip) -> list[list[Traced]]:
+    """The launches that `carry_out` makes on a device, in batches that run together."""
+    session = Session(Settings(chip=chip), chip)
+    session.settling = keeper = Keeper(session)
+    carry_out(Device(session, chip))
+    session.finish()
+    return keeper.batches
+
+
+def timed(batches: Sequence[Sequence[Traced]], chip: Chip) -> tuple[list[Timed], set[str]]:
+    """The launches on a chip of the same architecture with cold caches, and the units that they may wait for."""
+    machine = power_on(chip)
+    found: list[Timed] = []
+    units: set[str] = set()
+    for batch in batches:
+        for (grid, _), timing in zip(batch, _simulated(batch, machine), strict=True):
+            launch = grid.launch
+            cycles = timing.start_cycle, timing.end_cycle, timing.cycles
+            found.append(Timed(launch.index, launch.function.display, launch.stream, *cycles))
+            units |= used_units(machine.programs.of(launch.module).inst, timing)
+    return sorted(found), units

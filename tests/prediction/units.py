@@ -1,0 +1,73 @@
+"""What twice the rate of a unit changes in a chip that is simulated.
+
+The bottleneck of a simulation is the unit whose doubled rate shortens it most. The units are those that predictions
+name (gpuprof/predict/doubled.py).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from gpuprof.chips import Chip, altered
+from gpuprof.chips.model import field_of
+from gpuprof.isa.stalls import INDEX
+from gpuprof.predict.doubled import UNITS
+from gpuprof.timing.state.layout import PORTS
+from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.static import ATOMIC, REDUCTION
+
+SELECTED = INDEX["selected"]
+
+
+def _value(chip: Chip, name: str) -> float:
+    table, _, entry = name.rpartition(".")
+    return getattr(chip, table)[entry] if table else getattr(chip, name)
+
+
+def _within(name: str, value: float) -> float:
+    """The value, or the nearest that a chip file may say."""
+    field = field_of(name)
+    value = min(max(value, field.low), field.high)
+    return int(value) if field.kind == "int" else value
+
+
+def changes(chip: Chip, unit: str) -> dict[str, float]:
+    found = {name: _within(name, 2 * _value(chip, name)) for name in UNITS[unit].rates}
+    found |= {name: _within(name, _value(chip, name) / 2) for name in UNITS[unit].times}
+    if "l2_spread_cycles" in found:
+        # The nearest SM keeps the shortest way that a chip file may say.
+        room = found["l2_near_cycles"] - field_of("l2_near_cycles").low
+        found["l2_spread_cycles"] = int(min(found["l2_spread_cycles"], room))
+    return found
+
+
+def doubled(chip: Chip, unit: str) -> Chip:
+    """The chip with a unit of twice the rate."""
+    name = f"{chip.name} with twice the {unit}"
+    return replace(altered(chip, changes(chip, unit), name), name=name)
+
+
+# The pipe whose instructions take a unit.
+_UNIT_OF_PORT = {
+    "alu": "alu",
+    "fma": "fma",
+    "fp64": "fp64",
+    "half": "half",
+    "xu": "xu",
+    "tensor": "tensor",
+    "lsu": "lsu",
+}
+
+
+def used_units(inst: np.ndarray, timing: LaunchTiming) -> set[str]:
+    """The units that a launch can wait for: doubling another one changes nothing. `inst`: layout.INSTRUCTION."""
+    executed = inst[timing.ledger[:, SELECTED] > 0]
+    ports = {PORTS[port] for port in np.unique(executed["port"])}
+    used = {"issue", "latency", "launch"} | {_UNIT_OF_PORT[port] for port in ports & _UNIT_OF_PORT.keys()}
+    if timing.l2_sectors:
+        used |= {"link", "slice", "tlb"}
+    if timing.dram_read_nbytes + timing.dram_write_nbytes:
+        used.add("dram")
+    if np.isin(executed["kind"], (ATOMIC, REDUCTION)).any():
+        used.add("atomic")
+    return used

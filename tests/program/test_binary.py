@@ -1,0 +1,65 @@
+"""Executables that another compiler has built."""
+
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpuprof.errors import UsageError
+from gpuprof.program.binary import is_binary, library_name
+from tests.program.hosts import WHY_NOT
+
+SOURCE = Path(__file__).parent / "sources" / "symbols.cu"
+HEAD = struct.Struct("<16sHHIQQQIHHHHHH")
+SECTION = struct.Struct("<IIQQQQIIQQ")
+
+
+def executable(*names):
+    """An ELF file that has empty sections of these names, and nothing else."""
+    text = b"\0" + b"".join(name.encode() + b"\0" for name in (*names, ".shstrtab"))
+    ident = b"\x7fELF\x02\x01\x01" + bytes(9)
+    n = len(names) + 2
+    head = HEAD.pack(ident, 2, 62, 1, 0, 0, HEAD.size + len(text), 0, HEAD.size, 0, 0, SECTION.size, n, n - 1)
+    sections = [bytes(SECTION.size)]
+    for name in names:
+        sections.append(SECTION.pack(text.index(name.encode()), 1, 0, 0, HEAD.size, 0, 0, 0, 1, 0))
+    sections.append(SECTION.pack(text.index(b".shstrtab"), 3, 0, 0, HEAD.size, len(text), 0, 0, 1, 0))
+    return head + text + b"".join(sections)
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        (executable(".nv_fatbin"), "the CUDA runtime is linked in, where gpuprof cannot reach it"),
+        (executable(".text"), "an executable without CUDA's runtime; gpuprof runs what `nvcc -cudart shared` builds"),
+        (executable(".text")[:80], "a damaged executable"),
+    ],
+)
+def test_executables_that_do_not_run(content, told, tmp_path):
+    path = tmp_path / "app"
+    path.write_bytes(content)
+    assert is_binary(path)
+    with pytest.raises(UsageError, match=told):
+        library_name(path)
+
+
+def test_a_source_is_no_executable(tmp_path):
+    assert not is_binary(SOURCE)
+    assert not is_binary(tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+@pytest.mark.skipif(shutil.which("nvcc") is None or shutil.which("g++") is None, reason="there is no nvcc with a g++")
+def test_what_nvcc_has_built_runs_and_is_recorded(tmp_path):
+    flags = ["-cudart", "shared", "-gencode", "arch=compute_80,code=compute_80"]
+    built = subprocess.run(["nvcc", *flags, str(SOURCE), "-o", str(tmp_path / "app")], capture_output=True, text=True)
+    if built.returncode:
+        pytest.skip(f"nvcc does not build here: {built.stderr[-300:]}")
+    command = [sys.executable, "-m", "gpuprof", "collect", "./app", "-o", "app.gprec", "--", "3000"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert "PASS counted 192, time\n" in done.stdout and done.returncode == 0, done.stderr
+    assert (tmp_path / "app.gprec").is_file()

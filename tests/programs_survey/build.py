@@ -1,0 +1,39 @@
+"""`python -m tests.programs_survey.build FLAGS... SOURCES...`: builds a program's host and device code; nothing runs.
+
+The flags are those of `gpuprof run`.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from gpuprof.chips import load_chip
+from gpuprof.errors import CompileError, GpuprofError
+from gpuprof.program.build import CUDA_SUFFIXES, HostOptions, build_program
+from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build
+from gpuprof.run.program import STANDARD
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("-I", dest="include_dirs", action="append", default=[])
+    parser.add_argument("-D", dest="defines", action="append", default=[])
+    parser.add_argument("--std", dest="standard", default=STANDARD)
+    parser.add_argument("sources", nargs="+", type=Path)
+    given = parser.parse_args()
+    include_dirs, defines = tuple(given.include_dirs), tuple(given.defines)
+    arch = load_chip(DEFAULT_CHIP).arch
+    options = BuildOptions(include_dirs, defines, standard=given.standard)
+    try:
+        build_program(given.sources, HostOptions(include_dirs, defines, given.standard, options.optimize), arch)
+        for path in given.sources:
+            if path.suffix in CUDA_SUFFIXES:
+                build(path, arch=arch, options=options)
+    except GpuprofError as error:
+        print(error, error.diagnostics if isinstance(error, CompileError) else "", sep="\n", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

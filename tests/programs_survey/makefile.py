@@ -1,0 +1,62 @@
+"""How a suite's own Makefile builds and runs a program, read from what `make -n run` would do."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+WITH_A_WORD = ("-I", "-D", "-o", "-x", "-arch", "-gencode", "-Xcompiler", "-Xptxas", "-include", "-ccbin")
+COMPILERS = ("nvcc", "gcc", "g++", "cc", "c++", "clang", "clang++")
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+CONTROL = re.compile(r"[;&|]+")
+
+
+class Recipe(NamedTuple):
+    """`folder`: where the program is built and run. `arguments`: of its first run."""
+
+    folder: Path
+    sources: tuple[str, ...]
+    include_dirs: tuple[str, ...]
+    defines: tuple[str, ...]
+    standard: str
+    arguments: tuple[str, ...]
+
+
+def read_recipe(folder: Path) -> Recipe:
+    """The recipe of a folder with a Makefile. Nothing of it is executed."""
+    told = subprocess.run(["make", "-n", "-B", "run"], cwd=folder, capture_output=True, text=True, timeout=60)
+    return parse_recipe(folder, told.stdout)
+
+
+def parse_recipe(folder: Path, told: str) -> Recipe:
+    """`told`: what `make -n -B run` prints."""
+    sources, include_dirs, defines, standard, arguments = [], [], [], "", None
+    for line in told.replace("\\\n", " ").splitlines():
+        for command in CONTROL.split(line):
+            words = _words(command)
+            if words and Path(words[0]).name in COMPILERS:
+                flags = iter(words[1:])
+                for word in flags:
+                    if word in WITH_A_WORD:
+                        word += next(flags, "")
+                    if word.startswith("-I"):
+                        include_dirs.append(word[2:])
+                    elif word.startswith("-D"):
+                        defines.append(word[2:])
+                    elif word.startswith(("-std=", "--std=")):
+                        standard = word.split("=")[1].replace("gnu", "c")
+                    elif word.endswith(SOURCES) and not word.startswith("-"):
+                        sources.append(word)
+            elif words and words[0].startswith("./") and arguments is None:
+                arguments = tuple(words[1:])
+    return Recipe(
+        folder, *(tuple(dict.fromkeys(each)) for each in (sources, include_dirs, defines)), standard, arguments or ()
+    )
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []

@@ -1,0 +1,67 @@
+"""The survey's own parts, on texts and folders made here; no suite is needed."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.programs_survey.draw import drawn, folders, foreign_library, library_of
+from tests.programs_survey.judge import Verdict, judge
+from tests.programs_survey.limits import run_limited
+from tests.programs_survey.makefile import Recipe, parse_recipe
+
+TOLD = """\
+nvcc  -std=c++17 -Xcompiler -Wall -arch=sm_60 -I../include -DN=64 -O3 -c main.cu -o main.o
+g++ --std=gnu++14 -I ../include -D "NAME=a b" -c io.cpp \\
+  -o io.o
+nvcc -std=c++17 main.o io.o -o main ; echo built
+./main 100 ../data/x.bmp
+./main 200 other
+"""
+
+
+def test_a_recipe_is_what_make_would_do():
+    assert parse_recipe(Path("p"), TOLD) == Recipe(
+        Path("p"), ("main.cu", "io.cpp"), ("../include",), ("N=64", "NAME=a b"), "c++17", ("100", "../data/x.bmp")
+    )
+
+
+@pytest.mark.parametrize(
+    "output, code, verdict",
+    [
+        ("time 3 ms\nPASS\n", 0, Verdict("passes", "PASS")),
+        ("PASS\nFAIL at 3\n", 0, Verdict("wrong", "FAIL at 3")),
+        ("errors: 0\nTest passed\n", 0, Verdict("passes", "Test passed")),
+        ("0 mismatches, failed: 0\n", 0, Verdict("nothing", "")),
+        ("12 mismatches\n", 0, Verdict("wrong", "12 mismatches")),
+        ("checksum 7\n", 0, Verdict("nothing", "")),
+        ("PASS\n", 1, Verdict("wrong", "exit code 1")),
+    ],
+)
+def test_verdicts(output, code, verdict):
+    assert judge(output, code) == verdict
+
+
+def test_a_draw_is_the_same_every_time():
+    names = [f"p{index}" for index in range(50)]
+    assert drawn(names, 5, 1) == drawn(list(reversed(names)), 5, 1) == ["p12", "p16", "p23", "p41", "p8"]
+    assert drawn(names, 5, 2) != drawn(names, 5, 1)
+    assert drawn(["b", "a"], 5, 1) == ["a", "b"]
+
+
+def test_programs_with_foreign_libraries_are_left_out(tmp_path):
+    for name, text in (("a-cuda", "#include <cublas_v2.h>\n"), ("b-cuda", '#include "my.h"\n'), ("c-omp", "")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "main.cu").write_text(text)
+    found = folders(tmp_path)
+    assert [(path.name, foreign_library(path)) for path in found] == [("a-cuda", "cuBLAS"), ("b-cuda", "")]
+    assert library_of("hip/hip_runtime.h") == "HIP"
+
+
+def test_limits(tmp_path):
+    ended = run_limited([sys.executable, "-c", "print('out'); raise SystemExit(3)"], tmp_path, 20, 4)
+    assert (ended.code, ended.output) == (3, "out\n")
+    ended = run_limited([sys.executable, "-c", "while True: pass"], tmp_path, 1, 4)
+    assert (ended.code, ended.output) == (None, "")
+    ended = run_limited([sys.executable, "-c", "bytearray(8 << 30)"], tmp_path, 20, 4)
+    assert ended.code == 1 and "MemoryError" in ended.output

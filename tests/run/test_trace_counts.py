@@ -1,0 +1,107 @@
+"""What is counted of traces: accesses by instruction against the emulator's own counters, reuse distances against
+definitions.
+"""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuprof.records.reader import read_recording
+from gpuprof.records.writer import RecordWriter
+from gpuprof.run.counted.reuse import DeviceStream, bins_of, least_of_bin
+from gpuprof.timing.sampling.configuration import Sampling
+from tests.support.running import run_file, run_source
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+BLOCKS = Sampling(counters=("blocks",))
+
+
+def counted(tmp_path, run, *what):
+    output = tmp_path / "counted.gprec"
+    with RecordWriter(output) as recorder:
+        run(*what, recorder=recorder, sampling=BLOCKS)
+    return read_recording(output).launches
+
+
+def histogram(rows, scope):
+    return {int(row["least_lines"]): tuple(int(n) for n in list(row)[3:]) for row in rows if row["scope"] == scope}
+
+
+@pytest.mark.parametrize(
+    ("source", "launch"),
+    [
+        ("transpose.cu", "coalesced<<<(4, 4), (32, 8)>>>(out: f32[128,128], in: f32[128,128]=random, 128)"),
+        ("histogram.cu", "shared_atomics<<<8, 256>>>(data: u32[4096]=random, 4096, bins: u32[64])"),
+        ("mandelbrot.cu", "mandelbrot<<<(4, 4), (16, 8)>>>(i32[32,64], 64, 32, 20)"),
+    ],
+)
+def test_accesses_are_the_emulators(tmp_path, source, launch):
+    """Lines, sectors, lanes and passes, which the emulator counts as it executes."""
+    found = counted(tmp_path, run_file, SAMPLES / source, launch)[0]
+    by_pc = {row["pc"]: row for row in found.counters}
+    assert len(found.access_counters)
+    for row in found.access_counters:
+        own = by_pc[row["pc"]]
+        assert row["accesses"] <= own["inst_executed"]
+        assert row["lanes"] == own["thread_inst_executed_pred_on"]
+        assert row["lines"] == own["l1_tag_requests_global"]
+        if row["lines"]:
+            assert row["sectors"] == own["l2_sectors_global"]
+        else:
+            assert row["wavefronts"] == own["l1_wavefronts_shared"] or not own["l1_wavefronts_shared"]
+    assert set(by_pc) >= set(found.access_counters["pc"].tolist())
+
+
+PASSES = """
+__global__ void twice(const float *x, float *y)
+{
+    float a = x[threadIdx.x], b = x[threadIdx.x + 32], c = ((volatile const float *)x)[threadIdx.x];
+    ((volatile float *)y)[2 * threadIdx.x] = a + b + c;
+}
+"""
+
+
+def test_distances_of_one_warp(tmp_path):
+    """It reads lines 0 and 1 of x, line 0 again, and half of the words of two lines of y."""
+    found = counted(tmp_path, run_source, tmp_path, PASSES, "twice<<<1, 32>>>(x: f32[64], y: f32[64])")[0]
+    first, second = (4, 16, 8), (1, 4, 0)  # four lines for the first time, then one line of four sectors
+    assert histogram(found.reuse_distances, 0) == {-1: first, 1: second}
+    assert histogram(found.reuse_distances, 1) == {-1: (2, 8, 0), 1: second}
+    assert histogram(found.reuse_distances, 2) == {-1: (4, 0, 0)}
+    (store,) = (row for row in found.access_counters if row["partial_sectors"])
+    assert (store["accesses"], store["partial_sectors"], store["partial_requests"]) == (1, 8, 2)
+
+
+def test_a_launch_finds_what_the_one_before_left(tmp_path):
+    launches = "saxpy<<<2, 64>>>(128, 2.0, x: f32[128], y: f32[128])", "saxpy<<<2, 64>>>(128, 2.0, x, y)"
+    first, second = counted(tmp_path, run_file, SAMPLES / "saxpy.cu", *launches).values()
+    assert histogram(first.reuse_distances, 0)[-1][0] == 8  # of x and y
+    assert -1 not in histogram(second.reuse_distances, 0)
+    assert sum(lines for lines, _, _ in histogram(second.reuse_distances, 0).values()) == 12
+
+
+def test_bins():
+    """Each distance is in the bin whose least distance is the largest that is not above it."""
+    distances = np.concatenate([np.arange(-1, 5000), 2 ** np.arange(20, 50), 2 ** np.arange(20, 50) - 1])
+    bins = bins_of(distances)
+    least = np.array([least_of_bin(int(number)) for number in bins])
+    above = np.array([least_of_bin(int(number) + 1) for number in bins])
+    assert ((least <= distances) & (distances < above)).all()
+    assert [least_of_bin(number) for number in range(16)] == [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24]
+
+
+def test_a_long_stream_is_sampled():
+    """Of 3,000 lines in turn, 100 times, each is 2,999 lines away: those that are looked at say so within a tenth."""
+    stream, seen = DeviceStream(), Counter()
+    for _ in range(100):
+        line = np.arange(3000)
+        times = 1 << stream.rate_bits
+        line = line[stream.chosen(line)]
+        for distance in stream.take(line).tolist():
+            seen[distance] += times
+    assert stream.rate_bits == 4
+    assert abs(seen.total() / 300_000 - 1) < 0.1
+    assert all(distance == -1 or abs(distance / 2999 - 1) < 0.1 for distance in seen)
+    assert seen[-1] == 3000

@@ -1,0 +1,52 @@
+"""Kernels of CUDA C++ under a checker: all of a file are compiled at once, and each runs alone, without timing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Observer, Settings
+from gpuprof.run.tracing import Attached
+from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.tables import Finding
+
+
+class _Notes(Observer):
+    def __init__(self, notices: list[str]):
+        self.notice = notices.append
+
+
+class Planted:
+    """The kernels of one source, and the GPU that they run on. `notices`: what its user is told."""
+
+    def __init__(self, folder: Path, source: str, *checkers: TraceGenerator):
+        path = folder / "planted.cu"
+        path.write_text(source)
+        self.checkers, self.notices = checkers, []
+        self.device = open_device(
+            Settings(is_timed=False, traces=tuple(map(Attached, checkers)), observer=_Notes(self.notices))
+        )
+        self.module = self.device.load(path)
+
+    def array(self, nbytes: int, value: int = 0):
+        return self.device.to_device(np.full(nbytes, value, np.uint8))
+
+    def run(self, name: str, grid: int, block: int, *arguments) -> list[Finding]:
+        """What the checkers find in one launch. Arguments are arrays, addresses and integers."""
+        module, function = self.module[name].module, self.module[name].function
+        params = bytearray(sum(param.nbytes for param in function.params))
+        for param, given in zip(function.params, arguments, strict=True):
+            number = getattr(given, "address", given)
+            params[param.offset : param.offset + param.nbytes] = number.to_bytes(param.nbytes, "little", signed=True)
+        config = LaunchConfig((grid, 1, 1), (block, 1, 1))
+        number = self.device.executor.n_launches
+        launch = checked_launch(self.device.chip, number, module, function, config, bytes(params), name)
+        self.device.submit(launch)
+        return [finding for checker in self.checkers for finding in checker.results[-1].findings]
+
+
+def in_short(findings: Sequence[Finding]) -> list[tuple[str, int]]:
+    """Kinds and how often they happened."""
+    return sorted((finding.kind, finding.count) for finding in findings)
