@@ -111,10 +111,10 @@ def command(
     traces: tuple[str, ...],
     no_accesses: bool,
     rules: str | None,
-    waits_for_start: bool,
     error_exitcode: int,
     limit: int,
     suppressions: str | None,
+    waits_for_start: bool,
     save_stream: bool,
     wanted,
     output: Path | None,
@@ -220,10 +220,9 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    from gpuprof.program.binary import is_binary
-    from gpuprof.run.program import check_sources, is_host_source, is_source, is_whole_program
+    from gpuprof.run.program import check_sources, is_executable, is_host_source, is_source, is_whole_program
 
-    if is_binary(file) and not others:
+    if is_executable(file) and not others:
         return (file,)
     sources = (file, *map(Path, others))
     has_more = len(sources) > 1 and all(map(is_source, sources))

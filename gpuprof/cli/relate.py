@@ -37,6 +37,7 @@ def command(display: Display, file: Path, measure: int | None):
     from gpuprof.isa.printing.printable import printable
 
     with Terminal(display) as terminal:
+        measured, how = None, "each launch as long as it was"
         with reading(file) as db:
             tasks, numbers = read_tasks(db), host_launches(db)
             found = [
@@ -45,7 +46,15 @@ def command(display: Display, file: Path, measure: int | None):
                 if launch_of(tasks, pair.source) in numbers and launch_of(tasks, pair.target) in numbers
             ][: measure or USUAL]
             path = critical_path(db, tasks)
-            measured = _measured(file, tasks, numbers, found, db) if measure else None
+            if measure:
+                from gpuprof.run.relaxed import measure_stream
+                from gpuprof.saved.read import read_stream
+
+                chosen = [
+                    tuple(numbers[launch_of(tasks, task)] for task in (pair.source, pair.target)) for pair in found
+                ]
+                measured, how = measure_stream(read_stream(file), chosen), "each launch alone on the chip"
+                path = critical_path(db, tasks, measured.alone)
         if not found:
             terminal.say("no two launches wait for each other without need")
         for place, pair in enumerate(found):
@@ -54,8 +63,6 @@ def command(display: Display, file: Path, measure: int | None):
             if measured:
                 text += f"; {verdict(measured.each[place])}"
             terminal.say(printable(text))
-        how = "each launch alone on the chip" if measured else "each launch as long as it was"
-        path = measured.path if measured else path
         chain = " -> ".join(named(tasks, task) for task in path.tasks)
         terminal.say(printable(f"longest chain of needs, {how}: {path.cycles:,} cycles: {chain}"))
         if measured:
@@ -74,37 +81,3 @@ def verdict(measured) -> str:
     if measured.withdrawn:
         return f"withdrawn: {measured.withdrawn}"
     return f"measured: {measured.gain_cycles:,} cycles gained, the same bytes"
-
-
-def _measured(file: Path, tasks, numbers: dict[int, int], found: list, database):
-    from typing import NamedTuple
-
-    from gpuprof.correlate.tasks.queries import critical_path
-    from gpuprof.relate.critical import Path as Chain
-    from gpuprof.run.relaxed import Measured, alone, listed, measure, run_stream
-    from gpuprof.run.replay import chip_of
-    from gpuprof.run.settings import Settings
-    from gpuprof.saved.read import read_stream
-
-    class Result(NamedTuple):
-        cycles: int
-        each: list[Measured]
-        path: Chain
-
-    stream = read_stream(file)
-    settings = Settings(chip=chip_of(stream), max_cycles=stream.header.max_cycles)
-    commands = listed(stream)
-    usual = run_stream(stream, settings, commands)
-    each = [
-        measure(
-            stream,
-            settings,
-            commands,
-            usual,
-            numbers[launch_of(tasks, pair.source)],
-            numbers[launch_of(tasks, pair.target)],
-        )
-        for pair in found
-    ]
-    cycles = alone(stream, settings, commands)
-    return Result(usual.cycles, each, critical_path(database, tasks, cycles))

@@ -13,6 +13,7 @@ from gpuprof.base.stages import counted, stage
 from gpuprof.correlate.advice.rules import advise, fill_costs
 from gpuprof.correlate.api_calls import fill_api_calls
 from gpuprof.correlate.checked import check_recording
+from gpuprof.correlate.live_registers import live_rows
 from gpuprof.correlate.program_tables import (
     frame_rows,
     function_rows,
@@ -131,6 +132,7 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
     insert(database, "sources", ((numbers[path], path, text) for path, text in sources.items()))
     insert(database, "functions", (row for code in codes for row in function_rows(code)))
     insert(database, "instructions", (row for code in codes for row in instruction_rows(code, numbers)))
+    insert(database, "live_registers", (row for code in codes for row in live_rows(code)))
     insert(database, "inline_frames", (row for code in codes for row in frame_rows(code, numbers)))
     insert(database, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
     insert(

@@ -3,7 +3,8 @@
 Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters, stalls and their lengths, causes,
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
-relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs.
+relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs;
+live registers.
 """
 
 VERSION = 6
@@ -56,6 +57,10 @@ CREATE TABLE instructions (
     access_nbytes INTEGER NOT NULL, -- per lane
     precision TEXT NOT NULL,   -- of its arithmetic: f64, f32, f16, bf16, tensor_f16 and so on, int, special (divisions, roots, transcendental functions); '' = none
     thread_operations INTEGER NOT NULL -- arithmetic operations that a thread does in it: a fused multiply-add does 2
+);
+CREATE TABLE live_registers (  -- of a thread, on the way of any launch; none for profiles of cards
+    pc INTEGER PRIMARY KEY REFERENCES instructions, -- before it is executed
+    registers INTEGER NOT NULL -- 32-bit registers that hold a value which may still be read
 );
 CREATE TABLE inline_frames (   -- call sites of inlined code, depth 1 = direct caller
     pc INTEGER NOT NULL REFERENCES instructions, -- of the inlined instruction

@@ -57,6 +57,7 @@ class AddressSpace:
         self._grows = arena is None
         self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8) if arena is None else arena
         self._live: list[Allocation] = []  # ascending
+        self._new: list[Allocation] = []  # since `take_new`
         self._freed: dict[int, Allocation] = {}  # by address, for the message of a double free
         self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
         self._top = GLOBAL_BASE  # end of the allocations
@@ -86,6 +87,18 @@ class AddressSpace:
         """The live allocations, ascending."""
         return tuple(self._live)
 
+    def at(self, address: int) -> Allocation | None:
+        """The live allocation that an address lies in; one of no bytes has that of its start."""
+        index = self._index_at(address)
+        if index < 0 or address >= max(self._live[index].end, self._live[index].address + 1):
+            return None
+        return self._live[index]
+
+    def take_new(self) -> list[Allocation]:
+        """What was allocated since this was asked for last, in that order, and is live."""
+        new, self._new = self._new, []
+        return [each for each in new if self.at(each.address) is each]
+
     def keep_apart(self, nbytes: Iterable[int]) -> None:
         """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
         assert not self._live, "a gap has the length that it was made with"
@@ -105,6 +118,7 @@ class AddressSpace:
         self._clear(address, nbytes)
         allocation = Allocation(address, nbytes, name)
         insort(self._live, allocation)
+        self._new.append(allocation)
         self._freed.pop(address, None)
         self.used_nbytes += nbytes
         self._bounds = None

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gpuprof.emulate.bulk import operations, tiles
-from gpuprof.emulate.core.graph import BasicBlock, Graph
+from gpuprof.emulate.core.graph import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
@@ -19,6 +19,7 @@ from gpuprof.emulate.together import barriers, cluster, control, mbarrier, servi
 from gpuprof.emulate.together.control import End, build_fall
 from gpuprof.emulate.together.rendezvous import Members, members_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
+from gpuprof.isa.flow import BasicBlock
 from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of
 from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
 from gpuprof.isa.row import Opcode
@@ -95,7 +96,7 @@ class CompiledModule:
     """Blocks by index, each built when first asked for; `pool` grows with them."""
 
     def __init__(self, code: np.ndarray, load_base: int, const_base: int):
-        self.graph = Graph(code)
+        self.graph = OrderedGraph(code)
         self.env = Env(self.graph, Pool(), load_base, const_base)
         self.blocks: dict[int, Block] = {}
         self.ranks: dict[int, int] = {}

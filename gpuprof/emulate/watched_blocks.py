@@ -4,10 +4,10 @@ from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from gpuprof.emulate.blocks import Block, CompiledModule, build_op
-from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.watch.executed import Site
 from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.emulate.watch.wrap import site_of, watched
+from gpuprof.isa.flow import BasicBlock
 
 
 class WatchedBlocks:

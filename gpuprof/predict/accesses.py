@@ -72,9 +72,9 @@ def assumed(warps, lanes, lines, sectors, ideal) -> dict[str, np.ndarray]:
     excess = np.maximum(sectors - ideal, 0)
     partial = np.where(sectors >= 2 * ideal, np.where(excess > 0, sectors, 0), np.minimum(sectors, 2 * excess))
     return {
-        "wavefronts": warps,
+        "wavefronts": warps.copy(),
         "tag_passes": np.maximum(lines / TAG_BANKS, np.minimum(warps, lines)),
-        "tag_lookups": lines,
+        "tag_lookups": lines.copy(),
         "conflicts": np.where(sectors > 0, np.maximum(warps, lanes / np.maximum(sectors * SECTOR_WORDS, 1) * warps), 0),
         "partial_sectors": partial,
         "partial_requests": np.where(partial > 0, np.minimum(lines, partial), 0),

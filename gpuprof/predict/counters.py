@@ -13,6 +13,7 @@ from gpuprof.chips.model import LINE_NBYTES, described
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.row import Opcode
 from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted, reused, together
+from gpuprof.predict.registers import Instruction, Reads, reads_of
 
 MANY_LINES = 1 << 40
 
@@ -29,6 +30,10 @@ class Executed:
     lines: np.ndarray  # 128-byte lines asked for, of global memory
     sectors: np.ndarray  # 32-byte sectors of global and local memory
     shared: np.ndarray  # wavefronts of shared memory
+    even: np.ndarray  # words of the register file that one execution reads from the bank of even registers
+    odd: np.ndarray
+    even_left: np.ndarray  # of these, what the reuse cache does not have behind the instruction before
+    odd_left: np.ndarray
     wavefronts: np.ndarray  # passes of global accesses through the banks
     tag_passes: np.ndarray
     tag_lookups: np.ndarray
@@ -64,6 +69,7 @@ class LaunchCounters:
     warps: int
     atomic_lines: int  # lines that are written, at most
     metrics: dict[str, float]
+    footprint_lines: float  # distinct lines; 0 where they were not counted
     reuse: Reuse  # loads and stores, the launches before and all SMs in one stream
     reuse_before: Reuse  # of the launches before
     reuse_of_blocks: Reuse  # loads of each block by itself
@@ -113,6 +119,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
         int(metrics["warps_launched"]),
         _written_lines(db, launch),
         metrics,
+        float(reused(db, launch, "launch").lines.sum()),
         reused(db, launch, "device"),
         before,
         reused(db, launch, "block"),
@@ -126,21 +133,25 @@ def _executed(db, launch) -> tuple[Executed, tuple[Opcode, ...]]:
     rows = db.execute(
         "SELECT c.pc, i.opcode, c.inst_executed, COALESCE(l.cycles, 0), c.thread_inst_executed_pred_on, "
         "c.l1_tag_requests_global, c.l2_sectors_global + c.l2_sectors_local, c.l1_wavefronts_shared, "
-        "c.l2_sectors_global_ideal FROM counters c JOIN instructions i USING (pc) "
+        "c.l2_sectors_global_ideal, i.text, f.registers FROM counters c JOIN instructions i USING (pc) "
+        "JOIN functions f USING (function) "
         "LEFT JOIN ledger l ON l.launch = c.launch AND l.pc = c.pc AND l.reason = 0 WHERE c.launch = ? ORDER BY c.pc",
         (launch,),
     ).fetchall()
     names = sorted({row[1] for row in rows})
     number = {name: place for place, name in enumerate(names)}
-    pcs, opcodes, *columns = list(zip(*rows, strict=True)) if rows else [()] * 9
+    pcs, opcodes, *columns = list(zip(*rows, strict=True)) if rows else [()] * 11
+    *columns, texts, registers = columns
     warps, slots, lanes, lines, sectors, shared, ideal = (np.array(column, float) for column in columns)
+    code = [Instruction(BY_NAME[name], *rest) for name, *rest in zip(opcodes, texts, registers, strict=True)]
+    reads = np.array(reads_of(code), float).reshape(-1, len(Reads._fields)).T
     found = assumed(warps, lanes, lines, sectors, ideal)
     known = counted(db, launch)
     for place, pc in enumerate(pcs):
         for name, value in zip(COLUMNS, known.get(pc, ()), strict=False):
             found[name][place] = value
     ops = np.array([number[name] for name in opcodes], np.int64)
-    executed = Executed(np.array(pcs, np.int64), ops, warps, slots, lanes, lines, sectors, shared, **found)
+    executed = Executed(np.array(pcs, np.int64), ops, warps, slots, lanes, lines, sectors, shared, *reads, **found)
     return executed, tuple(BY_NAME[name] for name in names)
 
 

@@ -17,17 +17,20 @@ from gpuprof.predict.units.latency import Latency, latency
 from gpuprof.predict.units.link import link
 from gpuprof.predict.units.lsu import address, lsu
 from gpuprof.predict.units.pipes import pipes
+from gpuprof.predict.units.register_file import register_file
 from gpuprof.predict.units.slices import atomic, slices
 from gpuprof.predict.work import Work
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """float64 (chips,), of a wave of blocks. `alone`: cycles of one of them without others; `busy_sm` and `busy_chip`:
-    of each unit of the fullest SM and of those that all SMs share, by its name.
+    """float64 (chips,), of a wave of blocks. `alone`: cycles of one of them without others, for `own` of which it keeps
+    its busiest unit; `busy_sm` and `busy_chip`: of each unit of the fullest SM and of those that all SMs share, by its
+    name.
     """
 
     alone: np.ndarray
+    own: np.ndarray
     busy_sm: dict[str, np.ndarray]
     busy_chip: dict[str, np.ndarray]
 
@@ -68,7 +71,7 @@ class Demands:
 
 def demands(work: Work, traffic: Traffic) -> Demands:
     return Demands(
-        {"issue": issue(work), **pipes(work), "address": address(work)},
+        {"issue": issue(work), "registers": register_file(work), **pipes(work), "address": address(work)},
         {"lsu": lsu(work), "link": link(work, traffic)},
         {
             "slice": slices(work, traffic),
@@ -88,12 +91,12 @@ def model(work: Work) -> Modelled:
     # Blocks of the next wave start as those before them end, so a unit of all SMs goes on from wave to wave.
     chip = fits.waves * full.on_chip + last.on_chip
     cycles = np.maximum(fits.waves * full.on_sm + rest * last.on_sm, chip)
-    first = [np.where(several, a, b) for a, b in ((full.alone, last.alone), (busiest(full), busiest(last)))]
-    cycles += np.minimum(*first) / waits.rounds
-    alone = fits.waves * full.alone + rest * last.alone
+    others = [np.maximum(busiest(wave) - wave.own, 0) for wave in (full, last)]
+    cycles += np.minimum(full.alone, np.where(several, *others)) / waits.rounds
+    without = fits.waves * full.alone + rest * last.alone
     # What the distributor takes to start one block after the other, they wait that much less for units.
     starts = np.where(rest, fits.left, at_a_time) * chips["distributor_cycles"]
-    cycles += np.maximum(0, starts - np.maximum(0, cycles - alone))
+    cycles += np.maximum(0, starts - np.maximum(0, cycles - without))
     cycles = np.maximum(cycles, work.counters.blocks * chips["distributor_cycles"] + full.alone)
     first_warps = np.minimum(work.counters.blocks, at_a_time)[0] * work.block_warps[0]
     start = chips["grid_overhead_cycles"]
@@ -106,11 +109,22 @@ def busiest(blocks: Blocks) -> np.ndarray:
 
 def together(work: Work, needs: Demands, waits: Latency, on_sm: np.ndarray, on_chip: np.ndarray) -> Blocks:
     """`on_sm` blocks on the fullest SM, `on_chip` on all."""
-    warps = on_sm * work.block_warps
+    own = np.maximum.reduce(list(of_sm(work, needs, work.block_warps).values()))
+    of_chip = {name: on_chip * work.block_warps * cycles for name, cycles in needs.chip.items()}
+    return Blocks(alone(work, waits, own), own, of_sm(work, needs, on_sm * work.block_warps), of_chip)
+
+
+def of_sm(work: Work, needs: Demands, warps: np.ndarray) -> dict[str, np.ndarray]:
+    """For how long so many warps keep each unit of an SM."""
     of_partition = np.ceil(warps / work.chips["partitions"])
-    return Blocks(
-        work.chips["block_launch_cycles"] + waits.cycles + slots(work),
-        {name: of_partition * cycles for name, cycles in needs.partition.items()}
-        | {name: warps * cycles for name, cycles in needs.sm.items()},
-        {name: on_chip * work.block_warps * cycles for name, cycles in needs.chip.items()},
-    )
+    partition = {name: of_partition * cycles for name, cycles in needs.partition.items()}
+    return partition | {name: warps * cycles for name, cycles in needs.sm.items()}
+
+
+def alone(work: Work, waits: Latency, own: np.ndarray) -> np.ndarray:
+    """A block without others, whose warps keep their busiest unit for `own`. While all of them wait for memory, to meet
+    at a barrier, the unit has nothing to do.
+    """
+    latencies = waits.cycles + slots(work) - waits.at_once
+    together = np.maximum(latencies, own) + np.minimum(latencies, own) / waits.rounds
+    return work.chips["block_launch_cycles"] + waits.at_once + together

@@ -145,13 +145,13 @@ def _cycles(recorded: Recorded, chips: Numbers, done: Callable[[int], None] = _n
 
 
 def launch_cycles(work: Work) -> np.ndarray:
-    """The modelled cycles, by as much more as the recorded waves of the reference chip took: its blocks' parts overlap
-    on other chips as they did there.
+    """The modelled cycles, and as many more as the recorded waves of the reference chip took beside the model: what
+    overlaps less than all, mostly as blocks start and end. A launch that becomes shorter has its share of them.
     """
     found = model(work)
     blocks = found.cycles - found.start
-    recorded = max(work.counters.cycles - found.start[0], 0)
-    return found.start + blocks * recorded / blocks[0]
+    beside = work.counters.cycles - found.start[0] - blocks[0]
+    return np.maximum(found.start, found.cycles + beside * np.minimum(1, blocks / blocks[0]))
 
 
 def _recorded_factor(microseconds_there: float, modelled: np.ndarray) -> float:

@@ -2,10 +2,6 @@
 
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
-from elftools.elf.elffile import ELFFile
-
 from gpuprof.base.inputs import is_regular
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
@@ -19,7 +15,6 @@ from gpuprof.program.calls import header
 ELF_MAGIC = b"\x7fELF"
 LIBRARY = "libcudart.so."  # and the number of CUDA's version
 DEVICE_CODE = ".nv_fatbin"
-DAMAGED = (ELFError, ConstructError, UnicodeDecodeError, ValueError, KeyError, IndexError, AttributeError, TypeError)
 
 
 def is_binary(path: Path) -> bool:
@@ -44,18 +39,13 @@ def open_binary(path: Path) -> Executable:
 
 def library_name(path: Path) -> str:
     """The name by which an executable wants the CUDA runtime. Raises UsageError where it has none."""
-    try:
-        with open(path, "rb") as file:
-            elf = ELFFile(file)
-            dynamic = elf.get_section_by_name(".dynamic")
-            needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic is not None else []
-            has_kernels = elf.get_section_by_name(DEVICE_CODE) is not None
-    except DAMAGED as error:
-        raise UsageError(f"{path}: a damaged executable: {error}") from None
+    from gpuprof.program.linked import linked_libraries  # brings pyelftools along, which only a binary needs
+
+    needed, sections = linked_libraries(path)
     found = next((name for name in needed if name.startswith(LIBRARY)), None)
     if found is not None and found.removeprefix(LIBRARY).isdecimal():
         return found
-    if has_kernels:
+    if DEVICE_CODE in sections:
         raise UsageError(
             f"{path}: the CUDA runtime is linked in, where gpuprof cannot reach it; link with `nvcc -cudart shared`"
         )

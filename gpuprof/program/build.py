@@ -53,7 +53,7 @@ class Executable(NamedTuple):
 
     @property
     def library_file(self) -> Path | None:
-        """The only file there."""
+        """The shared library: the only file there."""
         return next(self.library_folder.iterdir()) if self.library_folder else None
 
 
@@ -199,8 +199,7 @@ def _run(command: Sequence[str], what: str) -> None:
     ended = run_child(command, what, env=cache.environment())
     if ended.code:
         said = diagnostics_of(ended)
-        hint = cccl.hint_for(said) or _missing_calls(said)
-        raise CompileError(f"{what} does not compile for the host{hint}", said)
+        raise CompileError(f"{what} does not compile for the host{_missing_calls(said)}{cccl.hint_for(said)}", said)
 
 
 def put(new: Path, made: Path) -> None:

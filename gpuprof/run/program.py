@@ -57,6 +57,11 @@ def _name_of(source: Path) -> str:
     return str(source.with_suffix("")) if is_source(source) else str(source)
 
 
+def is_executable(path: Path) -> bool:
+    """Whether a file is what another compiler has built."""
+    return is_binary(path)
+
+
 def check_sources(sources: Sequence[Path]) -> None:
     """Raises UsageError for a file that is no source of a program; one executable is one, too."""
     if len(sources) == 1 and is_binary(sources[0]):

@@ -7,12 +7,13 @@ A launch's bytes are noted when it has been emulated, those of a copy when it ha
 
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.memory import AddressSpace, Allocation
+from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
@@ -67,8 +68,7 @@ class Relating:
         self._leaves: dict[int, str] = {}  # kernels' names of the tasks that rules may gather, "" of others
         self._written: dict[int, dict[str, None]] = {}  # names of buffers
         self._n_parameters = 0
-        self._buffers: dict[Allocation, int] = {}  # their parameters' numbers
-        self._known: np.ndarray | None = None  # the address space's starts when the buffers were looked at
+        self._buffers: dict[int, int] = {}  # parameter by address of a live allocation, or of one that was freed
         self._front: tuple[int, ...] = ()  # tasks that have ended before all that is asked from now on
         self._of_stream: dict[int, int] = {}  # a copy, fill or wait at the end of a stream that has launches in flight
         self._launches: dict[int, int] = {}  # task by launch
@@ -217,10 +217,13 @@ class Relating:
         if self.footprint is None:
             return
         self._look()
+        reads = self.footprint.reads()
         if module.const_segment:
             start, end = module.const_base, module.const_base + len(module.const_segment)
-            self._touched(task, kinds.APPROXIMATE, Bytes(np.array([start]), np.array([end])))
-        for flags, found in ((0, self.footprint.reads()), (kinds.WRITES, self.footprint.writes())):
+            self._touched_run(task, kinds.APPROXIMATE, start, end)
+            others = (reads.end <= start) | (reads.start >= end)
+            reads = Bytes(reads.start[others], reads.end[others])
+        for flags, found in ((0, reads), (kinds.WRITES, self.footprint.writes())):
             self._touched(task, flags, found)
 
     def _note(self, task: int, command: cmd.Command) -> None:
@@ -229,11 +232,10 @@ class Relating:
         self._look()
         for flags, address, nbytes in touched_by(command, self._memory):
             if nbytes:
-                self._touched(task, flags, Bytes(np.array([address]), np.array([address + nbytes])))
-        if isinstance(command, cmd.Free):
-            for allocation, number in self._buffers.items():
-                if allocation.address == command.address:
-                    self.journal.access(task, number, kinds.FREES, 0, allocation.nbytes)
+                self._touched_run(task, flags, address, address + nbytes)
+        freed = self._memory.at(command.address) if isinstance(command, cmd.Free) else None
+        if freed and freed.address == command.address:
+            self.journal.access(task, self._buffers[freed.address], kinds.FREES, 0, freed.nbytes)
 
     def _touched(self, task: int, flags: int, found: Bytes) -> None:
         """Bytes by buffer. Those of memory that is in no buffer any more are nobody's."""
@@ -241,35 +243,35 @@ class Relating:
         if not len(found.start) or not len(starts):
             return
         owner = np.searchsorted(starts, found.start, "right") - 1
-        inside = (owner >= 0) & (found.end <= ends[np.maximum(owner, 0)])
-        for number in np.unique(owner[inside]).tolist():
-            mine = inside & (owner == number)
-            allocation = self._memory.allocations[number]
-            whole = Ranges(found.start[mine] - allocation.address, found.end[mine] - allocation.address)
-            kept = coarser(whole, MOST_RANGES)
-            if self._rules and flags & kinds.WRITES:
-                self._written.setdefault(task, {})[allocation.name] = None
-            told = flags | (0 if kept is whole else kinds.APPROXIMATE)
-            for first, end in kept.pairs():
-                self.journal.access(task, self._buffers[allocation], told, first, end)
+        inside = (owner >= 0) & (found.end <= ends[owner])
+        owner, start, end = owner[inside], found.start[inside], found.end[inside]
+        bounds = [*np.flatnonzero(np.diff(owner, prepend=-1)).tolist(), len(owner)]
+        for first, after in pairwise(bounds):  # ranges ascend, and so do their buffers
+            if after - first == 1:
+                self._touched_run(task, flags, int(start[first]), int(end[first]))
+            else:
+                self._touched_buffer(task, flags, Ranges(start[first:after], end[first:after]))
 
-    def forget(self) -> None:
-        """Memory was freed: an allocation at the same place is another buffer."""
-        self._known = None
-        self._look()
+    def _touched_buffer(self, task: int, flags: int, whole: Ranges) -> None:
+        kept = coarser(whole, MOST_RANGES)
+        told = flags | (0 if kept is whole else kinds.APPROXIMATE)
+        for start, end in kept.pairs():
+            self._touched_run(task, told, start, end)
+
+    def _touched_run(self, task: int, flags: int, start: int, end: int) -> None:
+        """Addresses of one buffer."""
+        allocation = self._memory.at(start)
+        assert allocation is not None, hex(start)
+        if self._rules and flags & kinds.WRITES:
+            self._written.setdefault(task, {})[allocation.name] = None
+        address = allocation.address
+        self.journal.access(task, self._buffers[address], flags, start - address, end - address)
 
     def _look(self) -> None:
         """Declares the buffers that are new."""
-        if self._known is self._memory.starts:
-            return
-        self._known = self._memory.starts
-        there = self._memory.allocations
-        live = set(there)
-        self._buffers = {each: number for each, number in self._buffers.items() if each in live}
-        for allocation in there:
-            if allocation not in self._buffers:
-                place = {"address": allocation.address, "nbytes": allocation.nbytes}
-                self._buffers[allocation] = self._declare(allocation.name, PARAMETERS[0], "", place)
+        for allocation in self._memory.take_new():
+            place = {"address": allocation.address, "nbytes": allocation.nbytes}
+            self._buffers[allocation.address] = self._declare(allocation.name, PARAMETERS[0], "", place)
 
     def _declare(self, name: str, kind: str, value: str, more: dict) -> int:
         number = self._n_parameters
@@ -286,19 +288,17 @@ class Relating:
         return number
 
     def _buffer_at(self, address: int) -> int:
-        for allocation, number in self._buffers.items():
-            if allocation.address <= address < max(allocation.end, allocation.address + 1):
-                return number
-        raise UsageError(f"no buffer is at 0x{address:x}: relate a task to an array that is in memory")
+        allocation = self._memory.at(address)
+        if allocation is None:
+            raise UsageError(f"no buffer is at 0x{address:x}: relate a task to an array that is in memory")
+        return self._buffers[allocation.address]
 
     def _name(self, command: cmd.Command) -> str:
         """What the command works on, in words."""
         address = getattr(command, "address", getattr(command, "destination", None))
         if address is not None:
-            starts = self._memory.starts
-            at = int(np.searchsorted(starts, address, "right")) - 1
-            name = self._memory.allocations[at].name if at >= 0 else ""
-            return f"{kinds.TASKS[KINDS[type(command)]]} {name}".strip()
+            allocation = self._memory.at(address)
+            return f"{kinds.TASKS[KINDS[type(command)]]} {allocation.name if allocation else ''}".strip()
         return "wait for everything" if command.event == cmd.EVERYTHING else f"wait for event {command.event}"
 
     # Writing.

@@ -1,19 +1,20 @@
 """Runs a saved stream without some order between two launches, and compares what comes out.
 
+    SavedStream, pairs of launches ─ measure_stream ─> cycles as it is, what came of each pair, each launch's alone
     SavedStream, a pair of launches ─> commands with the second on a stream of its own ─ Session ─> cycles, bytes
 
 Once the second is asked for after the first, as it was, which tells the gain; once before it, which tells whether the
 results need the order: the emulator carries out launches as they are asked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError, KernelFault, NotComparable
-from gpuprof.run.replay import Player, Registers, memory_limit_nbytes
+from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
 from gpuprof.run.session import open_session
 from gpuprof.run.settings import LaunchResult, Observer, Settings
 from gpuprof.saved.codec import SavedCopyIn, SavedLaunch, SavedLoad
@@ -42,6 +43,16 @@ class Measured(NamedTuple):
     withdrawn: str
 
 
+class Measurement(NamedTuple):
+    """The cycles of the stream as it is, what came of each proposal, and the cycles of each launch with nothing beside
+    it, by its index.
+    """
+
+    cycles: int
+    each: list[Measured]
+    alone: dict[int, int]
+
+
 @dataclass
 class Ends(Observer):
     """Hears when launches end, and how many cycles they took, by their index."""
@@ -52,6 +63,17 @@ class Ends(Observer):
     def finished(self, result: LaunchResult) -> None:
         self.last_cycle = max(self.last_cycle, result.timing.end_cycle)
         self.cycles[result.launch.index] = result.timing.end_cycle - result.timing.start_cycle
+
+
+def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Measurement:
+    """Runs the stream without the order of each of the pairs, one after the other. pairs: two launches, by their
+    numbers among those that the host asked for.
+    """
+    settings = Settings(chip=chip_of(stream), max_cycles=stream.header.max_cycles)
+    commands = listed(stream)
+    usual = run_stream(stream, settings, commands)
+    each = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]
+    return Measurement(usual.cycles, each, alone(stream, settings, commands))
 
 
 def run_stream(

@@ -192,7 +192,6 @@ class Session:
         self._settle()
         self._happens(command)
         self.memory.free(command.address)
-        self.relating.forget()
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)

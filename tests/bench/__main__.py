@@ -92,7 +92,7 @@ def emulate_figures(_: Path):
 
 
 def trace_figures(_: Path):
-    from tests.bench.traces import FIGURES, RATES, rate, slowdown
+    from tests.bench.traces import CHECKED, FIGURES, RATES, rate, slowdown
 
     for name, (kind, blocks, make) in FIGURES.items():
         factor = slowdown(kind, blocks, make)
@@ -100,15 +100,38 @@ def trace_figures(_: Path):
     for name, (kind, make) in RATES.items():
         what = f"tests/bench/traces.py {make.__name__}, {kind}, of the time that watching adds"
         yield name, rate(kind, make), "warp-instructions/s", what
+    for name, timed in CHECKED.items():
+        yield name, timed.rate(), "warp-instructions/s", f"tests/bench/traces.py {timed.kind}, checked, with emulation"
 
 
 def relation_figures(folder: Path):
-    from tests.bench.relations import load, slowdown
+    from tests.bench.relations import million, slowdown
 
-    for kind in ("converged", "memory"):
+    for kind in ("converged", "memory", "gather"):
         what = f"tests/bench/emulate.py {kind} with a footprint: as long as without"
         yield f"relate.{kind}", round(slowdown(kind), 2), "times", what
-    yield "relate.load", round(load(folder, 1_000_000), 2), "s", "reading a million tasks of an open database"
+    many = million(folder, 1_000_000)
+    yield "relate.correlate", many.correlate, "s", "a recording of a million tasks to a database"
+    yield "relate.open", many.open, "s", "opening that with all checks"
+    yield "relate.load", many.read, "s", "reading the tasks of it once it is open"
+    yield "relate.peak", many.memory, "MiB", "most memory of the three together"
+
+
+def counter_figures(_: Path):
+    from tests.bench.counters import SAMPLES, share
+
+    for sample in SAMPLES:
+        for counters in ("blocks", "waves"):
+            what = f"collecting samples/{sample} with --counters {counters}: more than without"
+            yield f"counters.{counters}.{sample}", round(100 * share(sample, counters), 1), "%", what
+
+
+def predict_figures(folder: Path):
+    from tests.bench.predict import POINTS, points
+
+    milliseconds, peak = points(folder)
+    yield "predict.point", milliseconds, "ms", f"a point of a Pareto front of {POINTS:,} from one launch"
+    yield "predict.memory", round(peak), "MiB", "most memory of the same"
 
 
 def program_figures(folder: Path):
@@ -296,6 +319,7 @@ GROUPS = (
     sampling_cost_figures,
     record_figures,
     blocks_figures,
+    predict_figures,
 )
 
 

@@ -1,18 +1,23 @@
-"""What noting the bytes of launches costs, and how long a million tasks take to load. Not a test: `make bench` calls
-`slowdown` and `load`.
+"""What noting the bytes of launches costs, and what a million tasks take. Not a test: `make bench` calls `slowdown` and
+`million`.
 """
 
+import resource
+import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.tasks.queries import read_tasks
 from gpuprof.emulate.watch.footprint import Footprint
 from tests.bench.emulate import emulate_rate
+from tests.paths import ROOT
 from tests.support.many_tasks import write_many_tasks
 
 ROUNDS = 3
@@ -26,19 +31,42 @@ def slowdown(kind: str) -> float:
     return max(plain for plain, _ in rates) / max(noted for _, noted in rates)
 
 
-def load(folder: Path, n_tasks: int) -> float:
-    """Seconds to read the tasks of a database that is open."""
-    recording = write_many_tasks(folder / "many.gprec", n_tasks)
-    correlate(recording, folder / "many.gpudb")
+class Million(NamedTuple):
+    """Seconds to correlate a recording of many tasks, to open its database with all checks, and to read its tasks; the
+    most memory in MiB meanwhile.
+    """
+
+    correlate: float
+    open: float
+    read: float
+    memory: float
+
+
+def million(folder: Path, n_tasks: int) -> Million:
+    """In a process of its own, for its memory."""
+    write_many_tasks(folder / "many.gprec", n_tasks)
+    command = [sys.executable, "-m", "tests.bench.relations", str(folder)]
+    text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return Million(*map(float, text.split()))
+
+
+def timed(folder: Path) -> Million:
+    times = [time.perf_counter()]
+    correlate(folder / "many.gprec", folder / "many.gpudb")
+    times.append(time.perf_counter())
     with closing(ensure_database(folder / "many.gpudb")) as database:
-        start = time.perf_counter()
-        assert len(read_tasks(database)) == n_tasks
-        return time.perf_counter() - start
+        times.append(time.perf_counter())
+        assert len(read_tasks(database)) > 0
+        times.append(time.perf_counter())
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Million(*(after - before for before, after in pairwise(times)), most)
 
 
 if __name__ == "__main__":
-    for name in ("converged", "memory", "gather"):
-        print(f"{name:10s} {slowdown(name):.2f} times as long with a footprint")
-    with TemporaryDirectory() as there:
-        n = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-        print(f"{n:,} tasks load in {load(Path(there), n):.2f} s")
+    if len(sys.argv) > 1:
+        print(*timed(Path(sys.argv[1])))
+    else:
+        for name in ("converged", "memory", "gather"):
+            print(f"{name:10s} {slowdown(name):.2f} times as long with a footprint")
+        with TemporaryDirectory() as there:
+            print(million(Path(there), 1_000_000))

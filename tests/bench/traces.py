@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.find import CHECKERS, find
 from gpuprof.trace.generator import TraceGenerator
 from tests.bench.emulate import BLOCKS, KINDS, THREADS
 from tests.support.watching import watch
@@ -105,6 +106,23 @@ FIGURES = {
     "trace.count.small": ("converged", SMALL_BLOCKS, Count),
     "trace.instructions": ("converged", BLOCKS, CountInstructions),
 }
+
+
+class Timed:
+    """Warp instructions that a checker takes in a second of the whole emulation. The goal is 2 M, of racecheck 1 M."""
+
+    def __init__(self, kind: str, make: Callable[[], TraceGenerator]):
+        self.kind, self.make = kind, make
+
+    def rate(self) -> float:
+        counting = Count()
+        seconds(self.kind, BLOCKS, counting)
+        return counting.executed() / seconds(self.kind, BLOCKS, self.make())
+
+
+CHECKED = {
+    f"trace.{name}.{kind}": Timed(kind, find(name)) for name in CHECKERS for kind in ("converged", "memory", "gather")
+}
 RATES = {
     "trace.addresses": ("memory", Lines),
     "trace.addresses.gather": ("gather", Lines),
@@ -117,3 +135,5 @@ if __name__ == "__main__":
         print(f"{name:24s} {slowdown(kind, blocks, make):6.2f} times as long as emulation alone")
     for name, (kind, make) in RATES.items():
         print(f"{name:24s} {rate(kind, make) / 1e6:6.2f} M a second of the time that watching adds")
+    for name, timed in CHECKED.items():
+        print(f"{name:24s} {timed.rate() / 1e6:6.2f} M warp instructions a second")

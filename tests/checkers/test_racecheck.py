@@ -108,6 +108,9 @@ def _global():
     yield Case(
         "atomics_of_block", 'asm volatile("red.global.cta.add.u32 [%0], 1;" :: "l"(x) : "memory");', 4, 64, (GWW,)
     )
+    guess = "int old = x[0], seen; do {{ seen = old; {act} }} while (old != seen);"
+    yield Case("compare_and_swap", guess.format(act="old = atomicCAS(&x[0], seen, seen + 1);"), 2, 64)
+    yield Case("compare_and_store", guess.format(act="x[0] = seen + t; old = seen;"), 1, 64, (GRW, GWR, GWW))
     last = (
         "y[b * 64 + t] = t; {before} __syncthreads(); __shared__ int is_last;"
         "if (t == 0) {{ {fence} is_last = atomicAdd(&x[0], 1) == gridDim.x - 1; }} __syncthreads();"

@@ -73,6 +73,8 @@ TABLES = {
     "task_findings": [],
     "api_calls": [],
     "relations": [],
+    # R2, R3 and the address R0; R0
+    "live_registers": [(0x1000, 3), (0x1010, 1), (0x1020, 0)],
     "inline_frames": [(0x1010, 1, "axpy", 1, 4)],
     "launches": [(0, 0, "saxpy", "2,1,1", "64,1,1", 0, 0, "", 100, 300, 200, 3, 3, 0, 0, 1)],
     "launch_metrics": [

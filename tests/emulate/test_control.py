@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import FIRST_LOAD_BASE
-from gpuprof.emulate.core.graph import Graph
+from gpuprof.emulate.core.graph import OrderedGraph
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.modifiers import pack
@@ -487,5 +487,5 @@ def test_order_of_blocks_keeps_loops_together():
         make("NOP"),  # the body, block 3
         jump(7, 4),
     ]
-    ranks = Graph(encode(code)).ranks(0)
+    ranks = OrderedGraph(encode(code)).ranks(0)
     assert sorted(ranks, key=ranks.get) == [0, 2, 3, 1]

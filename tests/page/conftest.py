@@ -58,12 +58,12 @@ class Shown:
 
 @pytest.fixture
 def show(browser, tmp_path) -> Iterator[Callable]:
-    """Shows the page of a database (or of several) from a file, in a window of this size."""
+    """Shows a page, or that of a database (or of several), from a file, in a window of this size."""
     contexts = []
 
-    def open_page(*databases: Path, hash_: str = "", width: int = 1280, height: int = 800, **options) -> Shown:
+    def open_page(*databases: Path, page: str = "", hash_: str = "", width: int = 1280, height: int = 800, **options):
         path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(page_of(*databases), encoding="utf-8")
+        path.write_text(page or page_of(*databases), encoding="utf-8")
         contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
         return Shown(contexts[-1].new_page(), path).at(hash_)
 

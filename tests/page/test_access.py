@@ -7,6 +7,7 @@ from tests.support.report_database import CU, KERNEL, make_database
 from tests.support.tools import node_module
 
 VIEWS = ["view=summary", "view=grid", f"view=source&kernel={KERNEL}", f"kernel={KERNEL}&panes=source,ptx,isa"]
+VIEWS += ["view=timeline", "view=timeline&task=1", "view=machine"]
 GRAVE = ("serious", "critical")
 BAD = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>"
 
@@ -33,14 +34,27 @@ def test_a_phone_scrolls_up_and_down_alone(show, database, hash_):
     assert shown.page.evaluate("document.documentElement.scrollWidth") == 360
 
 
+def test_a_phone_shows_names_beside_their_numbers(show, database):
+    shown = show(database, width=360, height=800)
+    for hash_, name in (
+        ("view=summary", "td:nth-child(2)"),
+        ("view=grid", "td:nth-child(1)"),
+        ("view=grid", "td:nth-child(2)"),
+    ):
+        shown.at(hash_)
+        box = shown.page.locator(f".table tbody tr >> nth=0 >> {name}").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 360
+
+
 def test_tab_reaches_what_can_be_pressed_and_a_frame_shows_it(show, database):
     shown = show(database)
     names, frames = [], set()
-    for _ in range(6):
+    for _ in range(8):
         shown.page.keyboard.press("Tab")
         names.append(shown.page.evaluate("document.activeElement.innerText"))
         frames.add(shown.page.evaluate("getComputedStyle(document.activeElement).outlineStyle"))
-    assert names == ["Skip to the view", "Summary", "Grid", "Source", "Read the warnings", "Theme: auto"]
+    tabs = ["Summary", "Grid", "Source", "Timeline", "Machine"]
+    assert names == ["Skip to the view", *tabs, "Read the warnings", "Theme: auto"]
     assert frames == {"solid"}
 
 
@@ -73,8 +87,12 @@ def test_the_page_prints_all_of_it(show, database):
     shown = show(database, hash_="view=source")
     shown.page.emulate_media(media="print")
     assert shown.page.locator("header nav").is_hidden()
-    pane = shown.page.locator('.pane[aria-label="Source"] .table').first
-    assert pane.evaluate("(each) => each.scrollHeight === each.clientHeight")
+    panes = [each.bounding_box() for each in shown.page.locator(".pane").all()]
+    below = shown.page.locator(".below").bounding_box()
+    tops, ends = ([box["y"] for box in (*panes, below)], [box["y"] + box["height"] for box in panes])
+    assert all(end <= top for end, top in zip(ends, tops[1:], strict=True))
+    last = shown.page.locator('.pane[aria-label="Instructions"] tbody tr').last.bounding_box()
+    assert last["y"] + last["height"] <= ends[1] + 1  # nothing is cut off
 
 
 # What dichromats see, in linear RGB: Machado, Oliveira and Fernandes 2009, severity 1.0.

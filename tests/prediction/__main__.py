@@ -12,7 +12,7 @@ from pathlib import Path
 from gpuprof.predict.validated import FILE, text_of
 from tests.prediction.chips import REFERENCE
 from tests.prediction.judge import errors_of, judge, validated_chips
-from tests.prediction.simulate import CARRIED_OUT, CHIPS, simulate_all
+from tests.prediction.simulate import CARRIED_OUT, CHIPS, WITH_UNITS, simulate_all
 from tests.prediction.stored import BOTTLENECKS, TRUTH, BottleneckRow, TruthRow, merged, read, write
 from tests.prediction.tables import PAGE, tables, with_tables
 
@@ -25,6 +25,9 @@ def main() -> None:
     parser.add_argument("--no-units", action="store_true", help="simulate without doubling the rate of each unit")
     parser.add_argument("--missing", action="store_true", help="simulate only what has no row yet")
     parser.add_argument("--jobs", type=int, default=1, help="processes that simulate")
+    parser.add_argument(
+        "--recordings", type=Path, help="keep recordings of the reference chip here, and use what is here"
+    )
     parser.add_argument("--points", action="store_true", help="print each point")
     parser.add_argument("--write", action="store_true", help="store the tables")
     asked = parser.parse_args()
@@ -33,7 +36,7 @@ def main() -> None:
         simulate_and_store(names, asked.chip or CHIPS, not asked.no_units, asked.missing, asked.jobs)
         return
     with tempfile.TemporaryDirectory() as folder:
-        judged = judge(Path(folder), names, read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow))
+        judged = judge(asked.recordings or Path(folder), names, read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow))
     if asked.points:
         for point in judged.points:
             best = " ".join(f"{unit}:{share:.2f}" for unit, share in list(point.shares.items())[:2])
@@ -52,6 +55,7 @@ def simulate_and_store(names: list[str], chips: list[str], with_units: bool, mis
         there = {(row.name, row.chip) for row in (bottlenecks if with_units else truth)}
         there |= {(row.name, row.chip) for row in truth if row.why}
         names = [name for name in names if any((name, chip) not in there for chip in chips)]
+        names = [name for name in names if name in WITH_UNITS or not with_units]
     for found in simulate_all(names, chips, with_units, jobs):
         for row in found.bottlenecks if with_units else found.truth:
             print(*row, flush=True)

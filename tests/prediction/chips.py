@@ -1,6 +1,6 @@
 """The chips of the comparison: the one that databases are collected on, and those that are predicted.
 
-Half of them are real ones, half are an A100 with one part halved or doubled, so that an error has a place.
+Some are real ones, the others are an A100 with one part halved or doubled, so that an error has a place.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ MADE_UP = {
     "a100-twice-dram": {"dram_gbytes_per_s": 3552.0},
     "a100-half-warps": {"warp_slots": 32, "registers": 32768},
 }
-PREDICTED = ("h200", "v100", "rtx3090", "rtx4090", "t4", *MADE_UP)
+PREDICTED = ("h200", "rtx4090", *MADE_UP)
 
 
 @cache

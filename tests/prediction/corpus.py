@@ -3,7 +3,7 @@
 Files are those of samples, of published measurements and of programs, where these have such a kernel.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -484,3 +484,12 @@ def launches_of(case: Case) -> Callable[[Device], None]:
         run_requests(device, module, requests, folder=(ROOT / case.file).parent)
 
     return carry_out
+
+
+def first_of_families(count: int) -> Iterator[str]:
+    """The names of the first cases of each family."""
+    seen: dict[str, int] = {}
+    for case in CASES:
+        seen[case.family] = seen.get(case.family, 0) + 1
+        if seen[case.family] <= count:
+            yield case.name

@@ -72,7 +72,9 @@ class Judged(NamedTuple):
 def judge(
     folder: Path, names: Sequence[str], truth: Sequence[TruthRow], bottlenecks: Sequence[BottleneckRow]
 ) -> Judged:
-    """Collects the names on the reference chip, in `folder`, and predicts them for all chips that were simulated."""
+    """Collects the names on the reference chip, into `folder` where they are not there yet, and predicts them for all
+    chips that were simulated.
+    """
     rows: dict[tuple[str, str], list[TruthRow]] = {}
     for row in truth:
         rows.setdefault((row.name, row.chip), []).append(row)
@@ -82,15 +84,17 @@ def judge(
         chips = [chip for chip in PREDICTED if (name, chip) in rows]
         if not chips or (name, REFERENCE) not in rows:
             continue
-        found = predict(collected(folder, name), [chip_named(chip) for chip in chips])
+        recording = folder / f"{name}.gprec"
+        found = predict(
+            recording if recording.exists() else collected(recording, name), [chip_named(chip) for chip in chips]
+        )
         for place, chip in enumerate(chips):
             _compare(judged, found, name, place, rows[name, chip], rows[name, REFERENCE], shares.get((name, chip), {}))
     return judged
 
 
-def collected(folder: Path, name: str) -> Path:
+def collected(path: Path, name: str) -> Path:
     """The recording of a name on the reference chip, with all counters that predictions read."""
-    path = folder / f"{name}.gprec"
     with RecordWriter(path) as recorder:
         sampling = Sampling(counters=("waves",))
         chip = chip_named(REFERENCE)

@@ -90,7 +90,7 @@ def small_grids_side_by_side(gpu: Device) -> None:
 def short_launches(gpu: Device) -> None:
     """Twelve launches whose time is their launching."""
     small = _module(gpu, OWN, "small")
-    out = _zeros(gpu, 2048)
+    out = _zeros(gpu, 3072)
     for k in range(12):
         small.one_word[8 * (k + 1), 32](out)
 

@@ -8,7 +8,7 @@ from gpuprof.chips import Chip
 from gpuprof.device.api import Device
 from gpuprof.errors import GpuprofError
 from tests.prediction.chips import PREDICTED, REFERENCE, chip_named
-from tests.prediction.corpus import CASES, launches_of
+from tests.prediction.corpus import CASES, first_of_families, launches_of
 from tests.prediction.programs import TESTS
 from tests.prediction.stored import BottleneckRow, TruthRow, bottleneck_row, refused, truth_rows, whole_cycles
 from tests.prediction.truth import Traced, timed, traced
@@ -16,6 +16,8 @@ from tests.prediction.units import doubled
 
 CARRIED_OUT: dict[str, Callable[[Device], None]] = {case.name: launches_of(case) for case in CASES} | TESTS
 CHIPS = (REFERENCE, *PREDICTED)
+# Each unit is doubled in turn for two kernels of each family, as that takes ten times as long.
+WITH_UNITS = (*first_of_families(2), *TESTS)
 
 
 class Simulated(NamedTuple):
@@ -63,7 +65,7 @@ def _refused(name: str, chip: Chip, error: GpuprofError) -> TruthRow:
 def _on(name: str, batches: Sequence[Sequence[Traced]], chip: Chip, with_units: bool) -> Simulated:
     launches, units = timed(batches, chip)
     truth = truth_rows(name, chip.name, launches)
-    if not with_units:
+    if not with_units or name not in WITH_UNITS:
         return Simulated(truth, [])
     is_test = name in TESTS
     shorter = {unit: whole_cycles(timed(batches, doubled(chip, unit))[0], is_test) for unit in sorted(units)}

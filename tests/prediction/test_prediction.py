@@ -22,7 +22,7 @@ def test_the_corpus_is_as_large_as_it_should_be():
 
 
 def test_the_chips_of_the_comparison():
-    assert len(PREDICTED) >= 8 and REFERENCE not in PREDICTED
+    assert len(CHIPS) >= 8 and REFERENCE not in PREDICTED
     for name, changes in MADE_UP.items():
         reference, chip = load_chip(REFERENCE).describe(), chip_named(name).describe()
         different = {key for key in chip if chip[key] != reference[key]} - {"name"}
@@ -43,12 +43,12 @@ def test_truth_is_there_for_every_name_and_chip():
 
 
 def test_bottlenecks_are_of_units():
+    """Of what is stored: units that there are, the one that saves most first."""
     rows = read(BOTTLENECKS, BottleneckRow)
-    cycles = Counter()
+    assert len(rows) >= 20
     for row in rows:
-        cycles[row.chip] += 1
+        assert row.name in CARRIED_OUT and row.chip in CHIPS
         assert set(row.shares()) <= set(UNITS) and list(row.shares().values()) == sorted(row.shares().values())[::-1]
-    assert cycles and min(cycles.values()) > len(CASES) * 0.9
 
 
 @pytest.mark.parametrize("name", ["saxpy", "no-memory", "short-launches"])
@@ -59,7 +59,7 @@ def test_a_slice_of_the_truth_again(name):
 
 def test_a_chip_that_cannot_run_it():
     (row,) = simulate("product-squares", ["a100-half-warps"], with_units=False).truth
-    assert "does not fit an SM of a100-half-warps" in row.why
+    assert "a multiprocessor of a100-half-warps has 32768" in row.why
 
 
 def test_twice_a_unit():

@@ -123,6 +123,13 @@ def test_the_documented_query_finds_all_that_a_task_needs(database):
     assert [task for task, _ in found] == [0, 3, 5, 7]
 
 
+def test_the_documented_query_shows_virtual_tasks_alone(database):
+    query = re.search(r"```sql\n(SELECT task, name, begin_cycle.*?)```", (DOCS / "relations.md").read_text(), re.S)[1]
+    found = {name: (task, parts) for task, name, _, _, _, parts in database.execute(query)}
+    frames = {f"frame {k}": (10 + k, 1 + 2 * (k == 4)) for k in (1, 2, 3, 4)}
+    assert found == {"render target 1": (1, 1), "targets": (15, 2)} | frames
+
+
 def test_who_writes_and_reads_a_buffer(folder):
     code, out, _ = gpuprof(folder, "report", "frame.gprec", "--task", "render target 1", "--format", "csv")
     assert (code, out.splitlines()) == (

@@ -97,6 +97,7 @@ def test_a_long_stream_is_sampled():
     stream, seen = DeviceStream(), Counter()
     for _ in range(100):
         line = np.arange(3000)
+        stream.expect(len(line))
         times = 1 << stream.rate_bits
         line = line[stream.chosen(line)]
         for distance in stream.take(line).tolist():

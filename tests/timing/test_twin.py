@@ -2,6 +2,7 @@
 chips.
 """
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,14 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.modifiers import pack
+from gpuprof.records.schema import WARP_COUNTERS_DTYPE
 from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.simulate import simulate
+from gpuprof.timing.state.machine import power_on
+from gpuprof.timing.state.waits import WAITS
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
-from tests.support.timing_support import access, launch, make, run, warp
+from tests.support.timing_support import access, launch, make, piece, run, warp
 from tests.timing.test_timing import random_kernel
 
 CHIPS = {
@@ -65,6 +70,33 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
         for r in records
     ]  # fmt: skip
     assert found == sorted(twin.samples)
+
+
+@pytest.mark.parametrize("chip_name", CHIPS)
+def test_same_waves(tmp_path: Path, chip_name):
+    """Where each warp's cycles went, by kind, and how long it was there."""
+    path = tmp_path / f"{chip_name}.toml"
+    path.write_text(CHIPS[chip_name])
+    chip = load_chip(path)
+    instructions, warps, per_block = random_kernel(31, 24, 3)
+    job = launch(encode(instructions), blocks=len(warps) // per_block, threads=32 * per_block)
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32 * per_block, warps)
+    rows = []
+    simulate(
+        power_on(chip),
+        job,
+        iter([piece(warps, per_block)]),
+        Sampling(counters=("waves",)),
+        lambda some: rows.extend(some.copy() if some.dtype == WARP_COUNTERS_DTYPE else ()),
+        1 << 40,
+    )
+    kind_of = {reason: kind for kind, reasons in WAITS.items() for reason in reasons} | {"selected": "issue"}
+    spent = {divmod(age, per_block): Counter(kind_of[why] for _, why in each) for age, each in twin.history.items()}
+    kinds = (*WAITS, "issue")
+    assert {(int(r["block"]), int(r["warp"])): {k: int(r[f"{k}_cycles"]) for k in kinds} for r in rows} == {
+        place: {kind: counts[kind] for kind in kinds} for place, counts in spent.items()
+    }
+    assert all(r["end_cycle"] - r["start_cycle"] == spent[r["block"], r["warp"]].total() for r in rows)
 
 
 A64 = 1 << 6

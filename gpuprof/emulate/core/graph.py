@@ -1,4 +1,4 @@
-"""The control-flow graph of a program's basic blocks, and the order in which waiting lanes are to run.
+"""The order in which waiting lanes are to run, from the control-flow graph of a program's basic blocks.
 
 Lanes of one warp that went different ways meet again when those that are behind run first. "Behind" is a block's
 position in a weak topological order (Bourdoncle 1993): every forward edge leads to a higher position, and the blocks of
@@ -6,72 +6,15 @@ a loop are contiguous, so that all lanes leave a loop before any goes on after i
 promise either.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-
-from gpuprof.isa.encoding import PT, Instruction, decode
-from gpuprof.isa.kinds import kinds_of
-from gpuprof.isa.program import basic_block_starts
-
-FALLS_AFTER_GUARD = kinds_of("branch", "exit", "return", "branch_indirect", "trap")
+from gpuprof.isa.flow import Graph
 
 
-class BasicBlock(NamedTuple):
-    index: int
-    first: int  # instruction index
-    instructions: tuple[Instruction, ...]
-
-    @property
-    def last(self) -> Instruction:
-        return self.instructions[-1]
-
-    @property
-    def after(self) -> int:
-        """Instruction index that follows the block."""
-        return self.first + len(self.instructions)
-
-
-def branch_target(block: BasicBlock) -> int:
-    """Instruction index that a block's last instruction, a branch or call, leads to."""
-    return block.after + block.last.offset // 16
-
-
-class Graph:
-    """Blocks of a code array, decoded on first use."""
-
-    def __init__(self, code: np.ndarray):
-        self.code = code
-        self.starts = basic_block_starts(code)
-        self.ends = np.append(self.starts[1:], len(code))
-        self.block_at = {int(start): index for index, start in enumerate(self.starts)}
-        self._blocks: dict[int, BasicBlock] = {}
-
-    def block(self, index: int) -> BasicBlock:
-        found = self._blocks.get(index)
-        if found is None:
-            first, end = int(self.starts[index]), int(self.ends[index])
-            found = self._blocks[index] = BasicBlock(index, first, tuple(decode(row) for row in self.code[first:end]))
-        return found
-
-    def successors(self, index: int) -> list[int]:
-        """Blocks of the same function that may run next."""
-        block = self.block(index)
-        last = block.last
-        after = []
-        if last.op.kind == "branch":
-            after.append(branch_target(block))
-        if last.op.kind not in FALLS_AFTER_GUARD or last.guard & PT != PT:
-            after.append(block.after)
-        return [self.block_at[at] for at in after if at in self.block_at]
+class OrderedGraph(Graph):
+    """Blocks of a code array, with the order of those that a function can reach."""
 
     def is_in_loop(self, index: int) -> bool:
         """Whether a block may run again after itself, within its function."""
         return any(index in _reachable(after, self.successors) for after in self.successors(index))
-
-    def callees(self, index: int) -> list[int]:
-        block = self.block(index)
-        return [self.block_at[branch_target(block)]] if block.last.op.kind == "call" else []
 
     def ranks(self, entry: int) -> dict[int, int]:
         """Position of each block reachable from `entry` in a weak topological order."""

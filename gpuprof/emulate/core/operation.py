@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.emulate.core.graph import Graph
+from gpuprof.emulate.core.graph import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import (
     FILE_OF_KIND,
@@ -34,7 +34,7 @@ class Env:
     built.
     """
 
-    graph: Graph
+    graph: OrderedGraph
     pool: Pool
     load_base: int
     const_base: int = 0  # generic address of the constant segment

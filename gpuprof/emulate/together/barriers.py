@@ -5,7 +5,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.core.faults import fault
-from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
 from gpuprof.emulate.core.operation import Env, full_row, read_predicate
@@ -14,6 +13,7 @@ from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.emulate.together.rendezvous import complete, lanes_outside, partners_of
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.control import N_BARRIERS
+from gpuprof.isa.flow import BasicBlock
 
 
 class Waiting(NamedTuple):

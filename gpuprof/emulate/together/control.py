@@ -6,11 +6,11 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof.emulate.core.faults import fault_of_element, first_active
-from gpuprof.emulate.core.graph import BasicBlock, branch_target
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import FILE_OF_KIND, U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ
+from gpuprof.isa.flow import BasicBlock, branch_target
 
 End = Callable[[Lanes], None]
 

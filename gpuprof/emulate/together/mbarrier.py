@@ -22,7 +22,6 @@ import numpy as np
 from gpuprof.compiled.kept import kept
 from gpuprof.device.memory import SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.core.faults import fault, fault_of_element, first_active, place_of
-from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
@@ -32,6 +31,7 @@ from gpuprof.emulate.memory.access_records import records_of
 from gpuprof.emulate.together.barriers import with_idle_records
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.isa.encoding import PT, RZ, Instruction
+from gpuprof.isa.flow import BasicBlock
 
 COUNT = (1 << 20) - 1  # PTX ISA: counts are 1 to 2**20 - 1, bytes at most that in either direction
 BYTES_BIAS = 1 << 20

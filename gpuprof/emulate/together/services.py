@@ -20,12 +20,12 @@ from gpuprof.emulate.core.device_launches import (
     parameter_room,
 )
 from gpuprof.emulate.core.faults import fault_of_element
-from gpuprof.emulate.core.graph import BasicBlock
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.errors import DeviceMemoryError
+from gpuprof.isa.flow import BasicBlock
 from gpuprof.isa.special import LAUNCH_SERVICE
 
 LONGEST_TEXT, STRETCH_NBYTES = 4096, 64

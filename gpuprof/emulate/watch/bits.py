@@ -20,6 +20,12 @@ def _put(reads, writes, pages, start, end, mode):
     if end <= start:
         return
     first, last = start >> 6, (end - 1) >> 6
+    if first == last:
+        # Lanes that gather come to the same bytes again and again: most of these are noted.
+        bits = (ALL << np.uint64(start & 63)) & (ALL >> np.uint64(63 - ((end - 1) & 63)))
+        noted = writes[first] if mode & 2 else reads[first]
+        if bits & ~noted == 0:
+            return
     for page in range(start >> PAGE_SHIFT, ((end - 1) >> PAGE_SHIFT) + 1):
         pages[page] = 1
     for word in range(first, last + 1):

@@ -31,12 +31,13 @@ COLD = {"constant_miss": "constant_cold_cycles", "l0_miss": "l0i_miss_cycles", "
 
 @dataclass(frozen=True)
 class Latency:
-    """float64 (chips,). `cycles` of a warp; `rounds`: how many waits of equal length they are; `cold_cycles`: of the
-    first warps alone.
+    """float64 (chips,). `cycles` of a warp, `rounds`: how many waits of equal length they are. For `at_once` of them
+    all warps of a block wait for memory, and then meet at a barrier. `cold_cycles`: of the first warps alone.
     """
 
     cycles: np.ndarray
     rounds: np.ndarray
+    at_once: np.ndarray
     cold_cycles: np.ndarray
 
 
@@ -50,11 +51,34 @@ def latency(work: Work, traffic: Traffic) -> Latency:
     unloaded[np.isin(waits.reason, BUSY)] = 0
     _share_barriers(unloaded, work, waits)
     cold = np.isin(waits.kind, [KIND[name] for name in COLD])
-    steady, warps = unloaded[~cold], work.counters.warps
-    cycles = steady.sum(0) / warps
-    squares = (steady**2 / np.maximum(waits.count[~cold], 1)[:, None]).sum(0) / warps
-    rounds = np.maximum(1, cycles**2 / np.maximum(squares, 1e-9))
-    return Latency(cycles, rounds, unloaded[cold].sum(0))
+    memory = np.isin(waits.kind, [KIND[name] for name in (*LEVELS, "atomic")])
+    at_barriers = waits.kind == KIND["barrier"]
+    total, rounds = _rounds(work, unloaded, waits, ~cold)
+    plain, _ = _rounds(work, unloaded, waits, ~cold & ~at_barriers)
+    of_memory, memory_rounds = _rounds(work, unloaded, waits, memory)
+    # Who waits at a barrier waits for what the last one waited for.
+    of_memory *= total / np.maximum(plain, 1e-9)
+    met = barriers_of_memory(work, waits, memory) / memory_rounds
+    return Latency(total, rounds, of_memory * np.minimum(met, 1), unloaded[cold].sum(0))
+
+
+def barriers_of_memory(work: Work, waits: Waits, memory: np.ndarray) -> float:
+    """Times that a warp waits at a barrier for one that waited for memory."""
+    there = len(work.counters.executed.pc)
+    at_barrier = waits.reason == REASON["barrier"]
+    recorded, of_memory = np.zeros(there + 1), np.zeros(there + 1)
+    np.add.at(recorded, waits.place[~at_barrier], waits.cycles[~at_barrier])
+    np.add.at(of_memory, waits.place[memory], waits.cycles[memory])
+    of = waits.kind == KIND["barrier"]
+    share = of_memory[waits.cause[of]] / np.maximum(recorded[waits.cause[of]], 1)
+    return float((waits.count[of] * share).sum() / work.counters.warps)
+
+
+def _rounds(work: Work, unloaded: np.ndarray, waits: Waits, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A warp's cycles of some stalls, and how many of equal length they would be."""
+    cycles = unloaded[of].sum(0) / work.counters.warps
+    squares = (unloaded[of] ** 2 / np.maximum(waits.count[of], 1)[:, None]).sum(0) / work.counters.warps
+    return cycles, np.maximum(1, cycles**2 / np.maximum(squares, 1e-9))
 
 
 def _fill(unloaded: np.ndarray, work: Work, waits: Waits, of: np.ndarray, of_kind: Callable) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gpuprof.isa.opcodes import COMPARE_AND_SWAPS
 from gpuprof.predict.traffic import SECTOR_NBYTES, Traffic
 from gpuprof.predict.units.lsu import ATOMICS, GLOBAL
 from gpuprof.predict.work import Work
@@ -23,9 +24,13 @@ def atomic(work: Work) -> np.ndarray:
     """
     found, chips = work.counters.executed, work.chips
     of = is_atomic(work)
-    lane = np.array([[is_float(op)] for op in work.counters.ops])[found.op[of]]
+    ops = [work.counters.ops[place] for place in found.op[of]]
+    lane = np.array([[is_float(op)] for op in ops], bool).reshape(-1, 1)
     turns = np.where(lane, chips["atomic_float_cycles"], chips["atomic_cycles"])
-    cycles = np.maximum(np.outer(found.sectors[of], chips["atomic_sector_cycles"]), found.conflicts[of, None] * turns)
+    passes = np.maximum(found.sectors[of], found.lanes[of] * np.array([op.nbytes for op in ops]) / SECTOR_NBYTES)
+    cycles = np.maximum(np.outer(passes, chips["atomic_sector_cycles"]), found.conflicts[of, None] * turns)
+    swaps = np.array([[op.number in COMPARE_AND_SWAPS] for op in ops], bool).reshape(-1, 1)
+    cycles *= np.where(swaps, chips["cas_passes"], 1)
     return cycles.sum(0) / np.minimum(chips["l2_slices"], work.counters.atomic_lines) / work.counters.warps
 
 

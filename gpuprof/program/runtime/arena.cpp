@@ -125,8 +125,8 @@ cudaError_t release(void *p, Call how)
     if (one)
         *at = one->next;
     pthread_mutex_unlock(&lock);
-    if (!one)
-        return cudaErrorInvalidValue;
+    if (!one) // what was freed before is told on the other side
+        return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
         mprotect(one->start, page_up(one->nbytes), PROT_NONE);
     free(one);

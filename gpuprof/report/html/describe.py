@@ -45,11 +45,45 @@ cost of all of it.
 | arrows, Page Up, Page Down, Home, End | move the selection in a table that has the focus |
 | left, right | collapse and expand a group of the grid |
 
+## Timeline
+
+Tasks and launches stand in rows, virtual ones above; what overlaps lies below each other. The wheel
+zooms, down to eight cycles, Shift and drag moves, and a drag selects a stretch: below are its tasks
+by name with their cycles in it, the SMs that were active in the mean, and what its warps did. A
+click chooses a task: its relations are listed, and those to other tasks are arrows. The strips
+below the rows are exact (`activity` in [gpudb.md](gpudb.md)): SMs that had warps, and warps by what
+held them up, useful work at the bottom.
+
+| key | does |
+|---|---|
+| left, right; with Shift | move by a tenth, by a half of what is shown |
+| `+`, `-`, `0` | zoom in and out, show everything |
+| `n`, `p` | choose the next or the previous task |
+| `s` | zooms to the task or the stretch that is selected |
+| Escape | selects nothing |
+
+## Machine
+
+For one kernel: the share of each unit's peak ([peak.md](peak.md)) and what limits; the roofline of
+each precision over the bytes of DRAM, L2 or L1, with all kernels on it; what went from warps
+through the caches; how many blocks fit an SM by each resource, and what registers, shared memory or
+the size of a block would have to be for more; how full the last wave of blocks is; and the cycles
+in which each SM had warps.
+
+## Compare
+
+`gpuprof report FILE OTHER --html out.html` has one view more: kernels of both profiles, those that
+got slower first; every metric with its difference; and lines, aligned by their text within each
+function, so that lines put in or taken out leave the others beside each other. The other views show
+FILE.
+
 ## Links
 
 The address names what is shown: `out.html#kernel=saxpy&line=saxpy.cu:4` opens a line,
-`#kernel=saxpy&at=0x100040` an instruction, `#view=grid&by=stream,kernel` a grid. A kernel that
-shares its name with others is named by its symbol.
+`#kernel=saxpy&at=0x100040` an instruction, `#view=grid&by=stream,kernel` a grid,
+`#view=timeline&from=1000&to=2000&task=3` a window of the timeline, `&range=1200-1500` a stretch of
+it, `#view=machine&kernel=saxpy` a kernel. A kernel that shares its name with others is named by its
+symbol.
 
 ## What a page may do
 

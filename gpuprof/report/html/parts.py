@@ -13,8 +13,12 @@ def template() -> str:
     return read_part(HERE / "page.html")
 
 
+LAST = "print.css"  # it takes back what others say of the screen
+
+
 def styles() -> list[str]:
-    return [read_part(path) for path in sorted((HERE / "style").glob("*.css"))]
+    paths = sorted((HERE / "style").glob("*.css"), key=lambda path: (path.name == LAST, path.name))
+    return [read_part(path) for path in paths]
 
 
 def modules() -> dict[str, str]:

@@ -13,8 +13,8 @@ Columns = Mapping[str, Sequence]
 
 
 class Column(NamedTuple):
-    """`type`: int, text, real, or share (0 to 1, to a millionth). The last two are None where they are not known.
-    `unit`: "" for none.
+    """`type`: int, text, real, or share (0 to 1, to a millionth); the last two may be None, not known. `unit`:
+    "" for none.
     """
 
     name: str

@@ -2,21 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
+from gpuprof.isa.stalls import NAMES
 from gpuprof.report.figures import grouped
 from gpuprof.report.formats.csv import cell
-from gpuprof.report.model import Kernel, Report
+from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import NO_TASKS, begin, end, label, remark, task_values
+from gpuprof.report.tasks.activity import in_parts
 from gpuprof.report.tasks.read import MOST_LINES, Node, TaskReport
-from gpuprof.report.terminal.look import BOLD, DIM, HOT, Look, fitted, shown
+from gpuprof.report.terminal.look import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, shown
 
 PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names
 LEAST_NAME, LEAST_BARS = 12, 8  # cells of a terminal
 MARK, BAR, POINT = "*", "=", "."
+MOST_LETTERS = 8  # of stall reasons that are explained
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
@@ -46,6 +50,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         on_path = any(related.tasks.value("task", each) in critical for each in node.places)
         bar = bars(related, node, first, last, room, critical)
         yield name.append(bar, HOT if on_path else "")
+    yield from strips(related, report.chip.sms, first, last, names, room, look)
     if len(nodes) > MOST_LINES:
         yield from remark(f"{len(nodes) - MOST_LINES:,} more rows (--format csv)", look)
     yield from remark(
@@ -69,6 +74,33 @@ def bars(related: TaskReport, node: Node, first: int, last: int, room: int, crit
         for at in range(left, right):
             cells[at] = max(cells[at], mark, key=(" ", POINT, BAR, MARK).index)
     return "".join(cells).rstrip()
+
+
+def strips(
+    related: TaskReport, sms: int | None, first: int, last: int, names: int, room: int, look: Look
+) -> Iterator[Text]:
+    """How many tenths of the SMs had warps, and what held most warps up, in each cell's part of the time; nothing where
+    the file does not say.
+    """
+    if not len(related.activity.begins) or not sms or last <= first:
+        return
+    stalls, active = in_parts(related.activity, first, last, room)
+    share = np.round(active * room / (last - first) / sms, 6)  # sums of parts of bins are not exact
+    tenths = np.minimum(9, np.floor(10 * share)).astype(int)
+    numbers = "".join(str(n) if any_ else " " for n, any_ in zip(tenths.tolist(), active > 0, strict=True))
+    yield Text(fitted(Text("SMs active, tenths"), names, look).plain.ljust(names + 1)).append(numbers.rstrip())
+    waits = stalls.copy()
+    waits[:, SELECTED] = 0
+    line = Text(fitted(Text("largest stall"), names, look).plain.ljust(names + 1))
+    for reason, cycles in zip(waits.argmax(axis=1).tolist(), waits.max(axis=1).tolist(), strict=True):
+        shown_as = NAMES[reason]
+        line.append(REASON_LOOKS[shown_as].letter if cycles else " ", look.of_reason(shown_as) if cycles else "")
+    line.rstrip()
+    yield line
+    held = waits.sum(axis=0)
+    seen = [reason for reason in np.argsort(-held, kind="stable").tolist() if held[reason]]
+    letters = (f"{REASON_LOOKS[NAMES[reason]].letter} {look.vocabulary.word(reason)}" for reason in seen[:MOST_LETTERS])
+    yield from remark(", ".join(letters), look)
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:

@@ -13,6 +13,7 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.relate.critical import Path
 from gpuprof.relate.independent import Pair
+from gpuprof.report.tasks.activity import Activity, read_activity
 
 MOST_PAIRS = 10
 MOST_LINES = 200  # of a tree on a terminal
@@ -87,6 +88,7 @@ class TaskReport:
     observed: bool
     neighbours: tuple[tuple[str, tuple[Neighbour, ...]], ...] = ()
     touches: tuple[tuple[str, tuple[Touch, ...]], ...] = ()
+    activity: Activity | None = None  # only for the page of the timeline
 
 
 MOST_CHOSEN = 20  # tasks of one name
@@ -112,6 +114,7 @@ def read_task_report(database: sqlite3.Connection, page: str | None, chosen: str
         bool(observed),
         neighbours,
         touches,
+        read_activity(database) if page == "timeline" else None,
     )
 
 

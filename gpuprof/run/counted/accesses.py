@@ -95,16 +95,33 @@ class Lines(NamedTuple):
 def lines_of(accesses: Accesses, wanted: np.ndarray) -> Lines:
     """The lines of the accesses that are wanted, bool (accesses,)."""
     n_sectors = np.diff(accesses.first)
-    of_sector = np.repeat(np.arange(len(n_sectors)), n_sectors)
-    kept = wanted[of_sector]
-    of_sector, sectors = of_sector[kept], accesses.sectors[kept]
-    line = (sectors & SECTOR_MASK) >> 2
+    access = np.flatnonzero(wanted & (n_sectors > 0))
+    sectors, n_sectors = _sectors_of(accesses, access, n_sectors), n_sectors[access]
+    if not len(sectors):
+        nothing = np.empty(0, np.int64)
+        return Lines(nothing, nothing, nothing, nothing)
+    starts = np.cumsum(n_sectors) - n_sectors
+    # Words left out make a number large: most pieces have none.
+    is_partial = sectors >> MISSING_SHIFT != 0 if int(sectors.max()) > SECTOR_MASK else None
+    line = (sectors >> 2 if is_partial is None else (sectors & SECTOR_MASK) >> 2).astype(np.int64)
     begins = np.ones(len(line), np.bool_)
-    begins[1:] = (line[1:] != line[:-1]) | (of_sector[1:] != of_sector[:-1])
+    np.not_equal(line[1:], line[:-1], out=begins[1:])
+    begins[starts] = True
     first = np.flatnonzero(begins)
-    partial = np.concatenate([[0], np.cumsum(sectors >> MISSING_SHIFT != 0)])
-    ends = np.append(first[1:], len(line))
-    return Lines(of_sector[first], line[first], ends - first, partial[ends] - partial[first])
+    of_access = np.repeat(access, np.diff(np.searchsorted(first, starts), append=len(first)))
+    partial = (
+        np.zeros(len(first), np.int64) if is_partial is None else np.add.reduceat(is_partial.astype(np.int64), first)
+    )
+    return Lines(of_access, line[first], np.diff(first, append=len(line)), partial)
+
+
+def _sectors_of(accesses: Accesses, access: np.ndarray, n_sectors: np.ndarray) -> np.ndarray:
+    """The sectors of some accesses, in order. Most often they are all that there are."""
+    if int(n_sectors[access].sum()) == len(accesses.sectors):
+        return accesses.sectors
+    chosen = np.zeros(len(n_sectors), np.bool_)
+    chosen[access] = True
+    return accesses.sectors[np.repeat(chosen, n_sectors)]
 
 
 class AccessSums:

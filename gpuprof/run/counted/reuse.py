@@ -13,12 +13,12 @@ import numpy as np
 
 from gpuprof.records.schema import REUSE_DISTANCES_DTYPE, REUSE_SCOPES
 from gpuprof.run.counted.accesses import Accesses, Lines, Recorded
-from gpuprof.trace.generators.memory.stack_distance import NEVER, StackDistances
+from gpuprof.trace.generators.memory.stack_distance import NEVER, SPAN, StackDistances
 
 EXACT_LINES = 1 << 16  # line accesses after which one line in RATE is looked at
 RATE_BITS = 4
 RATE = 1 << RATE_BITS
-MOST_BLOCKS = 32  # of a launch that have a stream of their own, or up to twice as many
+MOST_BLOCKS = 8  # of a launch that have a stream of their own, or up to twice as many
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio: Fibonacci hashing (Knuth, volume 3, 6.4)
 FIRST_TOUCH = -1
 N_BINS = 1 + 4 + 4 * 61  # a first touch, distances 0 to 3, then quarters of octaves
@@ -74,14 +74,16 @@ class DeviceStream:
             return np.ones(len(line), np.bool_)
         return line.astype(np.uint64) * GOLDEN >> np.uint64(64 - self.rate_bits) == 0
 
+    def expect(self, count: int) -> None:
+        """So many accesses come: all are looked at only as long as there are few."""
+        self.n_lines += count
+        if self.n_lines > EXACT_LINES and not self.rate_bits:
+            self._look_at_fewer()
+
     def take(self, line: np.ndarray) -> np.ndarray:
         """The distances of lines that are looked at, in their order."""
         found = self.distances.take(line)
-        self.n_lines += len(line)
-        times = 1 << self.rate_bits
-        if self.n_lines > EXACT_LINES and not self.rate_bits:
-            self._look_at_fewer()
-        return np.where(found == NEVER, NEVER, found * times)
+        return np.where(found == NEVER, NEVER, found << self.rate_bits)
 
     def _look_at_fewer(self) -> None:
         """From now on one line in RATE: of those known, too."""
@@ -107,11 +109,11 @@ class LaunchReuse:
         self._add_to_blocks(accesses, lines, written, first_block, warps_per_block)
 
     def _add_to_device(self, accesses: Accesses, lines: Lines, written: np.ndarray) -> None:
-        rate_bits = self.device.rate_bits
+        self.device.expect(len(lines.line))
         chosen = np.flatnonzero(self.device.chosen(lines.line))
         chosen = chosen[in_turns(accesses, lines.access[chosen])]
         line, sectors = lines.line[chosen], lines.sectors[chosen]
-        self.of_device.add(self.device.take(line), sectors, sectors * written[chosen], 1 << rate_bits)
+        self.of_device.add(self.device.take(line), sectors, sectors * written[chosen], 1 << self.device.rate_bits)
         self._touch(line)
 
     def _touch(self, line: np.ndarray) -> None:
@@ -120,21 +122,32 @@ class LaunchReuse:
         if rate != self.rate:
             self.touched = self.touched[self.device.chosen(self.touched)]
             self.rate = rate
-        self.touched = np.union1d(self.touched, line[self.device.chosen(line)])
+        self.touched = np.union1d(self.touched, line)
 
     def _add_to_blocks(
         self, accesses: Accesses, lines: Lines, written: np.ndarray, first_block: int, warps_per_block: int
     ) -> None:
-        block = first_block + accesses.warp[lines.access] // warps_per_block
-        chosen = np.flatnonzero((block % self.stride == 0) & ~written)
-        chosen = chosen[in_turns(accesses, lines.access[chosen])]
+        # Which warps are looked at is known of few warps, not of each line.
+        of_warp = first_block + np.arange(accesses.warp[-1] + 1 if len(accesses.warp) else 0) // warps_per_block
+        chosen = np.flatnonzero((of_warp % self.stride == 0)[accesses.warp[lines.access]] & ~written)
+        if not len(chosen):
+            return
+        block = of_warp[accesses.warp[lines.access[chosen]]]
         # Of one block after the other, and of each in turns.
-        chosen = chosen[np.argsort(block[chosen], kind="stable")]
-        numbers, starts = np.unique(block[chosen], return_index=True)
-        for number, own in zip(numbers.tolist(), np.split(chosen, starts)[1:], strict=True):
-            stream = self.streams.setdefault(number, StackDistances())
-            sectors = lines.sectors[own]
-            self.of_blocks.add(stream.take(lines.line[own]), sectors, np.zeros_like(sectors), self.stride)
+        order = np.lexsort((lines.access[chosen], accesses.place[lines.access[chosen]], block))
+        chosen, block = chosen[order], block[order]
+        numbers, starts = np.unique(block, return_index=True)
+        found = [
+            self._stream(number).take(lines.line[own])
+            for number, own in zip(numbers.tolist(), np.split(chosen, starts)[1:], strict=True)
+        ]
+        sectors = lines.sectors[chosen]
+        self.of_blocks.add(np.concatenate(found), sectors, np.zeros_like(sectors), self.stride)
+
+    def _stream(self, block: int) -> StackDistances:
+        if block not in self.streams:
+            self.streams[block] = StackDistances(SPAN)
+        return self.streams[block]
 
     def rows(self, launch: int) -> np.ndarray:
         """REUSE_DISTANCES_DTYPE."""

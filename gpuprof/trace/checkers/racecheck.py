@@ -67,6 +67,8 @@ class Racecheck(Checker):
         self._shared = np.zeros((0, stamps.N_STAMPS), np.int32)
         self._found = {space: np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64) for space in SPACES}
         self._n_found: dict[str, int] = {}
+        # What a compare-and-swap loop reads first is a guess that it checks (CUDA C++ Programming Guide, atomics).
+        self._compared = {_address(each) for each in wanted if each.kind == "atomic" and each.op.c}
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -80,7 +82,8 @@ class Racecheck(Checker):
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
         if kind in ACCESSES:
-            self._how[instruction.number] = how_of(instruction)
+            is_first_guess = instruction.kind == "load" and _address(instruction) in self._compared
+            self._how[instruction.number] = how_of(instruction) | (stamps.STRONG if is_first_guess else 0)
             return self._access
         if kind in BLOCK_BARRIERS:
             return self._barrier
@@ -239,6 +242,12 @@ class Racecheck(Checker):
 
 def _sem(instruction: Instruction) -> str:
     return unpack_name(instruction.encoded.mods, "sem") if "sem" in instruction.op.fields else ""
+
+
+def _address(instruction: Instruction) -> tuple:
+    """How the address is written: the same in two instructions of a function where they mean the same place."""
+    encoded = instruction.encoded
+    return instruction.function, encoded.op.space, encoded.a, encoded.offset
 
 
 def _publishes(instruction: Instruction) -> bool:

@@ -32,6 +32,7 @@ INSTRUCTIONS = (
     Column("function", "text", "", "The function whose code it is in."),
     Column("operation", "text", "", "load, store, atomic and so on, of memory instructions."),
     Column("space", "text", "", "The memory that it accesses."),
+    Column("live_registers", "real", "", "Registers of a thread that hold a value which is read later, before it."),
     *(Column(name, "int", "", "A counter: see `counters` in gpudb.md.") for name in Counters._fields),
 )
 COSTS = (
@@ -95,10 +96,11 @@ def row_instruction_columns(profile: Profile) -> Columns:
 
 
 def instruction_columns(profile: Profile) -> Columns:
+    live = dict(profile.database.execute("SELECT pc, registers FROM live_registers"))
     return by_column(
         INSTRUCTIONS,
         [
-            (number, each.pc, each.function, each.operation, each.space, *each.cost.counters)
+            (number, each.pc, each.function, each.operation, each.space, live.get(each.pc), *each.cost.counters)
             for number, each in profile.instructions
         ],
     )

@@ -7,10 +7,10 @@ from typing import NamedTuple
 from gpuprof.chips.peaks import RESOURCES
 from gpuprof.report.figures import extent, product
 from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.residency import Block, Step, fits, next_steps, numbers_of, waves
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
 from gpuprof.report.model import Kernel, Launch
 from gpuprof.report.pages.peaks import limit_facts
-from gpuprof.report.residency import Block, Step, fits, next_steps, numbers_of, waves
 from gpuprof.report.throughput import limit_of, throughput
 from gpuprof.report.totals import metric_sum, totals
 

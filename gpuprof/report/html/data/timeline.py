@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.correlate.task_queries import read_tasks
+from gpuprof.correlate.tasks.queries import read_tasks
 from gpuprof.report.html.profile import Profile
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
 

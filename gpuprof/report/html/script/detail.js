@@ -119,5 +119,6 @@ function counters(profile, row) {
     .map(([name, title]) => [title, grouped(row.counters[name])]);
   const { inst_executed: executed, thread_inst_executed: threads } = row.counters;
   if (executed) rows.splice(2, 0, ["lanes in the mean", (threads / executed).toFixed(1)]);
+  if (row.liveRegisters !== null) rows.push(["live registers, at most", grouped(row.liveRegisters)]);
   return el("section", {}, el("h3", {}, "Counters"), plainTable("Counters", [["counter", ""], ["count", "number"]], rows));
 }

@@ -5,6 +5,13 @@ export function el(tag, options = {}, ...children) {
   return furnish(document.createElement(tag), options, children);
 }
 
+// Less has room for the main columns of a table alone, and for one pane beside no other.
+const NARROW_PIXELS = 760;
+
+export function isNarrow() {
+  return window.innerWidth < NARROW_PIXELS;
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(tag, options = {}, ...children) {

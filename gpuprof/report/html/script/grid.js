@@ -1,7 +1,7 @@
 // The grid: costs grouped in any order, expanded, sorted and filtered. Rows of a group always sum to the group.
 
 import { legend, stackedBar, sum } from "./bars.js";
-import { button, el } from "./dom.js";
+import { button, el, isNarrow } from "./dom.js";
 import { compact, duration, percent } from "./figures.js";
 import { hashOf } from "./place.js";
 import { dataTable, sortedBy } from "./table.js";
@@ -243,7 +243,7 @@ class Grid {
   }
 
   columns() {
-    const name = { name: "name", title: this.groups.map(({ title }) => title).join(" / "), width: 0, least: 40, align: "left", value: (group) => group.text, cell: (group) => this.nameOf(group) };
+    const name = { name: "name", title: this.groups.map(({ title }) => title).join(" / "), width: 0, least: isNarrow() ? 16 : 40, align: "left", value: (group) => group.text, cell: (group) => this.nameOf(group) };
     return [name, ...this.measures.filter((measure) => this.shownNames.has(measure.name))];
   }
 

@@ -4,7 +4,8 @@
 const MOST_LANES = 60; // of a row: what overlaps further lies in the last
 export const VIRTUAL = "virtual tasks";
 
-// Rows of tasks that took place at a known time: [{ name, lanes: [Int32Array of task rows] }], virtual ones first.
+// Rows of tasks that took place at a known time, virtual ones first: [{ name, lanes }]. A lane is { tasks, begins, ends },
+// arrays of one length: rows of tasks, and their cycles beside each other, as a frame walks through them.
 export function rowsOfTasks(tasks) {
   const [begins, ends, rows, isVirtual] = ["begin_cycle", "end_cycle", "row", "is_virtual"].map((name) => tasks.column(name));
   const byRow = new Map();
@@ -15,7 +16,12 @@ export function rowsOfTasks(tasks) {
     place(byRow.get(key), row, begins[row], ends[row]);
   }
   const found = [...byRow.values()].sort((a, b) => Number(b.isVirtual) - Number(a.isVirtual));
-  return found.map(({ name, lanes }) => ({ name, lanes: lanes.map((lane) => Int32Array.from(lane)) }));
+  const lane = (tasks) => ({
+    tasks: Int32Array.from(tasks),
+    begins: Float64Array.from(tasks, (row) => begins[row]),
+    ends: Float64Array.from(tasks, (row) => ends[row]),
+  });
+  return found.map(({ name, lanes }) => ({ name, lanes: lanes.map(lane) }));
 }
 
 // Rows by begin, the longer one first.
@@ -38,14 +44,27 @@ function place(group, row, begin, end) {
   (group.lanes[lane] ??= []).push(row);
 }
 
-// The first place of `lane` whose task has `values` of at least `least` (`isBeyond`: of more).
-export function firstAt(lane, values, least, isBeyond = false) {
-  let [low, high] = [0, lane.length];
+// The first place of ascending `values` with `least` or more.
+export function firstAt(values, least) {
+  let [low, high] = [0, values.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    const value = values[lane[middle]];
-    if (isBeyond ? value > least : value >= least) high = middle;
+    if (values[middle] >= least) high = middle;
     else low = middle + 1;
   }
   return low;
+}
+
+// The same, from `at` on, where it is near.
+export function nextAt(values, at, least) {
+  let step = 1;
+  while (at + step < values.length && values[at + step] < least) {
+    at += step;
+    step *= 2;
+  }
+  while (step >= 1) {
+    if (at + step <= values.length && values[at + step - 1] < least) at += step;
+    else step >>= 1;
+  }
+  return at;
 }

@@ -164,6 +164,13 @@ export class Measured {
     return (this.keptCounters ??= countersOf(this.profile, this.instructions));
   }
 
+  // The most registers that are live before one of them; null where it is not known.
+  get liveRegisters() {
+    const { instructions } = this.profile.tables;
+    const known = this.instructions.map((each) => instructions.get("live_registers", each)).filter((live) => live !== null);
+    return known.length ? known.reduce((most, live) => Math.max(most, live)) : null;
+  }
+
   get attributed() {
     return (this.keptAttributed ??= attributedOf(this.profile, this.instructions));
   }

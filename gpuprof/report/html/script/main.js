@@ -119,6 +119,7 @@ async function start() {
     page.show();
     window.addEventListener("hashchange", () => page.show());
     document.addEventListener("click", (event) => page.follow(event));
+    performance.mark("ready");
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
     root.replaceChildren(el("p", { role: "alert" }, `This page cannot be shown: ${error.message}`));

@@ -25,6 +25,7 @@ export function metricsOf(profile) {
     counter("sectors", "sectors", "Sectors (32 bytes) of global memory asked for.", (row) => row.counters.l2_sectors_global),
     counter("excess", "excess", "Sectors of global memory beyond those that packed accesses would ask for.", (row) => row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal),
     counter("conflicts", "conflicts", "Passes through the banks of shared memory that only bank conflicts make.", (row) => row.counters.l1_wavefronts_shared - row.counters.l1_wavefronts_shared_ideal),
+    counter("live", "live registers", "Registers of a thread that hold a value which is read later.", (row) => row.liveRegisters ?? 0),
     counter("local", "local", "Sectors of local memory asked for.", (row) => row.counters.l2_sectors_local),
   ];
 }

@@ -3,14 +3,13 @@
 import { arrowsOf } from "./arrows.js";
 import { legend, stackedBar, sum } from "./bars.js";
 import { detail } from "./detail.js";
-import { button, el } from "./dom.js";
+import { button, el, isNarrow } from "./dom.js";
 import { baseName, compact } from "./figures.js";
 import { LISTINGS, listingsOf, Measured } from "./listing.js";
 import { metricsOf, textOf } from "./metrics.js";
 import { dataTable } from "./table.js";
 
 const ROW_HEIGHT = 20;
-const NARROW = 760; // pixels: less has room for one pane, and for its main columns
 const KEYS = [
   ["n, p", "next and previous in the order of the measure"],
   ["/", "search; Enter finds the next"],
@@ -26,9 +25,10 @@ const EXTRA = [
   { name: "lanes", title: "lanes", hint: "Lanes of a warp that took part, in the mean.", width: 6, cell: lanesText },
   { name: "excess", title: "excess", hint: "Sectors of global memory beyond those that packed accesses would ask for.", width: 7, cell: (row) => count(row.counters.l2_sectors_global - row.counters.l2_sectors_global_ideal) },
   { name: "conflicts", title: "conflicts", hint: "Passes through the banks of shared memory that only bank conflicts make.", width: 9, cell: (row) => count(row.counters.l1_wavefronts_shared - row.counters.l1_wavefronts_shared_ideal) },
+  { name: "live", title: "live", hint: "Registers of a thread that hold a value which is read later: the most before one of the row's instructions.", width: 5, cell: (row) => (row.liveRegisters === null ? "" : String(row.liveRegisters)) },
   { name: "attributed", title: "waited for", hint: "Share of the cycles for which other rows wait for this one.", width: 10, cell: (row, pane) => textOf({ isShare: true }, row.attributed, sum(pane.source.whole.cycles)) },
 ];
-const USUAL = [[], ["sampled", "inst", "excess"], [], []]; // of these, by the number of panes
+const USUAL = [[], ["sampled", "inst", "live", "excess"], [], []]; // of these, by the number of panes
 const MOST_CODE = 160; // characters of a line that a pane has room for without breaking off
 
 export const view = {
@@ -118,7 +118,7 @@ class Source {
 
   // The columns that somebody has chosen, or the usual ones.
   get columns() {
-    return this.chosenColumns ?? new Set(this.isNarrow ? [] : USUAL[this.panes.length]);
+    return this.chosenColumns ?? new Set(isNarrow() ? [] : USUAL[this.panes.length]);
   }
 
   showColumn(name, isShown) {
@@ -126,10 +126,6 @@ class Source {
     if (isShown) this.chosenColumns.add(name);
     else this.chosenColumns.delete(name);
     this.panes.forEach((pane) => pane.drawColumns());
-  }
-
-  get isNarrow() {
-    return window.innerWidth < NARROW;
   }
 
   get metric() {
@@ -161,7 +157,7 @@ class Source {
       this.whole = new Measured(this.profile, this.profile.instructionsOf(kernel));
     }
     const there = [...this.listings.keys()];
-    const usual = this.isNarrow ? there.slice(0, 1) : [there[0], there[there.length - 1]];
+    const usual = isNarrow() ? there.slice(0, 1) : [there[0], there[there.length - 1]];
     const asked = (panes ?? this.paneNames)?.split(",").filter((name) => this.listings.has(name)) ?? [];
     this.showPanes(asked.length ? asked : [...new Set(usual)]);
   }
@@ -318,7 +314,7 @@ class Pane {
       ...EXTRA.filter(({ name }) => source.columns.has(name)).map((column) => ({ ...column, cell: ofRow((row) => column.cell(row, this)) })),
       { name: "code", title: listing.name === "source" ? "source" : "instruction", width: 0, least: this.codeWidth, align: "left", class: "code", cell: (item) => this.code(item) },
     ];
-    return source.isNarrow ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
+    return isNarrow() ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
   }
 
   drawColumns() {
@@ -409,7 +405,7 @@ class Pane {
 
   drawArrows() {
     this.picture?.remove();
-    if (this.source.isNarrow) return;
+    if (isNarrow()) return;
     this.picture = arrowsOf(this.listing, this.selectedRow, (row) => this.lineOf(row), this.items.length, ROW_HEIGHT);
     this.table.element.append(this.picture);
     this.picture.style.setProperty("top", `${this.table.head.offsetHeight}px`);

@@ -1,7 +1,7 @@
 // The summary: the hottest kernels and tasks, how far to trust the numbers, and what to look at first.
 
 import { legend, ranked, stackedBar, sum } from "./bars.js";
-import { el } from "./dom.js";
+import { el, isNarrow } from "./dom.js";
 import { baseName, compact, duration, grouped, percent } from "./figures.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
@@ -67,6 +67,7 @@ class Summary {
     const cycles = kernels.column("cycles");
     const whole = cycles.reduce((all, each) => all + each, 0);
     const clock = chip.get("clock_mhz", 0);
+    const kernel = { name: "kernel", title: "kernel", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: (k) => this.kernelLink(k), value: (k) => kernels.get("name", k) };
     const columns = [
       { name: "share", title: "share", width: 7, cell: (k) => percent(cycles[k], whole), value: (k) => cycles[k] },
       { name: "time", title: "time", width: 8, cell: (k) => duration(cycles[k], clock) || "-", value: (k) => cycles[k] },
@@ -74,8 +75,8 @@ class Summary {
       { name: "launches", title: "launches", width: 9, cell: (k) => grouped(kernels.get("launches", k)), value: (k) => kernels.get("launches", k) },
       ...this.mixes((k) => this.costs[k]),
       { name: "top", title: "top stall", width: 24, align: "left", cell: (k) => this.topStall(this.costs[k]), value: (k) => this.topStall(this.costs[k]) },
-      { name: "kernel", title: "kernel", width: 0, align: "left", cell: (k) => this.kernelLink(k), value: (k) => kernels.get("name", k) },
     ];
+    columns.splice(isNarrow() ? 1 : columns.length, 0, kernel);
     const all = this.profile.mixOf(this.profile.tables.instructions.rows());
     return el("section", {}, el("h2", {}, "Kernels"), this.table("Kernels", { columns, rows: kernels.rows() }), legend(all, this.profile.terms));
   }
@@ -110,8 +111,9 @@ class Summary {
       { name: "cost", title: this.profile.unit, width: 12, cell: (task) => compact(sum(task[unit])) },
       ...this.mixes((task) => task),
       { name: "top", title: "top stall", width: 24, align: "left", cell: (task) => this.topStall(task) },
-      { name: "task", title: "task", width: 0, align: "left", cell: (task) => el("a", { href: hashOf({ view: "grid", by: "task,kernel", filter: task.name }) }, task.name) },
     ];
+    const link = (task) => el("a", { href: hashOf({ view: "grid", by: "task,kernel", filter: task.name }) }, task.name);
+    columns.splice(isNarrow() ? 1 : columns.length, 0, { name: "task", title: "task", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: link });
     const more = rows.length > MOST_TASKS ? el("p", {}, el("a", { href: hashOf({ view: "grid", by: "task,kernel" }) }, `All ${grouped(rows.length)} tasks`)) : null;
     return el("section", {}, el("h2", {}, "Tasks"), this.table("Tasks", { columns, rows: rows.slice(0, MOST_TASKS) }), more);
   }

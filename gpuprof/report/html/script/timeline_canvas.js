@@ -1,7 +1,7 @@
 // Draws the time line: rows of tasks, relations as arrows, SMs and stall mix below.
 
 import { grouped } from "./figures.js";
-import { firstAt } from "./lanes.js";
+import { firstAt, nextAt } from "./lanes.js";
 
 const LANE = 18;
 const ROW_GAP = 8;
@@ -25,6 +25,9 @@ export class TimelineCanvas {
     this.context = canvas.getContext("2d");
     this.begins = this.tasks.column("begin_cycle");
     this.ends = this.tasks.column("end_cycle");
+    this.launches = this.tasks.column("launch");
+    this.kinds = this.tasks.column("kind");
+    this.ofKind = new Map(); // colours
     this.layOut();
   }
 
@@ -36,9 +39,9 @@ export class TimelineCanvas {
     let top = AXIS + ROW_GAP;
     for (const { name, lanes } of this.rows) {
       this.names.push({ name, top });
-      for (const tasks of lanes) {
-        for (const row of tasks) this.laneOf[row] = this.lanes.length;
-        this.lanes.push({ tasks, top });
+      for (const lane of lanes) {
+        for (const row of lane.tasks) this.laneOf[row] = this.lanes.length;
+        this.lanes.push({ ...lane, top });
         top += LANE;
       }
       top += ROW_GAP;
@@ -108,6 +111,7 @@ export class TimelineCanvas {
     context.rect(this.gutter, AXIS, this.width - this.gutter, this.height);
     context.clip();
     if (this.range) this.drawRange(this.range);
+    this.filled = "";
     for (const lane of this.lanes) this.drawLane(lane);
     if (this.activity.isThere) this.drawActivity();
     if (this.selected >= 0) this.drawTies(this.selected);
@@ -143,21 +147,44 @@ export class TimelineCanvas {
     this.context.fillRect(left, AXIS, Math.max(1, right - left), this.height);
   }
 
-  drawLane({ tasks, top }) {
-    const { begins, ends, context } = this;
-    const perPixel = (this.to - this.from) / (this.width - this.gutter);
-    let at = firstAt(tasks, ends, this.from);
-    while (at < tasks.length && begins[tasks[at]] <= this.to) {
+  drawLane({ tasks, begins, ends, top }) {
+    const { from, to } = this;
+    const scale = (this.width - this.gutter) / (to - from);
+    const right = this.width + 2;
+    // Neighbours of one colour are one rectangle.
+    let [start, end, colour] = [0, 0, ""];
+    const flush = () => {
+      if (end > start) this.fill(colour, start, top + 1, end - start);
+    };
+    let at = firstAt(ends, from);
+    while (at < tasks.length && begins[at] <= to) {
       const row = tasks[at];
-      const left = Math.max(this.gutter - 2, this.x(begins[row]));
-      const width = Math.max(1, Math.min(this.width + 2, this.x(ends[row])) - left);
-      context.fillStyle = this.colourOf(row);
-      context.fillRect(left, top + 1, width, LANE - 3);
-      if (row === this.selected) this.frame(left, top, width);
-      if (width > LEAST_LABEL) this.nameTask(row, left, top, width);
+      const left = Math.max(this.gutter - 2, this.gutter + (begins[at] - from) * scale);
+      const width = Math.max(1, Math.min(right, this.gutter + (ends[at] - from) * scale) - left);
+      const own = this.colourOf(row);
+      if (width > 2 || own !== colour || left > end + 0.5) {
+        flush();
+        [start, colour] = [left, own];
+      }
+      end = left + width;
+      if (row === this.selected || width > LEAST_LABEL) {
+        flush();
+        start = end;
+        if (row === this.selected) this.frame(left, top, width);
+        if (width > LEAST_LABEL) this.nameTask(row, left, top, width);
+      }
       // What begins in the same pixel is behind this one.
-      at = width > 1 ? at + 1 : Math.max(at + 1, firstAt(tasks, begins, this.cycle(Math.floor(left) + 1), perPixel < 1));
+      at = width > 1 ? at + 1 : nextAt(begins, at + 1, from + (Math.floor(left) + 1 - this.gutter) / scale);
     }
+    flush();
+  }
+
+  fill(colour, left, top, width) {
+    if (this.filled !== colour) {
+      this.filled = colour;
+      this.context.fillStyle = colour;
+    }
+    this.context.fillRect(left, top, width, LANE - 3);
   }
 
   frame(left, top, width) {
@@ -168,15 +195,18 @@ export class TimelineCanvas {
   }
 
   nameTask(row, left, top, width) {
+    this.filled = "";
     this.context.fillStyle = ON_DARK.has(this.colourOf(row)) ? "#ffffff" : "#111111";
     this.label(this.tasks.get("name", row), left + 4, top + LANE / 2, width - 6);
   }
 
   colourOf(row) {
-    const kernel = this.kernelOf.get(this.tasks.column("launch")[row]);
+    const launch = this.launches[row];
+    const kernel = launch < 0 ? undefined : this.kernelOf.get(launch);
     if (kernel !== undefined) return KERNELS[kernel % KERNELS.length];
-    const kind = this.tasks.get("kind", row);
-    return KINDS[kind] ?? COPY;
+    let colour = this.ofKind.get(this.kinds[row]);
+    if (!colour) this.ofKind.set(this.kinds[row], (colour = KINDS[this.tasks.get("kind", row)] ?? COPY));
+    return colour;
   }
 
   drawTies(row) {
@@ -265,8 +295,8 @@ export class TimelineCanvas {
     const lane = this.lanes.find(({ top }) => y >= top && y < top + LANE);
     if (!lane || x < this.gutter) return -1;
     const reach = (3 * (this.to - this.from)) / (this.width - this.gutter);
-    const at = firstAt(lane.tasks, this.ends, this.cycle(x) - reach);
-    return at < lane.tasks.length && this.begins[lane.tasks[at]] <= this.cycle(x) + reach ? lane.tasks[at] : -1;
+    const at = firstAt(lane.ends, this.cycle(x) - reach);
+    return at < lane.tasks.length && lane.begins[at] <= this.cycle(x) + reach ? lane.tasks[at] : -1;
   }
 }
 

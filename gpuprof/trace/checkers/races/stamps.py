@@ -136,6 +136,7 @@ def touch(
                 moment = present(order, block, slot, warp, lane)
             mine = open_group(order, block, slot, warp) if how & ASYNC else moment
             place = np.int32(at << AT_SHIFT | lane << LANE_SHIFT | how)
+            bit = np.int32(np.uint32(1) << np.uint32(lane))
             for unit in range(index[k, lane], index[k, lane] + n_units):
                 # What is ordered by a barrier, or my own, is most of all: no call is made for it.
                 writer = stamps[unit, MOMENT]
@@ -145,14 +146,14 @@ def touch(
                                     addresses[k, lane])  # fmt: skip
                 first, second = stamps[unit, FIRST], stamps[unit, SECOND]
                 if does & WRITE:
-                    if (first != 0 and not _is_long_ago(moments, first, block, epoch)) or (
+                    alone = first == moment and stamps[unit, FIRST + 1] == bit  # I have read it, and nobody else
+                    if (first != 0 and not alone and not _is_long_ago(moments, first, block, epoch)) or (
                         second != 0 and not _is_long_ago(moments, second, block, epoch)
                     ):
                         _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, addresses[k, lane])
                     stamps[unit, MOMENT], stamps[unit, PLACE], stamps[unit, VALUE] = mine, place, np.int32(value)
                     stamps[unit, FIRST] = stamps[unit, SECOND] = 0
                 elif first == moment or first == 0 or _is_long_ago(moments, first, block, epoch):
-                    bit = np.int32(np.uint32(1) << np.uint32(lane))
                     stamps[unit, FIRST + 1] = stamps[unit, FIRST + 1] | bit if first == moment else bit
                     stamps[unit, FIRST], stamps[unit, FIRST + 2] = moment, place
                 elif not (is_alone and second != 0 and moments[first, BLOCK] != moments[second, BLOCK]):

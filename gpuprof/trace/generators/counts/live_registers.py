@@ -1,11 +1,12 @@
 """How many registers are live along what is executed."""
 
+from bisect import bisect_right
 from collections import Counter
 
+from gpuprof.isa.liveness import Block, live_words
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.counts.liveness import live_words
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import Code, Kernel
 from gpuprof.trace.tables import Column, Table
 
 LIVE = Table(
@@ -43,8 +44,8 @@ class LiveRegisters(TraceGenerator):
     def initialize(self, kernel: Kernel) -> None:
         self.kernel = kernel
         # Uniform registers are a warp's, and are numbered behind its threads' own.
-        end = kernel.function.first_uniform_word
-        self.live = [sum(word < end for word in words) for words in live_words(kernel.code)]
+        own = (1 << kernel.function.first_uniform_word) - 1
+        self.live = [(words & own).bit_count() for words in words_of(kernel.code)]
         self.runs: Counter[int] = Counter()  # by basic block, of warps
 
     def event(self, event: TraceEvent) -> None:
@@ -60,3 +61,18 @@ class LiveRegisters(TraceGenerator):
                 if instruction.kind in SYNCHRONISES:
                     self.add_row("sync_points", instruction.pc, instruction.kind, registers, warps)
         self.add_rows("live", [(registers, static[registers], executed[registers]) for registers in sorted(static)])
+
+
+def words_of(code: Code) -> list[int]:
+    """Of each instruction of a module, by number: the words that are live before it, as bits."""
+    firsts = sorted(function.first for function in code.functions if function.count)
+    blocks = [
+        Block(
+            [each.encoded for each in block.instructions],
+            block.successors,
+            block.callees,
+            bisect_right(firsts, block.instructions[0].number),
+        )
+        for block in code.basic_blocks
+    ]
+    return live_words(blocks, [code.instructions[first].basic_block for first in firsts])

@@ -20,11 +20,11 @@ NEVER = -1  # the distance of a unit that is asked for the first time
 class StackDistances:
     """Takes a stream in pieces."""
 
-    def __init__(self):
-        self._table = np.full(
-            (2 * FIRST_CAPACITY, 2), EMPTY, np.int64
-        )  # open addressing; unit, time of its last access
-        self._bits, self._tree = _times(FIRST_CAPACITY)
+    def __init__(self, capacity: int = FIRST_CAPACITY):
+        """`capacity`: times that there is room for at first, a power of two, at least SPAN."""
+        # open addressing; unit, time of its last access
+        self._table = np.full((2 * capacity, 2), EMPTY, np.int64)
+        self._bits, self._tree = _times(capacity)
         self._time = 0
         self.n_units = 0
 

@@ -1,0 +1,26 @@
+"""What an executable was linked with."""
+
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.construct import ConstructError
+from elftools.elf.elffile import ELFFile
+
+from gpuprof.errors import UsageError
+
+# What pyelftools raises for files that contradict themselves.
+DAMAGED = (ELFError, ConstructError, UnicodeDecodeError, ValueError, KeyError, IndexError, AttributeError, TypeError)
+
+
+def linked_libraries(path: Path) -> tuple[list[str], frozenset[str]]:
+    """The names of the shared libraries that an executable needs, in its order, and those of its sections. Raises
+    UsageError for a damaged one.
+    """
+    try:
+        with open(path, "rb") as file:
+            elf = ELFFile(file)
+            dynamic = elf.get_section_by_name(".dynamic")
+            needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic is not None else []
+            return needed, frozenset(section.name for section in elf.iter_sections())
+    except DAMAGED as error:
+        raise UsageError(f"{path}: a damaged executable: {error}") from None

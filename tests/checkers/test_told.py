@@ -1,0 +1,123 @@
+"""What a person sees of findings: under `run` and `collect`, limits, exit codes, suppressions, the page."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from gpuprof.compile.host import host_toolchain
+from gpuprof.errors import CompileError, UsageError
+from gpuprof.trace.findings import Findings
+from gpuprof.trace.suppressions import parse
+from gpuprof.trace.tables import Finding
+from tests.support.command import gpuprof, process
+
+KERNELS = """\
+__device__ __forceinline__ int get(const int *x, int i) { return x[i]; }
+// LAUNCH: k<<<1, 100>>>(x: i32[100], 4)
+// LAUNCH: k<<<1, 100>>>(x, 0)
+__global__ void k(int *x, int ahead)
+{
+    x[threadIdx.x] = get(x, threadIdx.x + ahead);
+}
+"""
+TOLD = (
+    "gpuprof: out_of_bounds: k: k.cu:1, inlined at k.cu:6: thread (96, 0, 0) of block (0, 0, 0) reads 4 bytes of "
+    "global memory at 0x700000190; 0x700000190 is just past the end of x, i32[100] (400 bytes at 0x700000000); "
+    "4 times\n"
+)
+SUM = "gpuprof: 4 errors at 1 place\n"
+APP = """\
+#include <cstdio>
+__global__ void k(int *x, int ahead)
+{
+    x[threadIdx.x + ahead] = 1;
+    if (threadIdx.x == 0) printf("here\\n");
+}
+int main()
+{
+    int *x;
+    cudaMalloc(&x, 400);
+    k<<<1, 100>>>(x, 4);
+    cudaDeviceSynchronize();
+    printf("%d\\n", cudaGetLastError());
+    cudaFree(x);
+    printf("%d\\n", cudaFree(x));
+    return 3;
+}
+"""
+try:
+    host_toolchain()
+    WHY_NOT = ""
+except CompileError as error:
+    WHY_NOT = str(error)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "k.cu").write_text(KERNELS)
+    return tmp_path
+
+
+def test_collect_tells_and_records(folder):
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "memcheck")
+    assert (code, error) == (0, TOLD + SUM)
+    code, out, _ = gpuprof(folder, "report", "k.gprec", "--page", "findings", "--format", "csv")
+    heads, row = (line.split(",") for line in out.splitlines()[:2])
+    found = dict(zip(heads, row, strict=False))
+    assert (found["kind"], found["severity"]) == ("out_of_bounds", "error")
+    code, _, error = gpuprof(folder, "check", "k.gprec", "--require", "findings<=0")
+    assert code == 3
+
+
+def test_an_exit_code_is_given_when_there_are_errors(folder):
+    flags = ("collect", "k.cu", "--trace", "memcheck", "--error-exitcode", "9")
+    assert gpuprof(folder, *flags)[0] == 9
+    assert (folder / "k.gprec").is_file()
+    launch = ("--launch", "k<<<1, 100>>>(x: i32[100], 0)")
+    assert gpuprof(folder, *flags, *launch)[::2] == (0, "gpuprof: no errors\n")
+
+
+def test_what_is_known_is_left_out(folder):
+    known = "# errors\nout_of_bounds:k.cu:6  the last threads read ahead\n*:kernel:other  is gone\n"
+    (folder / "known.txt").write_text(known)
+    flags = ("collect", "k.cu", "--trace", "memcheck", "--error-exitcode", "9", "--suppressions", "known.txt")
+    code, _, error = gpuprof(folder, *flags)
+    assert (code, error) == (
+        0,
+        "gpuprof: no errors\ngpuprof: 1 finding is suppressed\n"
+        "gpuprof: suppression *:kernel:other (line 3) met nothing; it can go\n",
+    )
+    assert "out_of_bounds" not in gpuprof(folder, "report", "k.gprec", "--page", "findings")[1]
+
+
+@pytest.mark.parametrize("line", ["out_of_bounds:k.cu:6", "k.cu:6 why", "Kind:k.cu:6 why", "misaligned:k.cu:x why"])
+def test_a_line_that_suppresses_nothing_is_refused(line):
+    with pytest.raises(UsageError, match=r"f\.txt:2: expected KIND:PATH:LINE REASON or KIND:kernel:NAME REASON"):
+        parse(f"# known\n{line}\n", "f.txt")
+
+
+def test_no_more_than_the_limit_is_told():
+    kernel = SimpleNamespace(name="k", instructions=())
+    findings = Findings((), 2)
+    errors = [Finding("leak", "error", f"text {k}", pc=16 * k, count=5) for k in range(4)]
+    warning = Finding("first_nan", "warning", "not an error")
+    assert list(findings.told(kernel, [warning, *errors])) == [
+        "leak: k: 0x0: text 0; 5 times",
+        "leak: k: 0x10: text 1; 5 times",
+    ]
+    assert list(findings.summary()) == ["20 errors at 4 places; 2 of them are not shown"]
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+@pytest.mark.long
+def test_run_goes_on_and_tells(tmp_path):
+    (tmp_path / "app.cu").write_text(APP)
+    code, out, error = process(tmp_path, "run", "app.cu", "--trace", "memcheck:leaks=yes")
+    assert (code, out) == (3, "here\n0\n1\n")
+    first, second, third, *rest, last = error.splitlines()
+    assert rest == []
+    assert first.startswith("gpuprof: out_of_bounds: k: app.cu:4: thread (96, 0, 0) of block (0, 0, 0) writes 4 bytes")
+    assert second.startswith("gpuprof: double_free: cannot free 0x700000000: cudaMalloc 1 (400 bytes")
+    assert third.startswith("gpuprof: cannot free 0x700000000")
+    assert last == "gpuprof: 5 errors at 2 places"
+    assert process(tmp_path, "run", "app.cu", "--trace", "memcheck", "--error-exitcode", "9")[0] == 9

@@ -1,0 +1,69 @@
+"""Two profiles on one page: each number with its difference, lines beside each other by their text."""
+
+import sqlite3
+
+import pytest
+
+from tests.support.command import gpuprof
+from tests.support.report_database import CU, make_database
+
+
+@pytest.fixture
+def databases(tmp_path):
+    """After a change, line 14 is line 16, and costs 10,000 warp-cycles more in each launch; line 9 costs 300 less."""
+    before = make_database(tmp_path / "before.gpudb")
+    lines = CU.splitlines()
+    moved = "\n".join([*lines[:13], "    // put", "    // in", *lines[13:]]) + "\n"
+    after = make_database(tmp_path / "after.gpudb", source=moved)
+    with sqlite3.connect(after) as db:
+        db.execute("UPDATE instructions SET line = line + 2 WHERE line >= 14 AND source = 0")
+        db.execute("UPDATE ledger SET cycles = cycles + 10000 WHERE pc = 0x1150 AND reason = 3")
+        db.execute("UPDATE launches SET end_cycle = end_cycle + 700, cycles = cycles + 700")
+    db.close()
+    return before, after
+
+
+def rows(shown, caption: str) -> list[list[str]]:
+    table = shown.page.get_by_role("region", name=caption)
+    return [[cell.strip() for cell in row.locator("td").all_inner_texts()] for row in table.locator("tbody tr").all()]
+
+
+def test_kernels_numbers_and_lines(show, databases):
+    shown = show(*databases, hash_="view=compare")
+    ((kernel, *numbers, _),) = rows(shown, "Kernels, those that got slower first")
+    assert (kernel, numbers) == ("transpose_naive", ["10,000", "11,400", "+1,400", "+14.0%"])
+    found = {row[0]: row[1:5] for row in rows(shown, "Every number, before and after")}
+    assert found["cycles"] == ["10,000", "11,400", "+1,400", "+14.0%"]
+    assert found["dram_nbytes"] == ["262,144", "262,144", "0", "0.0%"]
+    first, *others = rows(shown, "Lines, those that got slower first")
+    assert first[0] == "transpose.cu:16 (was 14)"
+    assert int(first[2].replace(",", "")) - int(first[1].replace(",", "")) == 20_000
+    assert first[3] == "+20,000"
+    assert all(row[3] == "0" for row in others)
+    assert shown.errors == []
+
+
+def test_a_kernel_of_one_alone(show, databases):
+    before, after = databases
+    with sqlite3.connect(after) as db:
+        db.execute("UPDATE functions SET display = 'other'")
+        db.execute("UPDATE launches SET kernel = 'other'")
+    db.close()
+    shown = show(before, after, hash_="view=compare&kernel=other")
+    found = rows(shown, "Kernels, those that got slower first")
+    assert [row[:5] for row in found] == [
+        ["other", "-", "11,400", "+11,400", "-"],
+        ["transpose_naive", "10,000", "-", "-10,000", "-"],
+    ]
+    assert rows(shown, "Lines, those that got slower first")[0][0].endswith("(new)")
+
+
+def test_the_command(tmp_path, databases):
+    before, after = (path.name for path in databases)
+    assert gpuprof(tmp_path, "report", before, after, "--html", "page.html")[0] == 0
+    page = (tmp_path / "page.html").read_text()
+    assert page.count('class="data"') == 2
+    code, _, error = gpuprof(tmp_path, "report", before, after)
+    assert code == 2 and "two profiles make a page for a browser: give --html NAME" in error
+    code, _, error = gpuprof(tmp_path, "report", before, after, "--html", after, "--force")
+    assert code == 2 and after in error
