@@ -51,6 +51,11 @@ class Executable(NamedTuple):
     modules: tuple[Path, ...]
     library_folder: Path | None = None  # of the shared library that it needs
 
+    @property
+    def library_file(self) -> Path | None:
+        """The shared library: the only file there."""
+        return next(self.library_folder.iterdir()) if self.library_folder else None
+
 
 def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> Executable:
     """The executable of a program's sources. It is kept, and built again only when one of them or of their headers

@@ -4,7 +4,7 @@ library is compiled with the header that `header` makes of them.
 A message is a head, words of 64 bits and a payload of bytes, little-endian:
 
     request   u32 number of the call   u32 number of words   u64 nbytes of the payload
-              u64 address in the program's code that calls   u64 address in the function that it calls
+              u64 address in the program's code that calls   u64 offset in the library's of what it calls
               u64 ns of the host's made time   u32 thread   u32 1: a part of a call, or none of the program's
     reply     i32 status (cudaError)   u32 number of words   u64 nbytes of the payload   u64 ns of the host's made time
 """

@@ -15,6 +15,7 @@ from typing import NamedTuple
 SECTION = struct.Struct("<IIQQQQIIQQ")  # sh_name, type, flags, addr, offset, size, link, info, align, entsize
 SYMBOL = struct.Struct("<IBBHQQ")  # st_name, info, other, shndx, value, size
 FUNCTION_TYPE = 2  # STT_FUNC
+LIBRARY_BEGIN = "__start_gpuprof_text"  # of our runtime library's code
 VERSION = 4
 # Standard opcodes of the line number program.
 COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE, BLOCK, CONST_ADD_PC, FIXED_PC = range(1, 10)
@@ -37,16 +38,16 @@ NOWHERE = Place()
 class Places:
     """Of an executable; nothing is read before it is asked for."""
 
-    def __init__(self, path: Path | None):
-        """`path` None: nothing is known."""
-        self._path = path
+    def __init__(self, path: Path | None, library: Path | None = None):
+        """`path` None: nothing is known. `library`: the file that holds our runtime library, where it is another."""
+        self._path, self._library = path, library or path
         self._kept: dict[int, Place] = {}
 
-    def function(self, address: int) -> str:
-        """The name of the function that holds an address, "" for none."""
-        starts, names = self._functions
-        at = bisect_right(starts, address) - 1
-        return names[at] if at >= 0 else ""
+    def function(self, offset: int) -> str:
+        """The name of the library's function that holds the byte at an offset in its code, "" for none."""
+        starts, ends, names = self._functions
+        at = bisect_right(starts, offset) - 1
+        return names[at] if at >= 0 and offset < ends[at] else ""
 
     def line(self, address: int) -> Place:
         """Where the call stands that returns to an address."""
@@ -58,30 +59,32 @@ class Places:
         return found
 
     @cached_property
-    def _sections(self) -> dict[str, bytes]:
-        if self._path is None:
-            return {}
-        data = self._path.read_bytes()
-        offset, size, n, names_at = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58)
-        heads = [SECTION.unpack_from(data, offset + size * each) for each in range(n)]
-        names = _content(data, heads[names_at])
-        return {_text(names, head[0]): _content(data, head) for head in heads}
-
-    @cached_property
-    def _functions(self) -> tuple[list[int], list[str]]:
-        symbols, texts = self._sections.get(".symtab", b""), self._sections.get(".strtab", b"")
-        found = {
-            value: _text(texts, name)
-            for name, info, _, _, value, _ in SYMBOL.iter_unpack(symbols)
-            if info & 15 == FUNCTION_TYPE
-        }
+    def _functions(self) -> tuple[list[int], list[int], list[str]]:
+        sections = _sections(self._library)
+        texts, found, base = sections.get(".strtab", b""), {}, 0
+        for name, info, _, _, value, size in SYMBOL.iter_unpack(sections.get(".symtab", b"")):
+            if info & 15 == FUNCTION_TYPE:
+                found[value] = (value + size, _text(texts, name))
+            elif _text(texts, name) == LIBRARY_BEGIN:
+                base = value
         ordered = sorted(found.items())
-        return [value for value, _ in ordered], [name for _, name in ordered]
+        starts, ends = [value - base for value, _ in ordered], [end - base for _, (end, _) in ordered]
+        return starts, ends, [name for _, (_, name) in ordered]
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[Place]]:
-        rows = sorted(_rows(self._sections.get(".debug_line", b"")), key=lambda row: row[0])
+        rows = sorted(_rows(_sections(self._path).get(".debug_line", b"")), key=lambda row: row[0])
         return [address for address, _ in rows], [place for _, place in rows]
+
+
+def _sections(path: Path | None) -> dict[str, bytes]:
+    if path is None:
+        return {}
+    data = path.read_bytes()
+    offset, size, n, names_at = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58)
+    heads = [SECTION.unpack_from(data, offset + size * each) for each in range(n)]
+    names = _content(data, heads[names_at])
+    return {_text(names, head[0]): _content(data, head) for head in heads}
 
 
 def _content(data: bytes, head: tuple[int, ...]) -> bytes:

@@ -117,7 +117,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
             arena,
             executable.modules,
             _Services(settings.observer),
-            Places(executable.path),
+            Places(executable.path, executable.library_file),
             tells_writes=settings.save_stream,
             choice=choice,
             lists_calls=settings.recorder is not None,

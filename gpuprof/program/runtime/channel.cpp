@@ -149,7 +149,8 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     Place place = {};
     if (!n_open || call == Call::begin_call)
         place = place_of_call(call);
-    Head head = {(int)call,    n_words,           payload.nbytes, (unsigned long long)place.caller, (unsigned long long)place.function,
+    const unsigned long long function = place.function ? (unsigned long long)((const char *)place.function - __start_gpuprof_text) : 0;
+    Head head = {(int)call,    n_words,           payload.nbytes, (unsigned long long)place.caller, function,
                  host_clock(), number_of_thread(), n_open > 0};
     ReplyHead came;
     iovec parts[] = {{&head, sizeof head}, {(void *)words, n_words * sizeof *words}, {(void *)payload.bytes, payload.nbytes}};
