@@ -67,6 +67,7 @@ ALLOWED = {
     ("gpuprof.program.binary", "open"): "a regular file, the executable that is to be run",
     ("gpuprof.program.linked", "open"): "a regular file, the executable that is to be run",
     ("gpuprof.program.binary", "path.read_bytes"): "files of the package",
+    ("gpuprof.program.places", "path.read_bytes"): "the executable that is running",
     ("gpuprof.program.build", "path.read_bytes"): "files of the package, and objects that we have just built",
     ("gpuprof.program.build", "new.read_bytes"): "reads what this command wrote",
     ("gpuprof.program.build", "listed.read_text"): "in a cache folder that only this user writes to",
