@@ -87,6 +87,7 @@ MOST_FILES = 20
 CROWDED = {
     "timing/units": "flat: its docstring says why",
     "report/pages": "one file a page, as its table has them",
+    "cli": "one file a command, as its table has them",
 }
 INSIDES = ("numba.core", "llvmlite.binding")
 KNOWS_INSIDES = {

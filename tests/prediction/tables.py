@@ -1,5 +1,6 @@
 """The tables of docs/prediction.md, from points that were judged."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from tests.prediction.judge import Judged, Point
 PAGE = DOCS / "prediction.md"
 BEGIN, END = "<!-- judged: begin -->", "<!-- judged: end -->"
 P90 = 0.9
+PROSE_COLUMNS = 99
 
 
 def tables(judged: Judged) -> str:
@@ -84,11 +86,11 @@ def _far(points: Sequence[Point]) -> str:
 
 def _refusals(judged: Judged) -> str:
     same = sum(bool(each.simulated) == bool(each.predicted) for each in judged.refusals)
-    lines = [
-        f"Of {len(judged.refusals)} pairs of a kernel and a chip that cannot run it, or is said not to, the prediction "
-        f"and the simulation agree on {same}."
-    ]
-    return "\n".join(lines)
+    return textwrap.fill(
+        f"Pairs of a kernel and a chip that cannot run it, or is said not to: {len(judged.refusals)}. The prediction and "
+        f"the simulation agree on {same}.",
+        PROSE_COLUMNS,
+    )
 
 
 def _right(points: Sequence[Point]) -> str:
