@@ -87,8 +87,8 @@ def _far(points: Sequence[Point]) -> str:
 def _refusals(judged: Judged) -> str:
     same = sum(bool(each.simulated) == bool(each.predicted) for each in judged.refusals)
     return textwrap.fill(
-        f"Pairs of a kernel and a chip that cannot run it, or is said not to: {len(judged.refusals)}. The prediction and "
-        f"the simulation agree on {same}.",
+        f"Pairs of a kernel and a chip that cannot run it, or is said not to: {len(judged.refusals)}. The prediction "
+        f"and the simulation agree on {same}.",
         PROSE_COLUMNS,
     )
 

@@ -9,6 +9,7 @@ const LEFT = 78;
 const BOTTOM = 44;
 const TOP = 14;
 const RIGHT = 150;
+const MOST_NAMES = 8; // of points that all have their name beside them
 const LEVELS = ["dram", "l2", "l1"];
 
 // `level`: row of `ceilings` whose bytes count; `kernel`: the one that is told from the others.
@@ -41,9 +42,9 @@ export function roofline({ roofs, ceilings, kernels }, level, kernel) {
     ...grid(xs, ys, at, box),
     svg("g", { "clip-path": "url(#roof-box)" }, ...slopes.map((slope) => slopeLine(slope, roof, xs, at))),
     ...precisions.map((row) => flat(ceilings, row, slopes, at, box)),
-    ...slopes.map((slope) => slopeLabel(slope, roof, ys, at, box)),
-    ...points.filter((point) => point.kernel !== kernel).map((point) => dot(point, at, "dot")),
-    ...points.filter((point) => point.kernel === kernel).map((point) => dot(point, at, "dot chosen")),
+    ...slopes.map((slope) => slopeLabel(slope, roof, at, box)),
+    ...points.filter((point) => point.kernel !== kernel).map((point) => dot(point, at, "dot", box, points.length <= MOST_NAMES)),
+    ...points.filter((point) => point.kernel === kernel).map((point) => dot(point, at, "dot chosen", box, true)),
     svg("text", { x: (box.left + box.right) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, `operations a byte of ${ceilings.get("label", level)}`),
     svg("text", { x: -(box.top + box.bottom) / 2, y: 14, transform: "rotate(-90)", "text-anchor": "middle" }, "10⁹ operations a second"),
   );
@@ -79,11 +80,10 @@ function slopeLine({ rate, label, isShown }, roof, xs, at) {
   return svg("line", line, svg("title", {}, `${label}, ${grouped(Math.round(rate))} GB/s`));
 }
 
-// Along the line, near its lower end.
-function slopeLabel({ rate, label }, roof, ys, at, box) {
-  const y = 10 ** (ys.from + 0.5);
-  const x = Math.max(box.left + 4, at.x(y / rate) + 6);
-  return svg("text", { x, y: at.y(y) + 14, class: "name" }, label);
+// Above the line's upper end: there the lines are furthest apart.
+function slopeLabel({ rate, label }, roof, at, box) {
+  const x = Math.max(box.left + 12, at.x(roof / rate));
+  return svg("text", { x, y: at.y(roof) - 6, class: "name", "text-anchor": "middle" }, label);
 }
 
 function flat(ceilings, row, slopes, at, box) {
@@ -98,6 +98,13 @@ function flat(ceilings, row, slopes, at, box) {
   );
 }
 
-function dot({ x, y, label }, at, kind) {
-  return svg("g", {}, svg("circle", { cx: at.x(x), cy: at.y(y), r: 6, class: kind }, svg("title", {}, label)));
+function dot({ x, y, label }, at, kind, box, isNamed) {
+  const right = at.x(x) < (box.left + box.right) / 2;
+  const place = { x: at.x(x) + (right ? 10 : -10), y: at.y(y) + 4, class: "name", "text-anchor": right ? "start" : "end" };
+  return svg(
+    "g",
+    {},
+    svg("circle", { cx: at.x(x), cy: at.y(y), r: 6, class: kind }, svg("title", {}, label)),
+    isNamed ? svg("text", place, label) : null,
+  );
 }
