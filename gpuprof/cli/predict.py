@@ -7,6 +7,7 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.inputs import InputPath
 
 LEVELS = ("test", "buffer", "launch")
 
@@ -33,7 +34,7 @@ LEVELS = ("test", "buffer", "launch")
 @click.option(
     "--cost",
     "cost_file",
-    type=click.Path(path_type=Path),
+    type=InputPath(),
     metavar="CSV",
     help="Cost of each unit of a chip's number (columns number,cost): show the Pareto front.",
 )
@@ -43,7 +44,7 @@ LEVELS = ("test", "buffer", "launch")
     "--calibrate",
     "calibration",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=InputPath(),
     metavar="FILE",
     help="A recording of the same launches on another chip: fit the mapping functions. Repeatable.",
 )

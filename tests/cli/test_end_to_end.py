@@ -374,6 +374,7 @@ def test_every_command_has_help(tmp_path):
         "correlate",
         "import",
         "report",
+        "view",
         "relate",
         "export",
         "quality",

@@ -114,7 +114,7 @@ def read_task_report(database: sqlite3.Connection, page: str | None, chosen: str
         bool(observed),
         neighbours,
         touches,
-        read_activity(database) if page == "timeline" else None,
+        read_activity(database) if page in ("timeline", None) else None,
     )
 
 
