@@ -152,7 +152,9 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
         sm_active_cycles=int(active.sum()),
         active_cycles_of_sm=active,
         ledger=ledger,
-        activity=extended(timing.activity, ledger.sum(axis=0), int(active.sum()), more_cycles),
+        activity=extended(
+            timing.activity, ledger.sum(axis=0), int(active.sum()), timing.end_cycle + more_cycles - timing.start_cycle
+        ),
         stalls=scaled_stalls(timing.stalls, factor),
         causes=scaled_causes(timing.causes, ledger, load_base, factor),
     )

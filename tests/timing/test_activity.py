@@ -119,14 +119,20 @@ def test_coarser():
 
 
 @pytest.mark.parametrize(
-    "more_cycles, bin_cycles, expected",
-    [(0, 4, [1, 2, 17]), (12, 4, [1, 2, 3, 5, 4, 5]), (4 * 1024, 8, [3, 3, *[0] * 512])],
+    "cycles, bin_cycles, expected",
+    [
+        (10, 4, [1, 2, 17]),
+        (12, 4, [1, 2, 17]),
+        (21, 4, [1, 2, 3, 5, 4, 5]),
+        (24, 4, [1, 2, 3, 5, 4, 5]),
+        (4 * 1024 + 12, 8, [3, 3, *[0] * 512]),
+    ],
 )
-def test_what_was_not_timed_is_spread_behind(more_cycles, bin_cycles, expected):
-    """20 cycles of `selected` in all, of which 6 were timed in 3 bins of 4 cycles."""
+def test_what_was_not_timed_is_spread_behind(cycles, bin_cycles, expected):
+    """20 cycles of `selected` in all, of which 6 were timed in 3 bins of 4 cycles. The last of these may be short."""
     whole = np.zeros(N_REASONS, np.uint64)
     whole[0] = 20
-    found = extended(activity_of_rows(1, 2, 3), whole, 0, more_cycles)
+    found = extended(activity_of_rows(1, 2, 3), whole, 0, cycles)
     assert found.bin_cycles == bin_cycles and len(found.cycles) == len(expected)
     assert found.cycles[:, 0].sum() == 20
     if len(expected) < 10:

@@ -55,15 +55,16 @@ def coarser(activity: Activity, most_bins: int) -> Activity:
     return activity
 
 
-def extended(activity: Activity, warp_cycles: np.ndarray, sm_cycles: int, more_cycles: int) -> Activity:
-    """The activity of a launch that takes `more_cycles` more than what was timed. What its whole `warp_cycles`, uint64
-    (N_REASONS,), and `sm_cycles` have beyond the timed ones is spread evenly over the time behind it.
+def extended(activity: Activity, warp_cycles: np.ndarray, sm_cycles: int, cycles: int) -> Activity:
+    """The activity of a launch that ends `cycles` after its start, from that of its part that was timed. What its whole
+    `warp_cycles`, uint64 (N_REASONS,), and `sm_cycles` have beyond the timed ones is spread evenly over the bins behind
+    it.
     """
-    while len(activity.cycles) + -(-more_cycles // activity.bin_cycles) > MOST_BINS:
+    while -(-cycles // activity.bin_cycles) > MOST_BINS:
         activity = _joined(activity)
     more = np.append(warp_cycles, np.uint64(sm_cycles)) - activity.cycles.sum(axis=0)
-    n_bins = -(-more_cycles // activity.bin_cycles)
-    if not n_bins:
+    n_bins = -(-cycles // activity.bin_cycles) - len(activity.cycles)
+    if n_bins <= 0:
         return activity._replace(cycles=np.vstack([activity.cycles[:-1], activity.cycles[-1:] + more]))
     marks = np.rint(np.outer(np.arange(n_bins + 1) / n_bins, more.astype(np.float64))).astype(np.uint64)
     marks[-1] = more
