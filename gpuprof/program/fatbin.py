@@ -53,10 +53,10 @@ def entries(fatbin: bytes) -> Iterator[Entry]:
         while at < end:
             kind, _, entry_head, follows, packed, _, _, _, arch, _, flags, _, unpacked = ENTRY.unpack_from(fatbin, at)
             begin = at + entry_head
-            is_packed = flags & (LZ4_FLAG | ZSTD_FLAG)
-            yield Entry(kind, arch, flags, unpacked, fatbin[begin : begin + (packed if is_packed else follows)])
-            if entry_head + follows <= 0:
+            stored = packed if flags & (LZ4_FLAG | ZSTD_FLAG) else follows
+            if entry_head < ENTRY.size or stored > follows:
                 raise struct.error
+            yield Entry(kind, arch, flags, unpacked, fatbin[begin : begin + stored])
             at = begin + follows
     except struct.error:
         raise UsageError("the executable's device code is no fatbin that gpuprof can read") from None

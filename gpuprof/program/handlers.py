@@ -428,9 +428,9 @@ class Handlers:
         """All that was asked is done; the host's made time has passed until then."""
         self._mark.record()
         self._gpu_ns = max(self._gpu_ns, self._nanoseconds(self._mark.cycle))
-        for address in self._freed:
+        freed, self._freed = self._freed, []
+        for address in freed:
             self._release(address)
-        self._freed = []
 
     def _nanoseconds(self, cycle: int) -> int:
         return round(cycle * 1e3 / self.device.chip.clock_mhz)

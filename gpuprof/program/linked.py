@@ -1,5 +1,6 @@
 """What an executable was linked with."""
 
+import struct
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
@@ -8,19 +9,22 @@ from elftools.elf.elffile import ELFFile
 
 from gpuprof.errors import UsageError
 
-# What pyelftools raises for files that contradict themselves.
-DAMAGED = (ELFError, ConstructError, UnicodeDecodeError, ValueError, KeyError, IndexError, AttributeError, TypeError)
+# What pyelftools raises for files that contradict themselves: OSError for a place before the file's beginning.
+DAMAGED = (
+    *(ELFError, ConstructError, struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError),
+    *(OSError, AssertionError, MemoryError, RecursionError),
+)
 
 
 def linked_libraries(path: Path) -> tuple[list[str], frozenset[str]]:
     """The names of the shared libraries that an executable needs, in its order, and those of its sections. Raises
     UsageError for a damaged one.
     """
-    try:
-        with open(path, "rb") as file:
+    with open(path, "rb") as file:
+        try:
             elf = ELFFile(file)
             dynamic = elf.get_section_by_name(".dynamic")
             needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic is not None else []
             return needed, frozenset(section.name for section in elf.iter_sections())
-    except DAMAGED as error:
-        raise UsageError(f"{path}: a damaged executable: {error}") from None
+        except DAMAGED as error:
+            raise UsageError(f"{path}: a damaged executable: {error}") from None

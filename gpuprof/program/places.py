@@ -20,6 +20,9 @@ VERSION = 4
 # Standard opcodes of the line number program.
 COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE, BLOCK, CONST_ADD_PC, FIXED_PC = range(1, 10)
 END_SEQUENCE, SET_ADDRESS = 1, 2  # extended ones
+MOST_ULEB_BITS = 70  # of a number of 64 bits
+# What files raise that contradict themselves, are of another kind (32 bits, compressed tables), or have gone.
+UNREADABLE = (struct.error, ValueError, IndexError, KeyError, ArithmeticError, OSError)
 
 
 class Place(NamedTuple):
@@ -36,7 +39,7 @@ NOWHERE = Place()
 
 
 class Places:
-    """Of an executable; nothing is read before it is asked for."""
+    """Of an executable; nothing is read before it is asked for. Of a file that cannot be read nothing is known."""
 
     def __init__(self, path: Path | None, library: Path | None = None):
         """`path` None: nothing is known. `library`: the file that holds our runtime library, where it is another."""
@@ -60,31 +63,45 @@ class Places:
 
     @cached_property
     def _functions(self) -> tuple[list[int], list[int], list[str]]:
-        sections = _sections(self._library)
-        texts, found, base = sections.get(".strtab", b""), {}, 0
-        for name, info, _, _, value, size in SYMBOL.iter_unpack(sections.get(".symtab", b"")):
-            if info & 15 == FUNCTION_TYPE:
-                found[value] = (value + size, _text(texts, name))
-            elif _text(texts, name) == LIBRARY_BEGIN:
-                base = value
-        ordered = sorted(found.items())
-        starts, ends = [value - base for value, _ in ordered], [end - base for _, (end, _) in ordered]
-        return starts, ends, [name for _, (_, name) in ordered]
+        try:
+            return _symbols(self._library)
+        except UNREADABLE:
+            return [], [], []
 
     @cached_property
     def _lines(self) -> tuple[list[int], list[Place]]:
-        rows = sorted(_rows(_sections(self._path).get(".debug_line", b"")), key=lambda row: row[0])
+        try:
+            rows = list(_rows(_section(self._path, ".debug_line")))
+        except UNREADABLE:
+            return [], []
+        rows.sort(key=lambda row: (row[0], row[1] is not NOWHERE))  # where one sequence ends, another may begin
         return [address for address, _ in rows], [place for _, place in rows]
 
 
-def _sections(path: Path | None) -> dict[str, bytes]:
+def _symbols(path: Path | None) -> tuple[list[int], list[int], list[str]]:
+    """Of functions: where they begin and end in the library's code, and their names."""
+    texts, found, base = _section(path, ".strtab"), {}, 0
+    for name, info, _, _, value, size in SYMBOL.iter_unpack(_section(path, ".symtab")):
+        if info & 15 == FUNCTION_TYPE:
+            found[value] = (value + size, _text(texts, name))
+        elif _text(texts, name) == LIBRARY_BEGIN:
+            base = value
+    ordered = sorted(found.items())
+    starts, ends = [value - base for value, _ in ordered], [end - base for _, (end, _) in ordered]
+    return starts, ends, [name for _, (_, name) in ordered]
+
+
+def _section(path: Path | None, wanted: str) -> bytes:
+    """The content of a section; nothing where there is none."""
     if path is None:
-        return {}
+        return b""
     data = path.read_bytes()
     offset, size, n, names_at = *struct.unpack_from("<Q", data, 40), *struct.unpack_from("<HHH", data, 58)
     heads = [SECTION.unpack_from(data, offset + size * each) for each in range(n)]
+    if not heads:
+        return b""
     names = _content(data, heads[names_at])
-    return {_text(names, head[0]): _content(data, head) for head in heads}
+    return next((_content(data, head) for head in heads if _text(names, head[0]) == wanted), b"")
 
 
 def _content(data: bytes, head: tuple[int, ...]) -> bytes:
@@ -127,6 +144,8 @@ class _Reader:
             shift += 7
             if byte < 128:
                 return value
+            if shift >= MOST_ULEB_BITS:
+                raise ValueError("a number is too long")
 
     def sleb(self) -> int:
         first = self.at

@@ -14,6 +14,9 @@ from gpuprof.errors import UsageError
 MAGIC = b"\x28\xb5\x2f\xfd"
 MOST_NBYTES = 256 << 20  # of a frame's content; a damaged one must not fill the memory
 MOST_WEIGHT_LOG = 6  # of the FSE table of a tree's weights
+MOST_WEIGHTS = 255  # of a tree; the last symbol's follows from the others
+MOST_CODE_BITS = 11  # of a Huffman code
+MOST_BITS_BELOW = 64  # that are read before the beginning of a stream
 LITERALS_RAW, LITERALS_RLE, LITERALS_COMPRESSED = 0, 1, 2
 BLOCK_RAW, BLOCK_RLE, BLOCK_COMPRESSED = 0, 1, 2
 PREDEFINED, RLE, FSE = 0, 1, 2
@@ -137,6 +140,8 @@ class Blocks:
                 out += out[start : start + n_match]
             else:
                 out += (out[start:] * (n_match // offset + 1))[:n_match]
+            if len(out) > MOST_NBYTES:
+                break
         out += literals[taken:]
 
     def _literals(self, data: bytes) -> tuple[bytes, int]:
@@ -227,6 +232,8 @@ class Backward:
 
     def read(self, n: int) -> int:
         self.left -= n
+        if self.left < -MOST_BITS_BELOW:
+            raise ValueError("a stream ends early")
         first = max(self.left, 0)
         found = int.from_bytes(self.data[first >> 3 : (first >> 3) + 9], "little") >> (first & 7)
         return (found << first - self.left) & (1 << n) - 1
@@ -304,7 +311,7 @@ def _tree(data: bytes) -> tuple[Tree, int]:
     total = sum(1 << weight - 1 for weight in weights if weight)
     n_bits = total.bit_length()
     last = (1 << n_bits) - total
-    if not total or last & last - 1:
+    if not total or last & last - 1 or n_bits > MOST_CODE_BITS:
         raise ValueError("a tree's weights are wrong")
     weights.append(last.bit_length())
     entries: list[tuple[int, int]] = []
@@ -320,13 +327,14 @@ def _weights(data: bytes) -> list[int]:
     probabilities, log, used = _probabilities(data, MOST_WEIGHT_LOG)
     table, bits = _table(probabilities, log), Backward(data[used:])
     states, found, turn = [table[bits.read(log)], table[bits.read(log)]], [], 0
-    while True:
+    while len(found) < MOST_WEIGHTS:
         state = states[turn]
         found.append(state.symbol)
         if bits.left < state.n_bits:
             return [*found, states[1 - turn].symbol]
         states[turn] = table[state.base + bits.read(state.n_bits)]
         turn = 1 - turn
+    raise ValueError("a tree has too many weights")
 
 
 def _symbols(data: bytes, tree: Tree, n: int) -> bytes:

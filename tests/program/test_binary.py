@@ -36,6 +36,7 @@ def executable(*names):
         (executable(".nv_fatbin"), "the CUDA runtime is linked in, where gpuprof cannot reach it"),
         (executable(".text"), "an executable without CUDA's runtime; gpuprof runs what `nvcc -cudart shared` builds"),
         (executable(".text")[:80], "a damaged executable"),
+        (executable(".text")[:-40] + b"\xff" * 40, "a damaged executable"),  # names lie before the file's beginning
     ],
 )
 def test_executables_that_do_not_run(content, told, tmp_path):

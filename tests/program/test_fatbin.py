@@ -66,6 +66,31 @@ def test_damaged_zstandard_is_refused_or_something_else(at):
             assert str(error).startswith("Zstandard data are damaged")
 
 
+def block(content: bytes) -> bytes:
+    """A frame of one compressed block."""
+    return zstd.MAGIC + b"\x20\0" + (len(content) << 3 | 5).to_bytes(3, "little") + content
+
+
+def coded_literals(coded: bytes, n: int = 4) -> bytes:
+    """A frame of literals in a Huffman code, one stream of them."""
+    return block((2 | n << 4 | len(coded) << 14).to_bytes(3, "little") + coded + b"\0")
+
+
+@pytest.mark.parametrize(
+    "coded, told",
+    [
+        # one symbol has the whole table: each state is followed by itself, without an end
+        (coded_literals(bytes([4, 0xF1, 0x07, 0, 0x80])), "a tree has too many weights"),
+        # two weights of 15: the codes are longer than there are
+        (coded_literals(bytes([0x80 | 1, 0xFF, 1])), "a tree's weights are wrong"),
+        (coded_literals(bytes([0x80, 0x10, 1]), n=1000), "a stream ends early"),
+    ],
+)
+def test_zstandard_without_an_end_is_refused(coded, told):
+    with pytest.raises(UsageError, match=told):
+        zstd.decompress(coded)
+
+
 def test_lz4():
     """Five literals, a match that overlaps itself, three literals: the examples of the format's own page."""
     coded = bytes([0x5F, *b"abcde", 5, 0, 6, 0x30, *b"xyz"])
@@ -108,3 +133,12 @@ def test_ptx_for_a_later_gpu_is_refused():
 def test_a_fatbin_that_ends_early(nbytes):
     with pytest.raises(UsageError, match="no fatbin that gpuprof can read"):
         fatbin.ptx_of((FOLDER / "plain.fatbin").read_bytes()[:nbytes], 80)
+
+
+@pytest.mark.parametrize("at, value", [(16 + 4, 8), (16 + 8, 0)])
+def test_a_fatbin_that_contradicts_itself(at, value):
+    """An entry's head that is too short; compressed text that is longer than all that follows."""
+    data = bytearray((FOLDER / "zstd.fatbin").read_bytes())
+    data[at : at + 4] = value.to_bytes(4, "little")
+    with pytest.raises(UsageError, match="no fatbin that gpuprof can read"):
+        fatbin.ptx_of(bytes(data), 80)

@@ -178,19 +178,20 @@ def test_what_is_no_source_is_no_argument_either(tmp_path):
     assert found == [(2, no_source)] * 2 + [(2, absent.format("pp"))] * 2 + [(2, absent.format(""))]
 
 
-BEGUN = "begun\nand on\n"
+BEGUN = "begun\nand on\n"  # what is printed before a launch is out, however the program ends
 # how the program ends -> exit code, standard output, the last line that the user is told
 ENDS = {
     "callback": (5, BEGUN + "callback\n", ""),
     "socket closed": (125, BEGUN, "gpuprof: the program has closed gpuprof's socket"),
     "written to": (
         1,
-        "begun\n",  # the rest was in its buffer when it was ended
+        BEGUN,
         "gpuprof: the program wrote something to gpuprof's socket that is no call; it must leave it alone",
     ),
-    "abort": (128 + signal.SIGABRT, "begun\n", ""),
-    "kill": (128 + signal.SIGKILL, "begun\n", ""),
-    "overflow of the stack": (128 + signal.SIGSEGV, "begun\n", ""),
+    "abort": (128 + signal.SIGABRT, BEGUN, ""),
+    "kill": (128 + signal.SIGKILL, BEGUN, ""),
+    "fault that is raised": (128 + signal.SIGSEGV, BEGUN, ""),
+    "overflow of the stack": (128 + signal.SIGSEGV, BEGUN, ""),
     "negative sizes": (125, BEGUN + "1\n1\n1\n", "gpuprof: a copy reads host memory that is not there"),
 }
 

@@ -24,7 +24,7 @@ class Recipe(NamedTuple):
 
 
 def read_recipe(folder: Path) -> Recipe:
-    """The recipe of a folder with a Makefile. Nothing of it is executed."""
+    """The recipe of a folder with a Makefile. Its commands are not executed, but `$(shell ...)` is."""
     told = subprocess.run(["make", "-n", "-B", "run"], cwd=folder, capture_output=True, text=True, timeout=60)
     return parse_recipe(folder, told.stdout)
 

@@ -37,15 +37,19 @@ void write_hex(size_t value)
     write_text(digits);
 }
 
-// The host has touched device memory: that is said, and the fault goes its way.
+// The host has touched device memory: that is said, and the fault goes its way. One that was sent, as by `raise`, is
+// sent again: it would not come back by itself.
 void on_fault(int signal, siginfo_t *info, void *)
 {
-    if (is_device(info->si_addr)) {
+    const bool is_sent = info->si_code <= 0; // sigaction(2): its si_addr is no address
+    if (!is_sent && is_device(info->si_addr)) {
         write_text("gpuprof: host code touched device memory at ");
         write_hex((size_t)info->si_addr);
         write_text("; copy it with cudaMemcpy, or allocate it with cudaMallocManaged\n");
     }
     sigaction(signal, &before, nullptr);
+    if (is_sent)
+        raise(signal);
 }
 
 unsigned long long number_in(const char *name, int base_of_digits)

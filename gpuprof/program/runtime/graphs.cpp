@@ -130,12 +130,16 @@ Graph *copy_of(Graph *graph)
     return made;
 }
 
+// Each node is looked at once: graphs that fork and join again and again have very many ways through them.
 bool reaches(const List<Node *> &from, Node *wanted)
 {
-    for (Node *node : from)
-        if (node == wanted || reaches(node->before, wanted))
-            return true;
-    return false;
+    List<Node *> seen = {};
+    seen.add_all(from);
+    for (size_t i = 0; i < seen.n && !seen.has(wanted); ++i)
+        seen.add_all(seen[i]->before);
+    const bool is_there = seen.has(wanted);
+    seen.clear();
+    return is_there;
 }
 
 // Each node behind those that it waits for. False: they wait for each other.

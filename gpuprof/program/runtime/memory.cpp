@@ -38,7 +38,6 @@ cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height
     *pitch = (width + pitch_nbytes - 1) / pitch_nbytes * pitch_nbytes;
     return result(allocate(p, *pitch * height, device_memory, "cudaMallocPitch"));
 }
-cudaError_t cudaFree(void *p) { return result(release(p)); }
 cudaError_t cudaFreeHost(void *p) { return result(release(p)); }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t nbytes, cudaMemcpyKind kind) { return result(copy(to, from, nbytes, kind, 0)); }

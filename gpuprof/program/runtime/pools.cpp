@@ -37,7 +37,7 @@ cudaError_t take(void **p, size_t nbytes, Pool *pool)
     return cudaSuccess;
 }
 
-cudaError_t give_back(void *p)
+cudaError_t give_back(void *p, Call how)
 {
     for (size_t i = 0; i < all.n; ++i)
         if (all[i].p == p) {
@@ -45,7 +45,7 @@ cudaError_t give_back(void *p)
             all.drop(i);
             break;
         }
-    return release(p, Call::free_later);
+    return release(p, how);
 }
 
 unsigned long long *word_of(Pool *pool, cudaMemPoolAttr attribute)
@@ -71,7 +71,8 @@ int *flag_of(Pool *pool, cudaMemPoolAttr attribute)
 extern "C" {
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t) { return result(take(p, nbytes, pool)); }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return result(give_back(p)); }
+cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return result(give_back(p, Call::free_later)); }
+cudaError_t cudaFree(void *p) { return result(give_back(p, Call::free)); } // also of what a pool gave
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     *pool = &first;

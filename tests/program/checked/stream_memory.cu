@@ -20,5 +20,13 @@ int main()
     }
     size_t free_nbytes, total_nbytes;
     CHECK(cudaMemGetInfo(&free_nbytes, &total_nbytes));
+    cudaMemPool_t pool;
+    int *taken;
+    unsigned long long used_nbytes = 1;
+    CHECK(cudaMallocAsync(&taken, 400, stream));
+    CHECK(cudaFree(taken)); // in place of cudaFreeAsync
+    CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used_nbytes));
+    is_right &= used_nbytes == 0;
     return verdict(is_right && free_nbytes <= total_nbytes && free_nbytes > 0);
 }

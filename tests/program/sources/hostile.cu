@@ -43,6 +43,9 @@ int main(int argc, char **argv)
     case 'k':
         raise(SIGKILL);
         break;
+    case 'f':
+        raise(SIGSEGV);
+        break;
     case 'o':
         return deep(0);
     case 'n':
