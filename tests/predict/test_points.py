@@ -65,3 +65,9 @@ def test_ranges_have_their_last_value():
     [ints], [floats] = (parameters(text) for text in ("sms=80:140:20", "lsu_cycles=1:2:0.25"))
     assert ints.values == (80, 100, 120, 140)
     assert floats.values == (1, 1.25, 1.5, 1.75, 2)
+
+
+def test_as_many_values_as_are_allowed_are_read_at_once():
+    """Comparing each with all others would take minutes."""
+    [parameter] = parameters("clock_mhz=1:100000:1")
+    assert len(parameter.values) == 100_000
