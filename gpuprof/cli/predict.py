@@ -63,15 +63,18 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
     from gpuprof.correlate.database import reading
     from gpuprof.predict.calibrate import calibrated, read_others
     from gpuprof.predict.recorded import read_recorded
+    from gpuprof.predict.shown.screen import calibration_lines
     from gpuprof.predict.space.pareto import read_costs
     from gpuprof.predict.space.points import points_of
-    from gpuprof.report.terminal.screen import console_for, look_for, tolerant
+    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
     from gpuprof.sweep.parameters import check_names, parse_parameter
 
     parameters = [parse_parameter("chip", text, "--param") for text in params]
     check_names(parameters)
     chips = [load_chip(name) for name in (chip_names.split(",") if chip_names else list_chips())]
     points = points_of(chips, parameters)
+    if sensitivity or explain:
+        _check_more(len(points), format_)
     costs = read_costs(cost_file) if cost_file else None
     with stage("reading the profile"), reading(file) as db:
         recorded = read_recorded(db)
@@ -84,7 +87,9 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
     if format_ != "text":
         _print_rows(found, level, costs, format_, fitted if calibration else None)
     else:
-        _print_pages(found, file, level, costs, look, console, fitted if calibration else None)
+        _print_pages(found, file, level, costs, look, console, fitted.mappings)
+        if calibration:
+            write(calibration_lines(fitted, look), console)
         if sensitivity or explain:
             _print_more(recorded, points, fitted.mappings, sensitivity, explain, look, console)
     sys.stdout.flush()
@@ -103,7 +108,7 @@ def _predicted(recorded, points, mappings, costs):
 
 
 def _rows(found, level, costs):
-    """The rows, and the place of each on the Pareto front where costs are known."""
+    """With the cost of each row's chip, where costs are known."""
     from gpuprof.predict.shown.screen import rows_of
     from gpuprof.predict.space.pareto import costs_of
 
@@ -120,12 +125,12 @@ def _print_rows(found, level, costs, format_, fitted) -> None:
     click.echo({"csv": csv_text, "json": json_text}[format_](found, _rows(found, level, costs), fitted), nl=False)
 
 
-def _print_pages(found, file, level, costs, look, console, fitted) -> None:
+def _print_pages(found, file, level, costs, look, console, mappings) -> None:
     from rich.text import Text
 
     from gpuprof.predict.prediction import predicted
     from gpuprof.predict.shown.plot import scatter
-    from gpuprof.predict.shown.screen import calibration_lines, page
+    from gpuprof.predict.shown.screen import page
     from gpuprof.predict.space.pareto import costs_of, front
     from gpuprof.report.terminal.screen import write
 
@@ -134,23 +139,19 @@ def _print_pages(found, file, level, costs, look, console, fitted) -> None:
     else:
         each = costs_of(found.chips, costs)
         best = front(each, found.score)
-        write(map(Text, scatter(each, found.score, best)), console)
-        mappings = fitted.mappings if fitted else None
-        shown = predicted(found.recorded, found.chips.chosen(best), *([mappings] if mappings else []))
+        write(map(Text, scatter(each, found.score, best, look.width)), console)
+        shown = found  # where no chip can run it, all are refused
+        if len(best):
+            shown = predicted(found.recorded, found.chips.chosen(best), mappings)
         write(page(shown, _rows(shown, level, costs), file.name, level, look), console)
-    if fitted:
-        write(calibration_lines(fitted, look), console)
 
 
 def _print_more(recorded, points, mappings, sensitivity, explain, look, console) -> None:
-    from gpuprof.errors import UsageError
     from gpuprof.predict.shown.screen import explained_lines, sensitivity_lines
     from gpuprof.predict.space.explain import explained
     from gpuprof.predict.space.sensitivity import sensitivities
     from gpuprof.report.terminal.screen import write
 
-    if len(points) > MOST_EXPLAINED:
-        raise UsageError(f"--sensitivity and --explain take at most {MOST_EXPLAINED} points, not {len(points):,}")
     if explain:
         write(explained_lines(list(explained(recorded, points))), console)
     if sensitivity:
@@ -158,3 +159,12 @@ def _print_more(recorded, points, mappings, sensitivity, explain, look, console)
 
 
 MOST_EXPLAINED = 64
+
+
+def _check_more(points: int, format_: str) -> None:
+    from gpuprof.errors import UsageError
+
+    if format_ != "text":
+        raise UsageError(f"--sensitivity and --explain are text alone: leave out --format {format_}, or both of them")
+    if points > MOST_EXPLAINED:
+        raise UsageError(f"--sensitivity and --explain take at most {MOST_EXPLAINED} points, not {points:,}")

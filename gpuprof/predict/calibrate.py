@@ -59,9 +59,13 @@ def read_others(recorded: Recorded, paths: Sequence[Path]) -> list[Recorded]:
     for path in paths:
         with reading(path) as db:
             other = read_recorded(db)
-        if [(each.kernel, each.blocks, each.threads) for each in other.launches] != [
-            (each.kernel, each.blocks, each.threads) for each in recorded.launches
-        ]:
+        if _launched(other) != _launched(recorded):
             raise NotComparable(f"{path}: has other launches than the recording that is predicted from")
+        if other.buffers != recorded.buffers:
+            raise NotComparable(f"{path}: has other streams or waits than the recording that is predicted from")
         found.append(other)
     return found
+
+
+def _launched(recorded: Recorded) -> list[tuple[str, int, int]]:
+    return [(each.kernel, each.blocks, each.threads) for each in recorded.launches]

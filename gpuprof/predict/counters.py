@@ -17,6 +17,10 @@ from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted,
 from gpuprof.predict.registers import Instruction, Reads, reads_of
 
 MANY_LINES = 1 << 40
+NEEDED = (
+    *("warps_launched", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits"),
+    *("dram_read_nbytes", "dram_write_nbytes"),
+)  # metrics
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,12 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
         for name, value in db.execute("SELECT metric, value FROM launch_metrics WHERE launch = ?", (launch,))
         if not isinstance(value, str)
     }
+    for name in NEEDED:
+        if name not in metrics:
+            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none")
     executed, ops = _executed(db, launch)
+    if metrics["warps_launched"] < 1 or not ops:
+        raise NotComparable(f"predictions need what each launch executed, and launch {launch} has nothing of it")
     places = {pc: place for place, pc in enumerate(executed.pc.tolist())}
     threads = int(np.prod([int(n) for n in block.split(",")]))
     blocks = int(np.prod([int(n) for n in grid.split(",")], dtype=np.int64))
@@ -144,6 +153,9 @@ def _executed(db, launch) -> tuple[Executed, tuple[Opcode, ...]]:
         (launch,),
     ).fetchall()
     names = sorted({row[1] for row in rows})
+    for name in names:
+        if name not in BY_NAME:
+            raise NotComparable(f"launch {launch} has an instruction {name!r} that this version does not know")
     number = {name: place for place, name in enumerate(names)}
     pcs, opcodes, *columns = list(zip(*rows, strict=True)) if rows else [()] * 11
     *columns, texts, registers = columns

@@ -29,10 +29,11 @@ class Recorded:
 
 def read_recorded(database: sqlite3.Connection) -> Recorded:
     """Raises NotComparable where nothing was launched, or where the cycles are a card's own."""
+    reference = reference_chip(database)
     launches = tuple(read_counters(database))
     if not launches:
         raise NotComparable("the recording has no launches to predict")
-    return Recorded(reference_chip(database), launches, tuple(buffers_of(launches, epochs(database))))
+    return Recorded(reference, launches, tuple(buffers_of(launches, epochs(database))))
 
 
 def epochs(database: sqlite3.Connection) -> dict[int, int]:
@@ -45,11 +46,12 @@ def epochs(database: sqlite3.Connection) -> dict[int, int]:
     return found
 
 
+def _name(stream: int, epoch: int) -> str:
+    return f"stream {stream} after {epoch} wait{'s' * (epoch > 1)}" if epoch else f"stream {stream}"
+
+
 def buffers_of(launches: Sequence[LaunchCounters], epoch_of: dict[int, int]) -> list[Buffer]:
     found: dict[tuple[int, int], list[int]] = {}
     for place, each in enumerate(launches):
         found.setdefault((epoch_of.get(each.launch, 0), each.stream), []).append(place)
-    return [
-        Buffer(f"stream {stream} after {epoch} waits" if epoch else f"stream {stream}", epoch, tuple(places))
-        for (epoch, stream), places in sorted(found.items())
-    ]
+    return [Buffer(_name(stream, epoch), epoch, tuple(places)) for (epoch, stream), places in sorted(found.items())]

@@ -32,4 +32,7 @@ def _need(work: Work, resource: str, place: int) -> str:
         return f"{counters.shared_nbytes} bytes of shared memory, the chip has {most}"
     if resource == "registers":
         return f"{counters.registers} registers a thread in {counters.threads} threads"
-    return f"{counters.threads} threads, the chip has {int(chips['max_threads_per_block'][place])}"
+    most = int(chips["max_threads_per_block"][place])
+    if counters.threads > most:
+        return f"{counters.threads} threads, the chip has {most}"
+    return f"{int(work.block_warps[place])} warps, the chip has {int(chips['warp_slots'][place])}"

@@ -36,6 +36,8 @@ def validated() -> Validated:
 
 def far_outside(chips: Numbers) -> Iterator[str]:
     """A sentence for each number that lies far beyond what was ever compared."""
+    if not len(chips):
+        return
     for name, (low, high) in validated().ranges.items():
         most, least = float(chips[name].max()), float(chips[name].min())
         for value, beyond in ((most, most > FAR * high), (least, least * FAR < low)):

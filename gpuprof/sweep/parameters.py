@@ -94,9 +94,11 @@ def registers_parameter(text: str) -> Parameter:
 
 def _without_repetition(parameter: Parameter, flag: str) -> Parameter:
     """Raises UsageError where a value stands twice: the rows would be the same."""
-    for index, value in enumerate(parameter.values):
-        if value in parameter.values[:index]:
+    seen: set[Value] = set()
+    for value in parameter.values:
+        if value in seen:
             raise UsageError(f"{flag} {parameter.name}: the value {value} is given twice")
+        seen.add(value)
     return parameter
 
 

@@ -1,10 +1,15 @@
 """What is read of a database: executions and passes of accesses are those of its tables, whether counted or assumed."""
 
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
 from gpuprof.correlate.database import reading
+from gpuprof.errors import NotComparable
 from gpuprof.predict.recorded import read_recorded
+from tests.importers.test_ncu_csv import DETAILS
 from tests.support.command import gpuprof
 
 SOURCE = """\
@@ -54,3 +59,39 @@ def test_without_counters_caches_hit_as_on_the_reference_chip(folder):
         [launch] = read_recorded(db).launches
     assert not launch.reuse.is_known
     assert launch.executed.tag_passes.max() == 8 * 32 / 4
+
+
+@pytest.fixture
+def changed(folder, tmp_path):
+    """The path of the recording's database after a statement."""
+
+    def make(statement):
+        assert gpuprof(folder, "correlate", "without.gprec", "-o", str(tmp_path / "k.gpudb"))[0] == 0
+        with closing(sqlite3.connect(tmp_path / "k.gpudb")) as db, db:
+            db.execute(statement)
+        return tmp_path / "k.gpudb"
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "statement, message",
+    [
+        ("DELETE FROM launch_metrics WHERE metric = 'l2_hits'", "need l2_hits of each launch, and launch 0 has none"),
+        ("UPDATE launch_metrics SET value = 0 WHERE metric = 'warps_launched'", "launch 0 has nothing of it"),
+        ("DELETE FROM counters", "launch 0 has nothing of it"),
+        ("UPDATE instructions SET opcode = 'XYZZY'", "launch 0 has an instruction 'XYZZY' that this version"),
+    ],
+)
+def test_a_launch_without_what_is_needed_is_refused(changed, statement, message):
+    with reading(changed(statement)) as db, pytest.raises(NotComparable) as caught:
+        read_recorded(db)
+    assert message in str(caught.value)
+
+
+def test_a_profile_of_a_card_is_refused(tmp_path):
+    (tmp_path / "p.csv").write_text(DETAILS)
+    assert gpuprof(tmp_path, "import", "p.csv")[0] == 0
+    code, out, error = gpuprof(tmp_path, "predict", "p.gpudb", "--chips", "a100")
+    assert (code, out) == (4, "")
+    assert error.startswith("gpuprof: predictions need a recording of `gpuprof collect` by this version: ")

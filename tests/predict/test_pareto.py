@@ -41,6 +41,12 @@ def test_costs_add_up(tmp_path):
     assert costs_of(numbers_of([load_chip("a100")]), costs).tolist() == [108 * 1.5 + 40 * 0.25 + 10]
 
 
+@pytest.mark.parametrize("start, end", [("", "\r"), ("", "\r\n"), ("\ufeff", "\n")])
+def test_files_of_other_systems_are_read(tmp_path, start, end):
+    (tmp_path / "cost.csv").write_bytes((start + end.join(["number,cost", "sms,2", ""])).encode())
+    assert read_costs(tmp_path / "cost.csv") == {"sms": 2.0}
+
+
 @pytest.mark.parametrize(
     "text, message",
     [
@@ -49,6 +55,8 @@ def test_costs_add_up(tmp_path):
         ("number,cost\nsms\n", "line 2: expected two columns, got 1"),
         ("number,cost\nsms,much\n", "line 2: 'much' is no cost"),
         ("number,cost\nsms,nan\n", "line 2: 'nan' is no cost"),
+        ("number,cost\nsms,1e308\n", "line 2: '1e308' is no cost"),
+        ("number,cost\n" + "x" * 200_000, "is no table (field larger than field limit"),
         ("number,cost\nwheels,4\n", "line 2: a chip has no number 'wheels'"),
         ("number,cost\narch,4\n", "line 2: a chip has no number 'arch'"),
         ("number,cost\nsms,1\nsms,2\n", "line 3: sms is there twice"),
@@ -62,9 +70,16 @@ def test_files_that_say_no_costs_are_refused(tmp_path, text, message):
 
 
 def test_the_plot_has_the_ends_of_both_axes():
-    lines = list(scatter(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 1.5]), np.array([0, 1])))
+    legend, *lines = scatter(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 1.5]), np.array([0, 1]))
+    assert legend == "# score (upwards) by cost (to the right); *: no other point beats it"
     assert len(lines) == 18
     assert lines[0] == "    2.00 |" + " " * 32 + "*"
     assert lines[8].startswith(" " * 9 + "|")
     assert lines[15] == "    1.00 |*"
     assert lines[17] == " " * 10 + "1" + " " * 62 + "3"
+
+
+@pytest.mark.parametrize("width, longest", [(20, 20), (40, 40), (200, 74)])
+def test_the_plot_fits_a_page(width, longest):
+    _, *lines = scatter(np.array([1.0, 3.0]), np.array([1.0, 2.0]), np.array([0, 1]), width)
+    assert max(map(len, lines)) == longest

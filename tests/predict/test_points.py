@@ -61,7 +61,18 @@ def test_what_no_chip_can_have_is_refused(text, message):
     assert message in str(caught.value)
 
 
+def test_more_points_than_memory_holds_are_refused():
+    with pytest.raises(UsageError, match=r"3,001,000 points; at most 2,000,000"):
+        points_of([load_chip("a100")], parameters("sms=1:1000:1", "clock_mhz=1000:4000:1"))
+
+
 def test_ranges_have_their_last_value():
     [ints], [floats] = (parameters(text) for text in ("sms=80:140:20", "lsu_cycles=1:2:0.25"))
     assert ints.values == (80, 100, 120, 140)
     assert floats.values == (1, 1.25, 1.5, 1.75, 2)
+
+
+def test_as_many_values_as_are_allowed_are_read_at_once():
+    """Comparing each with all others would take minutes."""
+    [parameter] = parameters("clock_mhz=1:100000:1")
+    assert len(parameter.values) == 100_000

@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -129,6 +132,51 @@ def test_the_front_of_a_cost_file(folder, tmp_path):
     costs = [float(line.split()[-2]) for line in out.splitlines() if line.startswith("a100 (sms=")]
     assert costs == sorted(costs)
     assert costs[0] == 20
+
+
+def test_costs_of_chips_that_cannot_run_it(folder, tmp_path):
+    (tmp_path / "cost.csv").write_text("number,cost\nsms,1\n")
+    (tmp_path / "small.toml").write_text('inherits = "a100"\nwarp_slots = 4\n')
+    code, out, error = gpuprof(
+        folder, "predict", "k.gprec", "--chips", str(tmp_path / "small.toml"), "--cost", str(tmp_path / "cost.csv")
+    )
+    assert (code, error) == (0, "")
+    assert out.splitlines()[-1].endswith("refused: copy: a block does not fit an SM: 8 warps, the chip has 4")
+
+
+def test_what_cannot_run_is_neither_explained_nor_varied(folder, tmp_path):
+    (tmp_path / "small.toml").write_text('inherits = "a100"\nmax_threads_per_block = 128\n')
+    code, out, error = gpuprof(
+        folder, "predict", "k.gprec", "--chips", str(tmp_path / "small.toml"), "--explain", "--sensitivity"
+    )
+    assert (code, error) == (0, "")
+    assert "limited by " not in out.partition("refused: ")[2]
+    assert "nan" not in out
+    assert [line.split()[-1] for line in out.splitlines() if line.startswith("sms ")] == ["-"]
+
+
+def test_many_warnings_are_a_few_lines(folder):
+    code, out, error = gpuprof(folder, "predict", "k.gprec")
+    assert (code, error) == (0, "")
+    assert [line.startswith("# warning") for line in out.splitlines()].count(True) == 7
+    assert "more numbers are as far outside; --format json has all" in out
+
+
+def test_calibration_needs_the_same_waits(folder, tmp_path):
+    shutil.copy(folder / "k.gprec", tmp_path / "k.gprec")
+    code, _, error = gpuprof(tmp_path, "correlate", "k.gprec", "-o", "other.gpudb")
+    assert (code, error) == (0, "")
+    with closing(sqlite3.connect(tmp_path / "other.gpudb")) as db, db:
+        db.execute("UPDATE launches SET stream = 7 WHERE launch = 1")
+    code, _, error = gpuprof(tmp_path, "predict", "k.gprec", "--calibrate", "other.gpudb")
+    assert code == 4
+    assert "other.gpudb: has other streams or waits than the recording that is predicted from" in error
+
+
+def test_pages_of_text_alone_are_not_asked_for_as_a_table(folder):
+    code, out, error = gpuprof(folder, "predict", "k.gprec", "--explain", "--csv")
+    assert (code, out) == (2, "")
+    assert "--sensitivity and --explain are text alone" in error
 
 
 def test_explain_and_sensitivity_name_unit_and_number(folder):

@@ -4,16 +4,20 @@ from collections.abc import Iterator
 
 import numpy as np
 
-WIDTH, HEIGHT = 64, 16
+WIDTH, HEIGHT = 64, 16  # cells, at most
+LABEL = 10  # cells in front of them
+LEGEND = "# score (upwards) by cost (to the right); *: no other point beats it"
 
 
-def scatter(cost: np.ndarray, score: np.ndarray, front: np.ndarray) -> Iterator[str]:
-    """Lines: `.` is a point, `*` one on the front; the score upwards, the cost to the right."""
+def scatter(cost: np.ndarray, score: np.ndarray, front: np.ndarray, page_width: int | None = None) -> Iterator[str]:
+    """Lines: `.` is a point, `*` one on the front. They fit a page, unless it is too narrow for any plot."""
     known = ~np.isnan(score)
     if not known.any():
         return
-    columns, rows = _places(cost, known, WIDTH), _places(score, known, HEIGHT)
-    grid = [[" "] * WIDTH for _ in range(HEIGHT)]
+    width = WIDTH if page_width is None else min(WIDTH, max(page_width - LABEL, LABEL))
+    columns, rows = _places(cost, known, width), _places(score, known, HEIGHT)
+    yield LEGEND
+    grid = [[" "] * width for _ in range(HEIGHT)]
     for place in np.flatnonzero(known).tolist():
         grid[HEIGHT - 1 - rows[place]][columns[place]] = "."
     for place in front.tolist():
@@ -23,8 +27,8 @@ def scatter(cost: np.ndarray, score: np.ndarray, front: np.ndarray) -> Iterator[
         label = {0: f"{high:.2f}", HEIGHT - 1: f"{low:.2f}"}.get(number, "")
         yield f"{label:>8} |{''.join(line)}".rstrip()
     first, last = f"{cost[known].min():,.6g}", f"{cost[known].max():,.6g}"
-    yield " " * 9 + "+" + "-" * WIDTH
-    yield " " * 10 + first + " " * max(1, WIDTH - len(first) - len(last)) + last
+    yield " " * (LABEL - 1) + "+" + "-" * width
+    yield " " * LABEL + first + " " * max(1, width - len(first) - len(last)) + last
 
 
 def _places(values: np.ndarray, known: np.ndarray, cells: int) -> np.ndarray:

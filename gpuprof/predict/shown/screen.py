@@ -15,6 +15,7 @@ from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import DIM, HOT, Look, flow, shown
 
 MOST_ROWS = 40
+MOST_WARNINGS = 6
 REST = "a wider terminal, or --format csv"
 
 
@@ -113,11 +114,17 @@ def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
                 f"{known.predictions:,} launches on chips that were simulated, too",
             ],
         ),
-        *(("warning", [text]) for text in far_outside(found.chips)),
+        *(("warning", [text]) for text in _few(list(far_outside(found.chips)))),
     ]
     for label, parts in facts:
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
     yield Text()
+
+
+def _few(warnings: list[str]) -> list[str]:
+    left_out = len(warnings) - MOST_WARNINGS
+    more = [f"{left_out:,} more numbers are as far outside; --format json has all"] if left_out > 0 else []
+    return warnings[:MOST_WARNINGS] + more
 
 
 def explained_lines(rows: Sequence[Explained]) -> Iterator[Text]:
@@ -137,11 +144,15 @@ def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: 
     columns = [
         Column("a tenth more", lambda row: Text(row.number), left=True),
         *(
-            Column(name, lambda row, k=k: Text(f"{row.gain[k]:+.1%}"), drop=k + 1)
+            Column(name, lambda row, k=k: Text(_gain(row.gain[k])), drop=k + 1)
             for k, name in enumerate(names[:MOST_ROWS])
         ),
     ]
     yield from table(columns, found, look, rest=REST)
+
+
+def _gain(share: float) -> str:
+    return "-" if np.isnan(share) else f"{share:+.1%}"
 
 
 def calibration_lines(fitted: Calibrated, look: Look) -> Iterator[Text]:

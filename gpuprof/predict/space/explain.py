@@ -10,6 +10,7 @@ from gpuprof.predict.launch import model
 from gpuprof.predict.numbers import Numbers, joined, numbers_of
 from gpuprof.predict.prediction import launch_cycles
 from gpuprof.predict.recorded import Recorded
+from gpuprof.predict.refuse import refusals
 from gpuprof.predict.work import Work
 
 FACTORS = np.geomspace(1.0, 16.0, 25)  # rates that are tried, a steps of an eighth of an octave and more
@@ -33,10 +34,16 @@ class Explained(NamedTuple):
 
 
 def explained(recorded: Recorded, chips: Numbers) -> Iterator[Explained]:
+    """Of each launch on each chip that can run all of them."""
     reference = numbers_of([recorded.reference])
-    for counters in recorded.launches:
-        found = model(Work(counters, joined([reference, chips])))
+    asked = joined([reference, chips])
+    works = [Work(counters, asked) for counters in recorded.launches]
+    refused = {place - 1 for work in works for place in refusals(work)}
+    for work in works:
+        found, counters = model(work), work.counters
         for place, name in enumerate(chips.names):
+            if place in refused:
+                continue
             chip = chips.part(place, place + 1)
             unit, gain = limit(counters, reference, chip)
             blocks = found.full if found.fits.waves[place + 1] else found.last

@@ -14,13 +14,14 @@ from gpuprof.errors import UsageError
 from gpuprof.predict.numbers import Numbers
 
 HEAD = ["number", "cost"]
+MOST_COST = 1e15  # of a unit: sums of costs stay numbers
 
 
 def read_costs(path: Path) -> dict[str, float]:
     """Cost of each unit of a chip's number, from a CSV file with the columns number and cost: `sms,1.5`, `l2_mb,0.4`;
     the number `fixed` is a cost of every chip. Raises UsageError that names the line.
     """
-    rows = list(csv.reader(io.StringIO(read_input(path, COSTS).decode("utf-8", "replace"))))
+    rows = _rows(path)
     if not rows or [each.strip() for each in rows[0]] != HEAD:
         raise UsageError(f"{path}: expected the heading {','.join(HEAD)}")
     costs: dict[str, float] = {}
@@ -34,6 +35,14 @@ def read_costs(path: Path) -> dict[str, float]:
     return costs
 
 
+def _rows(path: Path) -> list[list[str]]:
+    text = read_input(path, COSTS).decode("utf-8-sig", "replace")
+    try:
+        return list(csv.reader(io.StringIO(text, newline=None)))  # a line ends as on any system
+    except csv.Error as error:
+        raise UsageError(f"{path}: is no table ({error})") from None
+
+
 def _row(path: Path, line: int, row: list[str]) -> tuple[str, float]:
     if len(row) != len(HEAD):
         raise UsageError(f"{path}, line {line}: expected two columns, got {len(row)}")
@@ -42,7 +51,7 @@ def _row(path: Path, line: int, row: list[str]) -> tuple[str, float]:
         cost = float(row[1])
     except ValueError:
         cost = math.nan
-    if not math.isfinite(cost):
+    if not abs(cost) <= MOST_COST:
         raise UsageError(f"{path}, line {line}: {row[1]!r} is no cost")
     field = field_of(field_and_factor(name)[0])
     if name != "fixed" and (field is None or field.kind == "text"):

@@ -12,7 +12,7 @@ from gpuprof.errors import UsageError
 from gpuprof.predict.numbers import NUMERIC, Numbers, joined, numbers_of
 from gpuprof.sweep.parameters import Parameter
 
-MOST_POINTS = 10_000_000  # a hundred numbers each, 8 GB of them
+MOST_POINTS = 2_000_000  # each takes some 2.5 KB of memory, all of them 5 GB
 
 
 def points_of(chips: Sequence[Chip], parameters: Sequence[Parameter]) -> Numbers:

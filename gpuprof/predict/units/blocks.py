@@ -1,14 +1,13 @@
-"""How many blocks of a launch are on an SM at a time, in which waves, and what limits them (the rules of
-cuda_occupancy.h).
+"""How many blocks of a launch are on an SM at a time, in which waves, and what limits them: the rules of
+`chips.residency`, for columns of chips.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.chips.residency import REGISTER_UNIT
 from gpuprof.predict.work import Work
-
-REGISTER_UNIT = 8  # registers of a thread are allocated in eights
 
 
 @dataclass(frozen=True)
