@@ -34,7 +34,7 @@ WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED = range(4)
 # Columns of what is found.
 KIND, AT, OTHER_AT, COUNT, MY_BLOCK, MY_THREAD, OTHER_BLOCK, OTHER_THREAD, ADDRESS = range(9)
 N_FIELDS = 9
-MOST_FOUND = 512  # pairs of instructions
+MOST_FOUND = 512  # pairs of instructions, apart within a warp and between warps
 
 
 @part
@@ -50,11 +50,18 @@ def _excused(how, other, same_block, same_warp):
 
 
 @part
+def _is_in_warp(block, thread, other_block, other_thread):
+    return block == other_block and thread >> 5 == other_thread >> 5
+
+
+@part
 def _found(order, found, kind, at, other_at, block, thread, other_block, other_thread, address):
-    n = order.counts[N_FOUND]
+    n, in_warp = order.counts[N_FOUND], _is_in_warp(block, thread, other_block, other_thread)
     for k in range(n):
-        if found[k, KIND] == kind and found[k, AT] == at and found[k, OTHER_AT] == other_at:
-            found[k, COUNT] += 1
+        row = found[k]
+        is_known = row[KIND] == kind and row[AT] == at and row[OTHER_AT] == other_at
+        if is_known and _is_in_warp(row[MY_BLOCK], row[MY_THREAD], row[OTHER_BLOCK], row[OTHER_THREAD]) == in_warp:
+            row[COUNT] += 1
             return
     if n < MOST_FOUND:
         found[n, KIND], found[n, AT], found[n, OTHER_AT], found[n, COUNT] = kind, at, other_at, 1
