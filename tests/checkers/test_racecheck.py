@@ -184,6 +184,14 @@ def test_races_between_warps_stay_without_those_within(tmp_path):
     assert (between.kind, between.thread, between.text.count("thread (32, 0, 0)")) == (WR, 31, 1)
 
 
+def test_an_access_is_counted_once_for_all_of_its_bytes(tmp_path):
+    """Stamps are as narrow as the narrowest access of the file."""
+    source = 'extern "C" __global__ void narrow(char *x) { x[threadIdx.x] = 1; }\n'
+    source += 'extern "C" __global__ void wide(double *x) { x[0] = threadIdx.x; }\n'
+    planted = Planted(tmp_path, source, Racecheck())
+    assert in_short(planted.run("wide", 1, 64, planted.array(8))) == [(GWW, 63)]
+
+
 def test_what_is_misaligned_is_for_memcheck_alone(tmp_path):
     """Its bytes may go on where no stamps are: at the end of the last page that anybody has touched."""
     source = (

@@ -224,7 +224,7 @@ class Racecheck(Checker):
         super().finish()
 
     def _tell(self, space: str, row: list[int]) -> None:
-        kind, at, other_at, count, block, thread, other_block, other_thread, address = row
+        kind, at, other_at, count, block, thread, other_block, other_thread, address, _ = row
         same_warp = block == other_block and thread // WARP == other_thread // WARP
         if same_warp and not self.warp_synchronous and kind != stamps.NOT_WAITED:
             return
