@@ -9,7 +9,7 @@ from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 from gpuprof.cli.options.building import build_options
-from gpuprof.cli.options.checking import checking_options, end_with, findings_of, say_errors
+from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.recording import (
@@ -204,10 +204,8 @@ def command(
             **trace_settings(traces),
             **relation_settings(no_accesses, rules),
         )
-        try:
+        with errors_said(terminal, settings):
             recorder = record_passes(output, settings, run, passes or 1)
-        finally:
-            say_errors(terminal, settings)
     say_results(terminal, results)
     terminal.say(recorded_text(recorder, passes or 1, output))
     if codes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.options.checking import checking_options, end_with, findings_of, say_errors
+from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.grouping import GroupedCommand
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
@@ -121,7 +121,7 @@ def command(
         )
         _notice_model(terminal, stream)
         fixed = frozenset(registers)
-        try:
+        with errors_said(terminal, settings):
             recorder = record_passes(
                 output,
                 settings,
@@ -129,8 +129,6 @@ def command(
                 passes,
                 fixed,
             )
-        finally:
-            say_errors(terminal, settings)
     say_results(terminal, stream.results)
     terminal.say(recorded_text(recorder, passes, output))
     raise_if_wrong(stream.results, f"they are those of {file}; {output} is written and says so")

@@ -7,7 +7,7 @@ import click
 
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 from gpuprof.cli.options.building import compiler_options
-from gpuprof.cli.options.checking import checking_options, end_with, findings_of, say_errors
+from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.recording import TRACE_FLAG, trace_settings
 from gpuprof.cli.progress.display import Display
 from gpuprof.run.build import BuildOptions
@@ -61,9 +61,7 @@ def command(
             findings=findings,
             **trace_settings(traces),
         )
-        try:
+        with errors_said(terminal, settings):
             code = run_program(files, arguments_behind(), settings)
-        finally:
-            say_errors(terminal, settings)
         end_with(findings, error_exitcode)
     sys.exit(code if code >= 0 else 128 - code)

@@ -51,7 +51,7 @@ class Findings:
         """What is to be said at the end of a run."""
         if self.n_places:
             hidden = self.n_places - self._most_told
-            more = f"; {hidden:,} of them are not shown" if hidden > 0 else ""
+            more = f"; {plural(hidden, 'place is', 'places are')} not shown" if hidden > 0 else ""
             yield f"{plural(self.n_errors, 'error', 'errors')} at {plural(self.n_places, 'place', 'places')}{more}"
         else:
             yield "no errors"

@@ -2,7 +2,7 @@
 
 # kind:path:line  reason, or kind:kernel:name  reason; * is any kind
 out_of_bounds:src/tail.cu:41     reads one element ahead, and does not use it
-shared_race:kernel:histogram     same value
+*:kernel:histogram               is replaced next month
 """
 
 import re
@@ -14,7 +14,10 @@ from gpuprof.errors import UsageError
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.tables import Finding
 
-LINE = re.compile(r"(?P<kind>[a-z][a-z0-9_]*|\*):(?P<path>[^:]+):(?P<last>\S+)\s+(?P<reason>\S.*)")
+# The name of a kernel may have spaces in its template arguments.
+NAME = r"[^\s<]+(?:<.*?>(?=\s+[^>\s]))?"
+LINE = re.compile(rf"(?P<kind>[a-z][a-z0-9_]*|\*):(?P<path>[^:]+):(?P<last>{NAME})\s+(?P<reason>\S.*)")
+NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 @dataclass(eq=False)
@@ -49,7 +52,7 @@ def _parsed(text: str, name: str) -> Iterator[Suppression]:
             continue
         found = LINE.fullmatch(plain)
         is_kernel = bool(found) and found["path"] == "kernel"
-        if not found or not (is_kernel or found["last"].isdecimal()):
+        if not found or not (is_kernel or NUMBER.fullmatch(found["last"])):
             raise UsageError(
                 f"{name}:{number}: expected KIND:PATH:LINE REASON or KIND:kernel:NAME REASON, not {plain!r:.80}"
             )

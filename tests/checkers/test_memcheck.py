@@ -113,6 +113,13 @@ def test_null(planted):
     assert (found.kind, found.count, found.address) == ("null_pointer", 32, 0)
 
 
+def test_before_null(planted):
+    """A negative number of bytes behind null is an address of 64 bits, and no finding's number holds it."""
+    (found,) = planted.run("null_store", 1, 1, -256)
+    assert (found.kind, found.count, found.address) == ("out_of_bounds", 1, -1)
+    assert " at 0xffffffffffffff00; 0xffffffffffffff00 is " in found.text
+
+
 def test_misaligned(planted):
     assert in_short(planted.run("misaligned_load", 1, 32, planted.array(256), planted.array(128))) == [
         ("misaligned", 16)

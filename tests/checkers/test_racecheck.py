@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
+from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
 from tests.support.planted import Planted, in_short
 
@@ -171,3 +172,30 @@ def test_planted(planted, case):
     x, y = planted.array(4096), planted.array(4096)
     kinds = {kind for kind, _ in in_short(planted.run(case.name, case.grid, case.block, x, y))}
     assert kinds == set(case.kinds)
+
+
+def test_races_between_warps_stay_without_those_within(tmp_path):
+    """One place has both, and the first of them is within a warp."""
+    source = 'extern "C" __global__ void k(int *x) { __shared__ int s[64]; int t = threadIdx.x;\n'
+    source += f"s[t] = x[t]; x[t] = s[{NEXT}]; }}\n"
+    planted = Planted(tmp_path, source, Racecheck(), Racecheck(warp_synchronous=False))
+    within, between = planted.run("k", 1, 64, planted.array(256))
+    assert (within.kind, within.thread // 32, within.count > between.count) == (WR, 0, True)
+    assert (between.kind, between.thread, between.text.count("thread (32, 0, 0)")) == (WR, 31, 1)
+
+
+def test_an_access_is_counted_once_for_all_of_its_bytes(tmp_path):
+    """Stamps are as narrow as the narrowest access of the file."""
+    source = 'extern "C" __global__ void narrow(char *x) { x[threadIdx.x] = 1; }\n'
+    source += 'extern "C" __global__ void wide(double *x) { x[0] = threadIdx.x; }\n'
+    planted = Planted(tmp_path, source, Racecheck())
+    assert in_short(planted.run("wide", 1, 64, planted.array(8))) == [(GWW, 63)]
+
+
+def test_what_is_misaligned_is_for_memcheck_alone(tmp_path):
+    """Its bytes may go on where no stamps are: at the end of the last page that anybody has touched."""
+    source = (
+        'extern "C" __global__ void k(char *x) { *(uint4 *)(x + 4095) = make_uint4(threadIdx.x, 0, 0, 0); x[0] = 1; }\n'
+    )
+    planted = Planted(tmp_path, source, Memcheck(), Racecheck())
+    assert in_short(planted.run("k", 1, 64, planted.array(4096))) == [("misaligned", 64)]

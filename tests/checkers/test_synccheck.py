@@ -33,6 +33,11 @@ CASES = {
     "vote_not_a_member": ("if (t % 32 < 8) x[t] = __ballot_sync(0x1, y[t]);", 32, [("not_a_member", 7)]),
 }
 DEADLOCKS = {
+    "all_wait_for_more": (
+        'asm volatile("bar.sync 1, 128;" ::: "memory");',
+        "thread (0, 0, 0) of block (0, 0, 0) waits for ever: "
+        "64 threads from thread 0 on of the block came to BAR.SYNC at planted.cu:{} last",
+    ),
     "one_warp_waits": (
         'if (t < 32) asm volatile("bar.sync 1, 64;" ::: "memory"); else asm volatile("bar.sync 2, 64;" ::: "memory");',
         "thread (0, 0, 0) of block (0, 0, 0) waits for ever: "
@@ -66,6 +71,6 @@ def test_deadlock(planted, name):
     with pytest.raises(KernelFault):
         planted.run(name, 1, 64, planted.array(4096), planted.array(4096))
     (found,) = planted.checkers[0].results[-1].findings
-    line = len(CASES) + 1
+    line = len(CASES) + 1 + list(DEADLOCKS).index(name)
     assert (found.kind, found.block, found.thread) == ("deadlock", 0, 0)
     assert found.text == DEADLOCKS[name][1].format(line, line)

@@ -77,6 +77,12 @@ def test_an_exit_code_is_given_when_there_are_errors(folder):
     assert gpuprof(folder, *flags, *launch)[::2] == (0, "gpuprof: no errors\n")
 
 
+def test_a_run_that_fails_before_a_launch_has_no_sum(folder):
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "memcheck", "--launch", "other<<<1, 1>>>()")
+    assert code != 0
+    assert "error" not in error
+
+
 def test_what_is_known_is_left_out(folder):
     known = "# errors\nout_of_bounds:k.cu:6  the last threads read ahead\n*:kernel:other  is gone\n"
     (folder / "known.txt").write_text(known)
@@ -90,7 +96,23 @@ def test_what_is_known_is_left_out(folder):
     assert "out_of_bounds" not in gpuprof(folder, "report", "k.gprec", "--page", "findings")[1]
 
 
-@pytest.mark.parametrize("line", ["out_of_bounds:k.cu:6", "k.cu:6 why", "Kind:k.cu:6 why", "misaligned:k.cu:x why"])
+@pytest.mark.parametrize("name", ["k", "k<1>", "n::k<1, 2>", "k<V<int, 2>, V<V<int>>>", "k<V<int> >", "_Z1kPi"])
+def test_a_kernel_is_named_with_its_template_arguments(name):
+    (known,) = parse(f"*:kernel:{name} is 1 > 0, why\n", "f.txt")
+    assert (known.kernel, known.text) == (name, f"*:kernel:{name}")
+
+
+BAD_LINES = {
+    "no reason": "out_of_bounds:k.cu:6",
+    "no kind": "k.cu:6 why",
+    "capitals": "Kind:k.cu:6 why",
+    "no number": "misaligned:k.cu:x why",
+    "long": f"misaligned:k.cu:{'9' * 5000} why",
+    "no template": "*:kernel:k<1, 2 why",
+}
+
+
+@pytest.mark.parametrize("line", BAD_LINES.values(), ids=BAD_LINES)
 def test_a_line_that_suppresses_nothing_is_refused(line):
     with pytest.raises(UsageError, match=r"f\.txt:2: expected KIND:PATH:LINE REASON or KIND:kernel:NAME REASON"):
         parse(f"# known\n{line}\n", "f.txt")
@@ -105,7 +127,7 @@ def test_no_more_than_the_limit_is_told():
         "leak: k: 0x0: text 0; 5 times",
         "leak: k: 0x10: text 1; 5 times",
     ]
-    assert list(findings.summary()) == ["20 errors at 4 places; 2 of them are not shown"]
+    assert list(findings.summary()) == ["20 errors at 4 places; 2 places are not shown"]
 
 
 @pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)

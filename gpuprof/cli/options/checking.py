@@ -3,7 +3,8 @@ exit code.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -59,8 +60,19 @@ def findings_of(limit: int, suppressions: str | None):
     return Findings(parse(text, suppressions), limit)
 
 
-def say_errors(terminal, settings) -> None:
-    """Says how many errors checkers have found, if there are any checkers."""
+@contextmanager
+def errors_said(terminal, settings) -> Iterator[None]:
+    """Says how many errors checkers have found in the block. Where that did not come to its end, none is no news."""
+    try:
+        yield
+    except BaseException:
+        if settings.findings.n_places:
+            _say_errors(terminal, settings)
+        raise
+    _say_errors(terminal, settings)
+
+
+def _say_errors(terminal, settings) -> None:
     if any(attached.generator.is_checker for attached in settings.traces):
         for sentence in settings.findings.summary():
             terminal.notice(sentence)

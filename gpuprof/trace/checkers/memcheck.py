@@ -69,11 +69,11 @@ class Memcheck(Checker):
             self.more(kind, count, event.pc)
             return
         row, lane, who = first_of(event, lanes)
-        address = int(access.addresses[row, lane])
+        address = int(access.addresses[row, lane]) & MASK
         nbytes = access.nbytes if access.sizes is None else int(access.sizes[row, lane])
         text = (
             f"{self.thread_text(who)} {VERBS[access.operation]} {nbytes} bytes of {access.space} memory at "
-            f"{address & MASK:#x}{self._why(event, access, kind, address)}"
+            f"{address:#x}{self._why(event, access, kind, address)}"
         )
         found = self.kernel.allocation_at(address) if access.space == "global" else None
         self.note(kind, Instance(text, who, _kept(address), found.name if found else ""), count, event.pc)
@@ -91,4 +91,4 @@ MASK = (1 << 64) - 1
 
 def _kept(address: int) -> int:
     """An address as a finding has it: -1 for one that no integer of 63 bits holds."""
-    return address if address >= 0 else -1
+    return address if address <= MASK >> 1 else -1

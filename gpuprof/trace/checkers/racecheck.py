@@ -176,7 +176,7 @@ class Racecheck(Checker):
             self._publish(event, event.true_masks, scope, False)
         for access in event.accesses:
             if access.space == "global":
-                index = self._global.index(access.addresses, access.active)
+                index = self._global.index(access.addresses, _aligned(access))
                 self._touch(event, access, slots, index, self._global.stamps, how)
             elif access.space == "shared":
                 self._touch(event, access, slots, self._shared_index(access, slots), self._shared, how)
@@ -187,7 +187,7 @@ class Racecheck(Checker):
         """int64 (n, 32): the unit of each address in the block's own shared memory; of others NOWHERE."""
         self._shared = with_room(self._shared, (int(slots.max(initial=0)) + 1) * self._shared_units)
         units = access.addresses >> self._shift
-        inside = access.active & (units >= 0) & (access.addresses + access.nbytes <= self.kernel.shared_nbytes)
+        inside = _aligned(access) & (units >= 0) & (access.addresses + access.nbytes <= self.kernel.shared_nbytes)
         return np.where(inside, units + (slots * self._shared_units)[:, None], NOWHERE)
 
     def _touch(self, event: TraceEvent, access: Access, slots, index, memory, how: int) -> None:
@@ -224,7 +224,7 @@ class Racecheck(Checker):
         super().finish()
 
     def _tell(self, space: str, row: list[int]) -> None:
-        kind, at, other_at, count, block, thread, other_block, other_thread, address = row
+        kind, at, other_at, count, block, thread, other_block, other_thread, address, _ = row
         same_warp = block == other_block and thread // WARP == other_thread // WARP
         if same_warp and not self.warp_synchronous and kind != stamps.NOT_WAITED:
             return
@@ -238,6 +238,13 @@ class Racecheck(Checker):
         found = self.kernel.allocation_at(address) if space == "global" else None
         pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
         self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+
+
+def _aligned(access: Access) -> np.ndarray:
+    """bool (n, 32): lanes that are looked at. The units of a misaligned access, which faults or is refused, might leave
+    the page that the stamps of its first one are in.
+    """
+    return access.active & (access.addresses & (access.nbytes - 1) == 0)
 
 
 def _sem(instruction: Instruction) -> str:

@@ -130,15 +130,20 @@ class Synccheck(Checker):
         """A deadlock ends a launch: every thread that lives waits."""
         if ": deadlock: " not in text:
             return
-        for block, slot in self._standing.running():
-            places = list(self._waits(slot))
+        waiting = [(block, slot, list(self._waits(slot))) for block, slot in self._standing.running()]
+        for block, slot, places in waiting:
             if len(places) > 1 or self._standing.barriers[slot].any():
-                whole = "; ".join(self._told(number, threads) for number, threads in places)
-                number, threads = places[0]
-                who = Who(block, int(threads[0]))
-                pc = self.kernel.instructions[number].pc if number != NEVER else -1
-                self.note("deadlock", Instance(f"{self.thread_text(who)} waits for ever: {whole}", who), 1, pc)
+                self._deadlock(block, places)
                 return
+        for block, _, places in waiting[:1]:  # all that have come to the same place: it is for more than there are
+            self._deadlock(block, places)
+
+    def _deadlock(self, block: int, places: list[tuple[int, np.ndarray]]) -> None:
+        whole = "; ".join(self._told(number, threads) for number, threads in places)
+        number, threads = places[0]
+        who = Who(block, int(threads[0]))
+        pc = self.kernel.instructions[number].pc if number != NEVER else -1
+        self.note("deadlock", Instance(f"{self.thread_text(who)} waits for ever: {whole}", who), 1, pc)
 
     def _waits(self, slot: int) -> Iterator[tuple[int, np.ndarray]]:
         """Instructions at which threads of a block wait, and these; NEVER for those that have not come to one."""

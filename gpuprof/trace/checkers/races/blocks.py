@@ -37,7 +37,7 @@ class Blocks(Slots):
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
             moments=_zeros(1 << 12, N_COLUMNS),
-            counts=np.array([1, 0, 0], np.int64),
+            counts=np.array([1, 0, 0, 0], np.int64),
         )
 
     def grow(self, n_slots: int) -> None:

@@ -19,7 +19,7 @@ from gpuprof.compiled.parts import part
 
 BLOCK, WARP, EPOCH, CLOCK, TICK, DONE, IS_ASYNC = range(7)  # columns of moments
 N_COLUMNS = 7
-N_MOMENTS, SEQUENCE, N_FOUND = range(3)  # of counts
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES = range(4)  # of counts
 CTA, GPU = 0, 1  # scopes
 SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
 TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
@@ -45,7 +45,7 @@ class Order(NamedTuple):
     epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
-    counts: np.ndarray  # int64 (3,)
+    counts: np.ndarray  # int64 (4,)
 
 
 @part

@@ -13,6 +13,7 @@ from gpuprof.trace.checkers.races.order import (
     DONE,
     EPOCH,
     IS_ASYNC,
+    N_ACCESSES,
     N_FOUND,
     WARP,
     catch_up,
@@ -31,10 +32,10 @@ STRONG, VOLATILE, OF_BLOCK, ASYNC = 1, 2, 4, 8  # atomic or ordered; volatile; a
 READ, WRITE = 1, 2
 # Kinds of races.
 WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED = range(4)
-# Columns of what is found.
-KIND, AT, OTHER_AT, COUNT, MY_BLOCK, MY_THREAD, OTHER_BLOCK, OTHER_THREAD, ADDRESS = range(9)
-N_FIELDS = 9
-MOST_FOUND = 512  # pairs of instructions
+# Columns of what is found. LAST: the number of the access that was counted last, so that it counts once for its units.
+KIND, AT, OTHER_AT, COUNT, MY_BLOCK, MY_THREAD, OTHER_BLOCK, OTHER_THREAD, ADDRESS, LAST = range(10)
+N_FIELDS = 10
+MOST_FOUND = 512  # pairs of instructions, apart within a warp and between warps
 
 
 @part
@@ -50,16 +51,25 @@ def _excused(how, other, same_block, same_warp):
 
 
 @part
+def _is_in_warp(block, thread, other_block, other_thread):
+    return block == other_block and thread >> 5 == other_thread >> 5
+
+
+@part
 def _found(order, found, kind, at, other_at, block, thread, other_block, other_thread, address):
-    n = order.counts[N_FOUND]
+    n, in_warp = order.counts[N_FOUND], _is_in_warp(block, thread, other_block, other_thread)
     for k in range(n):
-        if found[k, KIND] == kind and found[k, AT] == at and found[k, OTHER_AT] == other_at:
-            found[k, COUNT] += 1
+        row = found[k]
+        is_known = row[KIND] == kind and row[AT] == at and row[OTHER_AT] == other_at
+        if is_known and _is_in_warp(row[MY_BLOCK], row[MY_THREAD], row[OTHER_BLOCK], row[OTHER_THREAD]) == in_warp:
+            row[COUNT] += row[LAST] != order.counts[N_ACCESSES]
+            row[LAST] = order.counts[N_ACCESSES]
             return
     if n < MOST_FOUND:
         found[n, KIND], found[n, AT], found[n, OTHER_AT], found[n, COUNT] = kind, at, other_at, 1
         found[n, MY_BLOCK], found[n, MY_THREAD] = block, thread
         found[n, OTHER_BLOCK], found[n, OTHER_THREAD], found[n, ADDRESS] = other_block, other_thread, address
+        found[n, LAST] = order.counts[N_ACCESSES]
         order.counts[N_FOUND] = n + 1
 
 
@@ -130,6 +140,7 @@ def touch(
         for lane in range(32):
             if not masks[k] >> np.uint32(lane) & np.uint32(1) or index[k, lane] < 0:
                 continue
+            order.counts[N_ACCESSES] += 1
             thread = 32 * warp + lane
             moment, epoch, value = present_moment[slot, thread], epochs[slot, thread], values[k, lane]
             if moment == 0:
