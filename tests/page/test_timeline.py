@@ -142,6 +142,23 @@ def test_dragging_selects_and_zooms(show, database):
     assert [int(place(shown)[name]) for name in ("from", "to")] == [begin, end]
 
 
+def test_a_drag_over_the_names_selects_a_cycle_at_least(show, database):
+    shown = show(database, hash_="view=timeline")
+    box = canvas(shown).bounding_box()
+    shown.page.mouse.move(box["x"] + 10, box["y"] + 60)
+    shown.page.mouse.down()
+    shown.page.mouse.move(box["x"] + 60, box["y"] + 60, steps=4)
+    shown.page.mouse.up()
+    assert place(shown)["range"] == "1000-1001"
+    assert "NaN" not in shown.page.locator(".about").inner_text()
+
+
+@pytest.mark.parametrize("range_", ["3000-3000", "4000-3000", "x-y", "3000"])
+def test_a_stretch_that_is_none_is_left_out(show, database, range_):
+    shown = show(database, hash_=f"view=timeline&range={range_}")
+    assert shown.page.locator(".about h2").inner_text().startswith("All: cycles 1,000 to 12,000")
+
+
 def test_by_keys_alone(show, database):
     shown = show(database, hash_="view=timeline")
     canvas(shown).focus()

@@ -14,9 +14,9 @@ OPENING = """\
 
 `gpuprof report FILE --html out.html` (short for `--format html -o out.html`) writes a profile as
 one file that any browser of 2023 or later opens: it needs no network, no server and no other file.
-`gpuprof view FILE` serves the same page at the loopback address and opens the browser; Ctrl-C ends
-it. `--kernel`, `--launch` and `--vocabulary` choose as they do for the terminal's pages. In a
-notebook, `gpuprof.Recording("FILE")` shows itself as this page.
+`--kernel`, `--launch` and `--vocabulary` choose as they do for the terminal's pages. `gpuprof view
+FILE` serves the page of the whole profile at the loopback address and opens the browser; Ctrl-C
+ends it. In a notebook, `gpuprof.Recording("FILE")` shows itself as this page.
 
 The numbers are those of the terminal's pages ([report.md](report.md)), from the same queries.
 
@@ -74,8 +74,9 @@ in which each SM had warps.
 
 `gpuprof report FILE OTHER --html out.html` has one view more: kernels of both profiles, those that
 got slower first; every metric with its difference; and lines, aligned by their text within each
-function, so that lines put in or taken out leave the others beside each other. The other views show
-FILE.
+function, so that lines put in or taken out leave the others beside each other. Lines are compared
+by their exact warp-cycles, or by their samples where one of the profiles has samples alone. The
+other views show FILE.
 
 ## Links
 
