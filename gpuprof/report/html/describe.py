@@ -25,6 +25,12 @@ The numbers are those of the terminal's pages ([report.md](report.md)), from the
 """
 
 MIDDLE = """
+## Grid
+
+Costs by device, stream, task, kernel, function and call path, in the order that stands behind
+`group by`; the rows of a group sum to the group. The search box leaves out what has not its text, a
+click on the head of a column sorts, and `Columns` adds counters and single stall reasons.
+
 ## Source
 
 Two or three of source, PTX and instructions stand side by side. A row that is selected in one is
