@@ -40,6 +40,7 @@ def test_kernels_numbers_and_lines(show, databases):
     assert int(first[2].replace(",", "")) - int(first[1].replace(",", "")) == 20_000
     assert first[3] == "+20,000"
     assert all(row[3] == "0" for row in others)
+    assert [row[0] for row in others if "without a source line" in row[5]] == ["transpose.cu"]
     assert shown.errors == []
 
 

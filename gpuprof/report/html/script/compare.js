@@ -144,7 +144,7 @@ class Compare {
 
   placeOf({ old, now }, { key }) {
     const row = now ?? old;
-    const words = `${baseName(row.path)}:${now ? now.number : old.number}`;
+    const words = row.number ? `${baseName(row.path)}:${row.number}` : baseName(row.path);
     const moved = old && now && old.number !== now.number ? ` (was ${old.number})` : now ? "" : " (gone)";
     // The other views show the first profile.
     return old ? el("span", {}, el("a", { href: hashOf({ view: "source", kernel: key, line: `${baseName(old.path)}:${old.number}` }) }, words), moved) : `${words} (new)`;
