@@ -50,7 +50,7 @@ def x_of(cycle: int) -> float:
 
 
 def place(shown) -> dict[str, str]:
-    return place_of(shown.page.url)
+    return place_of(shown.page.evaluate("location.href"))  # the browser's own: page.url may follow later
 
 
 def place_of(url: str) -> dict[str, str]:
@@ -130,6 +130,7 @@ def test_an_arrow_between_related_tasks(show, database):
 
 def test_dragging_selects_and_zooms(show, database):
     shown = show(database, hash_="view=timeline")
+    shown.page.evaluate(DRAWN)
     box = canvas(shown).bounding_box()
     shown.page.mouse.move(box["x"] + x_of(3000), box["y"] + 20)
     shown.page.mouse.down()
@@ -144,6 +145,7 @@ def test_dragging_selects_and_zooms(show, database):
 
 def test_a_drag_over_the_names_selects_a_cycle_at_least(show, database):
     shown = show(database, hash_="view=timeline")
+    shown.page.evaluate(DRAWN)
     box = canvas(shown).bounding_box()
     shown.page.mouse.move(box["x"] + 10, box["y"] + 60)
     shown.page.mouse.down()
