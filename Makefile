@@ -28,7 +28,7 @@ interop: $(READY) ## install Triton and numba-cuda, which some tests need
 
 tools: $(READY) ## install other tools that open what we write
 	$(BIN)/pip install --quiet --disable-pip-version-check llnl-hatchet perfetto prometheus_client jsonschema playwright
-	npm install --silent --no-audit --no-fund --prefix build/tools pprof-format speedscope axe-core
+	npm install --silent --no-audit --no-fund --prefix build/tools pprof-format speedscope axe-core@4.14
 
 page-test: tools ## run the tests of the page (in a Chromium) and of exports, with these tools
 	$(BIN)/python -m pytest -q -rs tests/page tests/export

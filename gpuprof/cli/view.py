@@ -23,6 +23,7 @@ def command(file: Path, port: int, no_browser: bool):
     `gpuprof report FILE --html NAME` writes the same page to a file.
     """
     import webbrowser
+    from threading import Thread
 
     from gpuprof.correlate.database import reading
     from gpuprof.report.html.page import html_of
@@ -38,5 +39,6 @@ def command(file: Path, port: int, no_browser: bool):
     with Server(page.encode(), port) as server:
         click.echo(f"{server.url}  (Ctrl-C ends it)")
         if not no_browser:
-            webbrowser.open(server.url)
+            # A browser in a terminal returns when it is left, and needs the page before.
+            Thread(target=webbrowser.open, args=(server.url,), daemon=True).start()
         server.serve_forever()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpuprof.chips import load_chip
 from gpuprof.report.html.reasons import PAINTS
 from tests.support.report_database import CU, KERNEL, make_database
 from tests.support.tools import node_module
@@ -18,10 +19,10 @@ def database(tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("hash_", VIEWS)
+@pytest.mark.parametrize("hash_", [*VIEWS, "view=compare"])
 def test_axe_finds_nothing_serious(show, database, hash_, scheme):
     axe = (node_module("axe-core") / "axe.min.js").read_text()
-    shown = show(database, hash_=hash_, color_scheme=scheme)
+    shown = show(*[database] * (2 if "compare" in hash_ else 1), hash_=hash_, color_scheme=scheme)
     shown.page.evaluate(axe)
     found = shown.page.evaluate("axe.run().then((result) => result.violations)")
     grave = [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in GRAVE]
@@ -31,6 +32,15 @@ def test_axe_finds_nothing_serious(show, database, hash_, scheme):
 @pytest.mark.parametrize("hash_", VIEWS)
 def test_a_phone_scrolls_up_and_down_alone(show, database, hash_):
     shown = show(database, hash_=hash_, width=360, height=800)
+    assert shown.page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("hash_", ["view=summary", "view=source", "view=machine"])
+def test_long_names_make_no_page_wider(show, tmp_path, hash_):
+    path = make_database(
+        tmp_path / "t.gpudb", kernel="transpose<" + "int, " * 60 + "int>", chip_words=load_chip("a100").describe()
+    )
+    shown = show(path, hash_=hash_, width=360, height=800)
     assert shown.page.evaluate("document.documentElement.scrollWidth") == 360
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from html import unescape
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
@@ -90,6 +91,41 @@ def test_the_page_is_served_to_this_machine_alone(folder):
     finally:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
+
+
+def test_a_browser_in_a_terminal_gets_the_page(folder):
+    """`webbrowser` waits for one until it is left."""
+    reader = "import sys; from urllib.request import urlopen; open('got', 'wb').write(urlopen(sys.argv[1]).read())"
+    (folder / "reader.py").write_text(reader)
+    browser = f"{sys.executable} {folder / 'reader.py'} %s"
+    command = [sys.executable, "-m", "gpuprof", "view", "t.gpudb"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, env=os.environ | {"BROWSER": browser}
+    ) as process:
+        try:
+            until = time.monotonic() + 30
+            while not (folder / "got").exists() or not (folder / "got").read_bytes().endswith(b"</html>\n"):
+                assert time.monotonic() < until, "the browser got no page"
+                time.sleep(0.05)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=30)
+    assert tables_of((folder / "got").read_text())["kernels"][0]["name"] == "transpose_naive"
+
+
+def test_a_browser_that_goes_early_is_no_error(capfd):
+    from gpuprof.report.html.serve import Server
+
+    def gone() -> None:
+        raise BrokenPipeError
+
+    with Server(b"", 0) as server:
+        for what, said in ((gone, False), (lambda: 1 // 0, True)):
+            try:
+                what()
+            except Exception:
+                server.handle_error(None, ("127.0.0.1", 1))
+            assert bool(capfd.readouterr().err) == said
 
 
 def test_a_port_that_is_taken_is_refused(folder):

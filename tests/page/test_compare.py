@@ -40,6 +40,7 @@ def test_kernels_numbers_and_lines(show, databases):
     assert int(first[2].replace(",", "")) - int(first[1].replace(",", "")) == 20_000
     assert first[3] == "+20,000"
     assert all(row[3] == "0" for row in others)
+    assert [row[0] for row in others if "without a source line" in row[5]] == ["transpose.cu"]
     assert shown.errors == []
 
 
@@ -56,6 +57,15 @@ def test_a_kernel_of_one_alone(show, databases):
         ["transpose_naive", "10,000", "-", "-10,000", "-"],
     ]
     assert rows(shown, "Lines, those that got slower first")[0][0].endswith("(new)")
+
+
+def test_a_profile_without_a_ledger_is_compared_by_samples(show, databases, tmp_path):
+    """As one of a card: its samples less the cycles of the other would be no number."""
+    card = make_database(tmp_path / "card.gpudb", with_ledger=False)
+    shown = show(databases[0], card, hash_="view=compare")
+    found = rows(shown, "Lines, those that got slower first")
+    assert found and all(row[1] == row[2] and row[3] == "0" for row in found)
+    assert shown.page.locator("th", has_text="difference").nth(1).locator("[title]").get_attribute("title") == "samples"
 
 
 def test_the_command(tmp_path, databases):

@@ -75,3 +75,12 @@ def test_what_the_next_step_needs(show, database):
     db.close()
     shown = show(database, hash_="view=machine")
     assert "registers a thread: 32, now 40: 7 blocks an SM, 100.0% of the warp slots" in shown.texts(".machine li")
+
+
+def test_what_dram_moved_is_known_where_both_directions_are(show, database):
+    """As of a card whose profile has one of them."""
+    with sqlite3.connect(database) as db:
+        db.execute("DELETE FROM launch_metrics WHERE metric = 'dram_write_nbytes'")
+    db.close()
+    shown = show(database, hash_="view=machine")
+    assert shown.page.locator(".memory .at-dram").inner_text().split("\n")[-1] == "not known"

@@ -1,5 +1,7 @@
 """The source view in a browser: panes that follow each other, measures, keys, links."""
 
+import sqlite3
+
 import pytest
 
 from tests.support.report_database import make_database
@@ -43,6 +45,28 @@ def test_a_link_opens_a_line(show, tmp_path):
     assert shown.page.locator(".pane h2").all_inner_texts() == ["Source", "Instructions"]
     shown.at("ptx=18&panes=ptx")
     assert selected(shown, "PTX") == ["18"]
+
+
+def test_a_kernel_that_has_the_symbol_of_another_for_its_name(show, tmp_path):
+    """As of `extern "C"`: the name that both share is the symbol of one."""
+    path = make_database(tmp_path / "t.gpudb")
+    pc = 0x9000
+    with sqlite3.connect(path) as db:
+        db.execute(
+            "INSERT INTO functions VALUES (9, 0, 'transpose_naive', 'transpose_naive', 1, ?, 1, 32, 0, 0, 0)", (pc,)
+        )
+        db.execute("INSERT INTO instructions VALUES (?, 0, 9, 'EXIT', 'EXIT', 0, 3, 0, 3, '', '', 0, '', 0)", (pc,))
+        db.execute(
+            "INSERT INTO launches VALUES (9, 9, 'transpose_naive', '1,1,1', '32,1,1', 0, 0, '', 20000, 20100, 100, 0, "
+            "0, 0, 0, 1)"
+        )
+        db.execute("INSERT INTO ledger VALUES (9, ?, 0, 100)", (pc,))
+    db.close()
+    shown = show(path, hash_="view=source&kernel=transpose_naive&panes=isa")
+    code = '.pane[aria-label="Instructions"] tbody tr'
+    assert shown.page.locator(code).count() == 2  # the kernel's name, EXIT
+    shown.at("view=source&kernel=_Z15transpose_naiveiPKfPf&panes=isa")
+    assert shown.page.locator(code).count() > 30
 
 
 def test_numbers_of_the_selection_are_those_of_the_database(shown):

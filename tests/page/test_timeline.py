@@ -50,7 +50,7 @@ def x_of(cycle: int) -> float:
 
 
 def place(shown) -> dict[str, str]:
-    return place_of(shown.page.url)
+    return place_of(shown.page.evaluate("location.href"))  # the browser's own: page.url may follow later
 
 
 def place_of(url: str) -> dict[str, str]:
@@ -130,6 +130,7 @@ def test_an_arrow_between_related_tasks(show, database):
 
 def test_dragging_selects_and_zooms(show, database):
     shown = show(database, hash_="view=timeline")
+    shown.page.evaluate(DRAWN)
     box = canvas(shown).bounding_box()
     shown.page.mouse.move(box["x"] + x_of(3000), box["y"] + 20)
     shown.page.mouse.down()
@@ -140,6 +141,24 @@ def test_dragging_selects_and_zooms(show, database):
     shown.page.get_by_role("button", name="Zoom to the selection").click()
     shown.page.wait_for_url(lambda url: length_in(url) == end - begin)
     assert [int(place(shown)[name]) for name in ("from", "to")] == [begin, end]
+
+
+def test_a_drag_over_the_names_selects_a_cycle_at_least(show, database):
+    shown = show(database, hash_="view=timeline")
+    shown.page.evaluate(DRAWN)
+    box = canvas(shown).bounding_box()
+    shown.page.mouse.move(box["x"] + 10, box["y"] + 60)
+    shown.page.mouse.down()
+    shown.page.mouse.move(box["x"] + 60, box["y"] + 60, steps=4)
+    shown.page.mouse.up()
+    assert place(shown)["range"] == "1000-1001"
+    assert "NaN" not in shown.page.locator(".about").inner_text()
+
+
+@pytest.mark.parametrize("range_", ["3000-3000", "4000-3000", "x-y", "3000"])
+def test_a_stretch_that_is_none_is_left_out(show, database, range_):
+    shown = show(database, hash_=f"view=timeline&range={range_}")
+    assert shown.page.locator(".about h2").inner_text().startswith("All: cycles 1,000 to 12,000")
 
 
 def test_by_keys_alone(show, database):

@@ -4,8 +4,8 @@ import sqlite3
 
 import numpy as np
 
-from gpuprof.isa.stalls import INDEX
-from gpuprof.report.tasks.activity import in_parts, read_activity
+from gpuprof.isa.stalls import INDEX, N_REASONS
+from gpuprof.report.tasks.activity import AT_A_TIME, Activity, in_parts, read_activity
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
@@ -48,3 +48,13 @@ def test_the_page(tmp_path):
         "largest stall  " + "w" * 14 + "B" * 13,
         "# w wait, B barrier",
     ]
+
+
+def test_many_bins_are_summed_in_pieces():
+    """More than are looked at together: in each of eight parts of the line are as many."""
+    n = 8 * (AT_A_TIME // 3)
+    begins = 10 * np.arange(n)
+    bins = Activity(begins, begins + 10, np.ones((n, N_REASONS)), np.full(n, 5.0))
+    stalls, sms = in_parts(bins, 0, 10 * n, 8)
+    np.testing.assert_allclose(stalls, n / 8)
+    np.testing.assert_allclose(sms, 5 * n / 8)

@@ -14,9 +14,9 @@ OPENING = """\
 
 `gpuprof report FILE --html out.html` (short for `--format html -o out.html`) writes a profile as
 one file that any browser of 2023 or later opens: it needs no network, no server and no other file.
-`gpuprof view FILE` serves the same page at the loopback address and opens the browser; Ctrl-C ends
-it. `--kernel`, `--launch` and `--vocabulary` choose as they do for the terminal's pages. In a
-notebook, `gpuprof.Recording("FILE")` shows itself as this page.
+`--kernel`, `--launch` and `--vocabulary` choose as they do for the terminal's pages. `gpuprof view
+FILE` serves the page of the whole profile at the loopback address and opens the browser; Ctrl-C
+ends it. In a notebook, `gpuprof.Recording("FILE")` shows itself as this page.
 
 The numbers are those of the terminal's pages ([report.md](report.md)), from the same queries.
 
@@ -25,6 +25,12 @@ The numbers are those of the terminal's pages ([report.md](report.md)), from the
 """
 
 MIDDLE = """
+## Grid
+
+Costs by device, stream, task, kernel, function and call path, in the order that stands behind
+`group by`; the rows of a group sum to the group. The search box leaves out what has not its text, a
+click on the head of a column sorts, and `Columns` adds counters and single stall reasons.
+
 ## Source
 
 Two or three of source, PTX and instructions stand side by side. A row that is selected in one is
@@ -74,8 +80,9 @@ in which each SM had warps.
 
 `gpuprof report FILE OTHER --html out.html` has one view more: kernels of both profiles, those that
 got slower first; every metric with its difference; and lines, aligned by their text within each
-function, so that lines put in or taken out leave the others beside each other. The other views show
-FILE.
+function, so that lines put in or taken out leave the others beside each other. Lines are compared
+by their exact warp-cycles, or by their samples where one of the profiles has samples alone. The
+other views show FILE.
 
 ## Links
 

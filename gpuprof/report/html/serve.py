@@ -5,6 +5,7 @@ since a foreign site can let its name lead to this address.
 """
 
 import secrets
+import sys
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -27,6 +28,11 @@ class Server(ThreadingHTTPServer):
         except OSError as error:
             raise UsageError(f"--port {port}: cannot be served at: {error.strerror}") from None
         self.url = f"http://{LOOPBACK}:{self.server_port}{self.path}"
+
+    def handle_error(self, request, client_address):
+        """A browser that has gone before it had the whole page is no error."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class Handler(BaseHTTPRequestHandler):

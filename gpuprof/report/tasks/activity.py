@@ -7,6 +7,8 @@ import numpy as np
 
 from gpuprof.isa.stalls import N_REASONS
 
+AT_A_TIME = 4096  # bins
+
 
 class Activity(NamedTuple):
     """Bins of all launches: cycles of their begins and ends, int64 (bins,); float64 (bins, N_REASONS), warp-cycles; and
@@ -37,8 +39,10 @@ def in_parts(activity: Activity, first: int, last: int, parts: int) -> tuple[np.
     """
     stalls, sms = np.zeros((parts, N_REASONS)), np.zeros(parts)
     edges = first + (last - first) * np.arange(parts + 1) / parts
-    for row, (begin, end) in enumerate(zip(activity.begins.tolist(), activity.ends.tolist(), strict=True)):
-        inside = np.diff(np.clip(edges, begin, end)) / (end - begin)
-        stalls += np.outer(inside, activity.stalls[row])
-        sms += inside * activity.sms[row]
+    for first_row in range(0, len(activity.begins), AT_A_TIME):
+        rows = slice(first_row, first_row + AT_A_TIME)
+        begins, ends = activity.begins[rows, np.newaxis], activity.ends[rows, np.newaxis]
+        inside = np.diff(np.clip(edges, begins, ends)) / (ends - begins)
+        stalls += inside.T @ activity.stalls[rows]
+        sms += inside.T @ activity.sms[rows]
     return stalls, sms

@@ -22,6 +22,8 @@ class Compare {
   constructor(page) {
     this.page = page;
     [this.before, this.after] = page.profiles;
+    // Where one has samples alone, samples of both: cycles and samples have no difference.
+    [this.costs, this.unit] = page.profiles.every(({ hasLedger }) => hasLedger) ? ["cycles", "warp-cycles"] : ["samples", "samples"];
     this.tables = [];
     this.pairs = this.pairKernels();
     this.choice = el(
@@ -79,13 +81,13 @@ class Compare {
   }
 
   kernelTable() {
-    const mixOf = (profile, kernel) => (kernel < 0 ? null : profile.mixOf(profile.instructionsOf(kernel)));
+    const mixOf = (profile, kernel) => (kernel < 0 ? null : profile.costOf(profile.instructionsOf(kernel), this.costs));
     const mixes = new Map(this.pairs.map((pair) => [pair, [mixOf(this.before, pair.old), mixOf(this.after, pair.now)]]));
     const bars = (pair) =>
       el(
         "span",
         { class: "pair" },
-        ...mixes.get(pair).map((mix, side) => (mix ? stackedBar(mix, 1, this.page.profiles[side].terms, this.page.profiles[side].unit) : null)),
+        ...mixes.get(pair).map((mix, side) => (mix ? stackedBar(mix, 1, this.page.profiles[side].terms, this.unit) : null)),
       );
     const columns = [
       {
@@ -128,7 +130,7 @@ class Compare {
     const rows = this.alignedLines(pair);
     const columns = [
       { name: "place", title: "line", width: 24, align: "left", cell: (row) => this.placeOf(row, pair) },
-      ...differences(({ cycles }) => cycles, this.after.unit, ({ old, now }) => [old !== undefined, now !== undefined]),
+      ...differences(({ cycles }) => cycles, this.unit, ({ old, now }) => [old !== undefined, now !== undefined]),
       { name: "text", title: "source", width: 0, align: "left", class: "code", cell: ({ old, now }) => (now ?? old).text },
     ];
     return el(
@@ -142,7 +144,7 @@ class Compare {
 
   placeOf({ old, now }, { key }) {
     const row = now ?? old;
-    const words = `${baseName(row.path)}:${now ? now.number : old.number}`;
+    const words = row.number ? `${baseName(row.path)}:${row.number}` : baseName(row.path);
     const moved = old && now && old.number !== now.number ? ` (was ${old.number})` : now ? "" : " (gone)";
     // The other views show the first profile.
     return old ? el("span", {}, el("a", { href: hashOf({ view: "source", kernel: key, line: `${baseName(old.path)}:${old.number}` }) }, words), moved) : `${words} (new)`;
@@ -150,7 +152,7 @@ class Compare {
 
   // Lines of the kernel that cost something: the rows of either profile, undefined where it has none.
   alignedLines({ old, now }) {
-    const costOf = (profile, row) => (row ? sum(profile.mixOf(row.own)) : 0);
+    const costOf = (profile, row) => (row ? sum(profile.costOf(row.own, this.costs)) : 0);
     const [first, second] = [linesOf(this.before, old), linesOf(this.after, now)];
     const found = [];
     for (const key of new Set([...first.keys(), ...second.keys()])) {

@@ -33,7 +33,7 @@ export function memoryChart(values) {
       has("dram_read_nbytes") ? `${nbytes(values.dram_read_nbytes)} read` : null,
       has("dram_write_nbytes") ? `${nbytes(values.dram_write_nbytes)} written` : null,
     ]),
-    unit("DRAM", [has("dram_read_nbytes") ? `${nbytes(values.dram_read_nbytes + values.dram_write_nbytes)}` : "not known"]),
+    unit("DRAM", [has("dram_read_nbytes") && has("dram_write_nbytes") ? `${nbytes(values.dram_read_nbytes + values.dram_write_nbytes)}` : "not known"]),
     link("kernel-shared", [total(requests.filter(isShared))]),
     unit("Shared memory", [
       has("shared_wavefronts") ? `${compact(values.shared_wavefronts)} wavefronts, ${nbytes(values.shared_wavefronts * PASS_NBYTES)}` : "not known",

@@ -17,10 +17,11 @@ export class Profile {
     return kernels.get(isShared ? "symbol" : "name", kernel);
   }
 
-  // The row of a kernel by its key, name or symbol; -1 where there is none.
+  // The row of a kernel by its key, name or symbol; -1 where there is none. One may have another's symbol for its name.
   kernelOf(key) {
     const { kernels } = this.tables;
-    return kernels.rows().find((kernel) => [kernels.get("name", kernel), kernels.get("symbol", kernel)].includes(key)) ?? -1;
+    const by = (column) => kernels.rows().find((kernel) => kernels.get(column, kernel) === key);
+    return by("symbol") ?? by("name") ?? -1;
   }
 
   get unit() {

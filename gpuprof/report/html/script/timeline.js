@@ -83,7 +83,7 @@ class Timeline {
     return el(
       "div",
       { class: "tools", role: "toolbar", "aria-label": "Time line" },
-      press("Whole", "Show everything", () => this.show(...this.whole)),
+      press("Whole", "Show the whole", () => this.show(...this.whole)),
       press("+", "Zoom in", () => this.zoom(0.5)),
       press("−", "Zoom out", () => this.zoom(2)),
       press("←", "Earlier", () => this.pan(-0.25)),
@@ -136,7 +136,7 @@ class Timeline {
     [this.state.from, this.state.to] = isWindow ? this.fitted(...numbers) : this.whole;
     this.state.selected = task === undefined ? -1 : this.ties.rowOf(Number(task));
     const ends = range?.split("-").map(Number);
-    this.state.range = ends?.length === 2 && ends.every(Number.isFinite) ? ends : null;
+    this.state.range = ends?.length === 2 && ends.every(Number.isFinite) && ends[1] > ends[0] ? ends : null;
     this.describe();
     this.later();
   }
@@ -257,7 +257,8 @@ class Timeline {
       return;
     }
     const ends = [drag.x, event.offsetX].map((x) => painter.cycle(Math.max(painter.gutter, x)));
-    this.state.range = [Math.floor(Math.min(...ends)), Math.ceil(Math.max(...ends))];
+    const begin = Math.floor(Math.min(...ends));
+    this.state.range = [begin, Math.max(begin + 1, Math.ceil(Math.max(...ends)))]; // over the names there are no cycles
     this.later();
   }
 
