@@ -19,6 +19,7 @@ from gpuprof.timing.extrapolate import (
     extrapolated,
     settled,
 )
+from gpuprof.timing.state.activity import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.layout import L2_LINE, MACHINE, QUANTUM
 from tests.paths import SAMPLES
@@ -208,8 +209,9 @@ def test_extrapolation_counted_by_hand(chip):
         (3, 3, 1),
         (2, 3, 1),
     )
+    timed = np.array([[10, 0, 3, 16], [0, 0, 4, 16], [0, 0, 0, 16], [0, 0, 0, 12]], np.uint64)
     seen = replace(
-        timing, start_cycle=1000, end_cycle=1060, cycles=60, issue_slots=100, ledger=ledger, resident_warp_cycles=17,
+        timing, activity=Activity(16, timed), start_cycle=1000, end_cycle=1060, cycles=60, issue_slots=100, ledger=ledger, resident_warp_cycles=17,
         causes=causes,
         warps_launched=16, blocks_launched=2, l1_sectors=11, active_cycles_of_sm=np.array([60, 0], np.uint64),
         extrapolation=Extrapolation(2, 6, Rate(4.0, 0.04)),
@@ -221,6 +223,8 @@ def test_extrapolation_counted_by_hand(chip):
     assert (whole.resident_warp_cycles, whole.issue_slots, whole.l1_sectors) == (51, 300, 33)
     assert (whole.warps_launched, whole.blocks_launched) == (48, 6)
     assert whole.active_cycles_of_sm.tolist() == [110, 0]
+    assert whole.activity.bin_cycles == 16
+    assert whole.activity.cycles.tolist() == [*timed.tolist(), [7, 0, 5, 17], [6, 0, 4, 16], [7, 0, 5, 17]]
     assert whole.extrapolation.error == pytest.approx(0.04 * 50 / 110)
     assert str(whole.extrapolation) == "timed 2 of 6 blocks, cycles within 1.8 %"
     # The first 120 slots at 6 a cycle, while the L2 became full: 20 cycles, and 20 more.
