@@ -211,7 +211,8 @@ def test_extrapolation_counted_by_hand(chip):
     )
     timed = np.array([[10, 0, 3, 16], [0, 0, 4, 16], [0, 0, 0, 16], [0, 0, 0, 12]], np.uint64)
     seen = replace(
-        timing, activity=Activity(16, timed), start_cycle=1000, end_cycle=1060, cycles=60, issue_slots=100, ledger=ledger, resident_warp_cycles=17,
+        timing, activity=Activity(16, timed),
+        start_cycle=1000, end_cycle=1060, cycles=60, issue_slots=100, ledger=ledger, resident_warp_cycles=17,
         causes=causes,
         warps_launched=16, blocks_launched=2, l1_sectors=11, active_cycles_of_sm=np.array([60, 0], np.uint64),
         extrapolation=Extrapolation(2, 6, Rate(4.0, 0.04)),
