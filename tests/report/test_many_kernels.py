@@ -79,6 +79,7 @@ def test_the_functions_that_hold_an_address(pcs, functions):
     assert list(touched_functions(CODES, pcs)) == functions
 
 
+@pytest.mark.long
 def test_more_functions_than_sqlite_takes_parameters(tmp_path):
     n = 33_000  # the limit is 32,766
     with_kernels(tmp_path / "a.gpudb", n)

@@ -63,6 +63,7 @@ def recording(
     return (folder / "it.gprec").read_bytes(), max(numbers) + 1
 
 
+@pytest.mark.long
 def test_blocks_of_uneven_length(tmp_path, monkeypatch):
     (tmp_path / "uneven.cu").write_text(UNEVEN)
     (tmp_path / "small.toml").write_text(CHIP)

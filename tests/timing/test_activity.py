@@ -70,7 +70,7 @@ def test_every_bin_is_the_twins(tmp_path: Path, chip_name, seed):
     assert by_bin(timing) == twins(twin.spent, 0, timing)
 
 
-@pytest.mark.parametrize("n_grids", [2, 40])
+@pytest.mark.parametrize("n_grids", [2, pytest.param(40, marks=pytest.mark.long)])
 def test_grids_that_run_together(tmp_path: Path, n_grids):
     """Each has bins of its own from its own start on; of many each has fewer."""
     chip = chip_of(tmp_path)

@@ -253,7 +253,7 @@ TWIN_CHIPS = {
 
 
 @pytest.mark.parametrize("chip_name", TWIN_CHIPS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_twin(tmp_path, chip_name, seed):
     """Five grids of different kernels: two at once, one after the first, one of higher priority that comes late, and
     one that depends on it.

@@ -196,7 +196,7 @@ def test_every_kind_of_barrier_counts(tmp_path: Path):
 # -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_any_settings(tmp_path: Path, seed):
     """What they have to do with each other is chance. (tests/timing/test_sampler_scenarios.py does so with several
     launches.)

@@ -118,7 +118,7 @@ def check(module, file: str, kernel: Kernel) -> None:
             assert right.view(np.uint8).any(), "the oracle wrote nothing"
 
 
-@pytest.mark.parametrize("optimize", (3, 0))
+@pytest.mark.parametrize("optimize", (3, pytest.param(0, marks=pytest.mark.long)))
 @pytest.mark.parametrize("file, kernel", TABLE, ids=lambda value: getattr(value, "name", value))
 def test_same_as_on_the_host(file, kernel, optimize):
     check(device_module(FOLDER / f"{file}.cu", optimize), file, kernel)

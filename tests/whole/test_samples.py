@@ -123,7 +123,7 @@ def test_normalise_script(monkeypatch, capsys):
     "name, slower_to_faster",
     [
         ("transpose.cu", ["naive", "coalesced", "padded"]),
-        ("matmul.cu", ["naive", "tiled", "blocked"]),
+        pytest.param("matmul.cu", ["naive", "tiled", "blocked"], marks=pytest.mark.long),
         ("reduction.cu", ["divergent", "interleaved", "sequential", "shuffle"]),
         ("histogram.cu", ["global_atomics", "shared_atomics"]),
         ("spmv.cu", ["scalar_row", "warp_row"]),

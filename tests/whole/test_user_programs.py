@@ -15,7 +15,7 @@ F16, F32, I32, U8, U32 = np.float16, np.float32, np.int32, np.uint8, np.uint32
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc (the CUDA toolkit) is not installed")
 
 
-@pytest.fixture(params=["clang", pytest.param("nvcc", marks=needs_nvcc)])
+@pytest.fixture(params=["clang", pytest.param("nvcc", marks=(needs_nvcc, pytest.mark.long))])
 def load(request):
     gpu = gpuprof.Device()
     return lambda name: (gpu, gpu.load(PROGRAMS / name, compiler=request.param))
