@@ -73,7 +73,7 @@ def test_without_a_generator_a_fault_in_the_first_launch_leaves_no_file(tmp_path
 def test_an_interrupt_in_the_first_launch(tmp_path):
     (tmp_path / "my.py").write_text(STORES)
     (tmp_path / "k.cu").write_text(LONG)
-    code, _, error = process(tmp_path, "collect", "k.cu", "--trace", "my.py:Stores:signal_at=20000", timeout=120)
+    code, _, error = process(tmp_path, "collect", "k.cu", "--trace", "my.py:Stores:signal_at=20000", timeout=300)
     assert code == 130 and error.endswith("gpuprof: interrupted\n")
     recording = read_recording(tmp_path / "k.gprec")
     ((nbytes,),) = next(iter(recording.traces.values())).rows
