@@ -140,6 +140,6 @@ def test_run_goes_on_and_tells(tmp_path):
     assert rest == []
     assert first.startswith("gpuprof: out_of_bounds: k: app.cu:4: thread (96, 0, 0) of block (0, 0, 0) writes 4 bytes")
     assert second.startswith("gpuprof: double_free: cannot free 0x700000000: cudaMalloc 1 (400 bytes")
-    assert third.startswith("gpuprof: cannot free 0x700000000")
+    assert third.startswith("gpuprof: app.cu:15: cudaFree: cannot free 0x700000000")
     assert last == "gpuprof: 5 errors at 2 places"
     assert process(tmp_path, "run", "app.cu", "--trace", "memcheck", "--error-exitcode", "9")[0] == 9
