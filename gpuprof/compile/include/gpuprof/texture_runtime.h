@@ -131,11 +131,11 @@ GPUPROF_FACE cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array, c
 GPUPROF_FACE cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, 0); }
 GPUPROF_FACE cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent extent) { return cudaMemset3DAsync(p, value, extent, 0); }
 
-// A texel of type T: N channels of S.
-template <typename S, int N> inline cudaChannelFormatDesc gpuprof_channels(cudaChannelFormatKind kind)
+// A texel of type T: N channels of S. Names of the template end in _: a program may be built with -D N=2.
+template <typename scalar_, int n_> inline cudaChannelFormatDesc gpuprof_channels(cudaChannelFormatKind kind)
 {
-    const int bits = 8 * (int)sizeof(S);
-    return {bits, N > 1 ? bits : 0, N > 2 ? bits : 0, N > 3 ? bits : 0, kind};
+    const int bits = 8 * (int)sizeof(scalar_);
+    return {bits, n_ > 1 ? bits : 0, n_ > 2 ? bits : 0, n_ > 3 ? bits : 0, kind};
 }
 template <typename T> cudaChannelFormatDesc cudaCreateChannelDesc();
 #define GPUPROF_CHANNELS_OF(T, S, N, KIND)                                                                                                 \
