@@ -267,8 +267,12 @@ def test_ctrl_c_ends_the_program_too(tmp_path):
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     running.send_signal(signal.SIGINT)
     assert running.wait(60) == 130
-    time.sleep(0.2)
-    assert [child for child in children if os.path.exists(f"/proc/{child}")] == []
+    for _ in range(100):  # a machine under load takes its time to end a process
+        left = [child for child in children if os.path.exists(f"/proc/{child}")]
+        if not left:
+            break
+        time.sleep(0.1)
+    assert left == []
 
 
 MAINS = {
