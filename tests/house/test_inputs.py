@@ -53,7 +53,6 @@ ALLOWED = {
     ("gpuprof.predict.validated", "FILE.open"): "a table of the package",
     ("gpuprof.compiled.sources", "file.read_bytes"): "files of the package",
     ("gpuprof.report.html.parts", "path.read_text"): "files of the package",
-    ("gpuprof.cli.view", "webbrowser.open"): "opens the browser, no file",
     ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",
     ("gpuprof.compile.cuda", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
     ("gpuprof.compile.nvcc", "dependencies.read_text"): "a compiler wrote it into our own folder, up to its limit",
