@@ -64,12 +64,13 @@ UNITS = {
 
 def with_twice(chips: Numbers, name: str) -> Numbers:
     """As far as a chip file may say so much."""
-    changed = {each: scaled(chips, each, 2.0) for each in UNITS[name].rates}
-    changed |= {each: scaled(chips, each, 0.5) for each in UNITS[name].times}
+    changed = {each: allowed(each, 2 * chips[each]) for each in UNITS[name].rates}
+    changed |= {each: allowed(each, chips[each] / 2) for each in UNITS[name].times}
     return Numbers(chips.names, chips.archs, chips.columns | changed)
 
 
-def scaled(chips: Numbers, name: str, factor: float) -> np.ndarray:
+def allowed(name: str, values: np.ndarray | float) -> np.ndarray:
+    """The nearest values that a chip file may say, as float64."""
     field = field_of(name)
-    found = np.clip(chips[name] * factor, field.low, field.high)
+    found = np.clip(np.asarray(values, np.float64), field.low, field.high)
     return np.floor(found) if field.kind == "int" else found

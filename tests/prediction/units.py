@@ -11,7 +11,7 @@ import numpy as np
 from gpuprof.chips import Chip, altered
 from gpuprof.chips.model import field_of
 from gpuprof.isa.stalls import INDEX
-from gpuprof.predict.doubled import UNITS
+from gpuprof.predict.doubled import UNITS, allowed
 from gpuprof.timing.state.layout import PORTS
 from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import ATOMIC, REDUCTION
@@ -26,9 +26,8 @@ def _value(chip: Chip, name: str) -> float:
 
 def _within(name: str, value: float) -> float:
     """The value, or the nearest that a chip file may say."""
-    field = field_of(name)
-    value = min(max(value, field.low), field.high)
-    return int(value) if field.kind == "int" else value
+    found = float(allowed(name, value))
+    return int(found) if field_of(name).kind == "int" else found
 
 
 def changes(chip: Chip, unit: str) -> dict[str, float]:
@@ -47,23 +46,11 @@ def doubled(chip: Chip, unit: str) -> Chip:
     return replace(altered(chip, changes(chip, unit), name), name=name)
 
 
-# The pipe whose instructions take a unit.
-_UNIT_OF_PORT = {
-    "alu": "alu",
-    "fma": "fma",
-    "fp64": "fp64",
-    "half": "half",
-    "xu": "xu",
-    "tensor": "tensor",
-    "lsu": "lsu",
-}
-
-
 def used_units(inst: np.ndarray, timing: LaunchTiming) -> set[str]:
     """The units that a launch can wait for: doubling another one changes nothing. `inst`: layout.INSTRUCTION."""
     executed = inst[timing.ledger[:, SELECTED] > 0]
     ports = {PORTS[port] for port in np.unique(executed["port"])}
-    used = {"issue", "latency", "launch"} | {_UNIT_OF_PORT[port] for port in ports & _UNIT_OF_PORT.keys()}
+    used = {"issue", "latency", "launch"} | (ports & UNITS.keys())  # a pipe's unit has its name
     if timing.l2_sectors:
         used |= {"link", "slice", "tlb"}
     if timing.dram_read_nbytes + timing.dram_write_nbytes:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.predict.doubled import UNITS, scaled, with_twice
+from gpuprof.predict.doubled import UNITS, allowed, with_twice
 from gpuprof.predict.launch import model
 from gpuprof.predict.numbers import Numbers, joined, numbers_of
 from gpuprof.predict.prediction import launch_cycles
@@ -80,6 +80,6 @@ def change(counters, reference: Numbers, chip: Numbers, unit: str) -> tuple[floa
 
 
 def _with(chip: Numbers, unit: str, factor: float) -> Numbers:
-    changed = {name: scaled(chip, name, factor) for name in UNITS[unit].rates}
-    changed |= {name: scaled(chip, name, 1 / factor) for name in UNITS[unit].times}
+    changed = {name: allowed(name, factor * chip[name]) for name in UNITS[unit].rates}
+    changed |= {name: allowed(name, chip[name] / factor) for name in UNITS[unit].times}
     return Numbers(chip.names, chip.archs, chip.columns | changed)

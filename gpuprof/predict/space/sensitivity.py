@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips.model import field_of
-from gpuprof.predict.doubled import scaled
+from gpuprof.predict.doubled import allowed
 from gpuprof.predict.mapping import Mappings
 from gpuprof.predict.numbers import Numbers, joined
 from gpuprof.predict.prediction import predicted
@@ -40,5 +40,5 @@ def sensitivities(
 
 def _more(chips: Numbers, name: str) -> np.ndarray:
     """A tenth more, of a whole number one at least."""
-    found = scaled(chips, name, STEP)
+    found = allowed(name, STEP * chips[name])
     return np.maximum(found, chips[name] + 1) if field_of(name).kind == "int" else found
