@@ -51,12 +51,12 @@ def main() -> None:
 
 def simulate_and_store(names: list[str], chips: list[str], with_units: bool, missing: bool, jobs: int) -> None:
     truth, bottlenecks = read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow)
-    if missing:
-        there = {(row.name, row.chip) for row in (bottlenecks if with_units else truth)}
-        there |= {(row.name, row.chip) for row in truth if row.why}
-        names = [name for name in names if any((name, chip) not in there for chip in chips)]
-        names = [name for name in names if name in WITH_UNITS or not with_units]
-    for found in simulate_all(names, chips, with_units, jobs):
+    there = {(row.name, row.chip) for row in (bottlenecks if with_units else truth) if missing}
+    there |= {(row.name, row.chip) for row in truth if row.why and missing}
+    chips_of = {name: [chip for chip in chips if (name, chip) not in there] for name in names}
+    if missing and with_units:
+        chips_of = {name: chips_of[name] for name in names if name in WITH_UNITS}
+    for found in simulate_all({name: rest for name, rest in chips_of.items() if rest}, with_units, jobs):
         for row in found.bottlenecks if with_units else found.truth:
             print(*row, flush=True)
         truth = merged(truth, found.truth, list(CARRIED_OUT), CHIPS)

@@ -16,7 +16,7 @@ MADE_UP = {
     "a100-twice-dram": {"dram_gbytes_per_s": 3552.0},
     "a100-half-warps": {"warp_slots": 32, "registers": 32768},
 }
-PREDICTED = ("h200", "rtx4090", *MADE_UP)
+PREDICTED = ("h200", "rtx4090", "rtx3090", "v100", *MADE_UP)
 
 
 @cache

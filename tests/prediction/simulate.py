@@ -1,6 +1,6 @@
 """Simulates the corpus: rows of truth, and which units shorten each."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import NamedTuple
 
@@ -28,10 +28,10 @@ class Simulated(NamedTuple):
 
 
 def simulate_all(
-    names: Sequence[str], chips: Sequence[str], with_units: bool = True, processes: int = 1
+    chips_of: Mapping[str, Sequence[str]], with_units: bool = True, processes: int = 1
 ) -> Iterator[Simulated]:
-    """The names in their order, each on all chips."""
-    jobs = [(name, tuple(chips), with_units) for name in names]
+    """The names in their order, each on its chips."""
+    jobs = [(name, tuple(chips), with_units) for name, chips in chips_of.items()]
     if processes == 1:
         yield from (simulate(*job) for job in jobs)
         return

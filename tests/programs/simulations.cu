@@ -79,6 +79,7 @@ __device__ unsigned wang(unsigned s)
     s *= 0x27d4eb2d;
     return s ^ (s >> 15);
 }
+#if __CUDA_ARCH__ >= 800  // chips before have no sum over a warp
 __global__ void monteCarloPi(unsigned long long *hits, int n)
 {
     unsigned s = wang(blockIdx.x * blockDim.x + threadIdx.x + 1), mine = 0;
@@ -97,6 +98,7 @@ __global__ void monteCarloPi(unsigned long long *hits, int n)
     if (threadIdx.x % 32 == 0)
         atomicAdd(hits, (unsigned long long)mine);
 }
+#endif
 template <int BS> __device__ float3 bodyBodyInteraction(float3 ai, float4 bi, float4 bj)
 {
     float3 r;
