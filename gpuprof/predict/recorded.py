@@ -8,7 +8,7 @@ from gpuprof.chips import Chip
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import LaunchCounters, read_counters, reference_chip
 
-WAITS = ("wait", "copy to host")  # tasks for which the host waits until all launches have ended
+HOST = "host"  # the row of a wait of the host; one for another stream's event is on the row of its stream
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,12 @@ def read_recorded(database: sqlite3.Connection) -> Recorded:
 
 
 def epochs(database: sqlite3.Connection) -> dict[int, int]:
-    """Waits of the host before each launch."""
+    """Waits of the host before each launch, until all launches have ended."""
     found, waits = {}, 0
-    for kind, launch in database.execute("SELECT kind, launch FROM tasks WHERE is_virtual = 0 ORDER BY begin_order"):
-        waits += kind in WAITS
+    for kind, row, launch in database.execute(
+        "SELECT kind, r.name, launch FROM tasks JOIN task_rows r USING (row) WHERE is_virtual = 0 ORDER BY begin_order"
+    ):
+        waits += kind == "copy to host" or (kind, row) == ("wait", HOST)
         if launch is not None:
             found[launch] = waits
     return found

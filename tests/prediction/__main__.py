@@ -11,7 +11,7 @@ from pathlib import Path
 
 from gpuprof.predict.validated import FILE, text_of
 from tests.prediction.chips import REFERENCE
-from tests.prediction.judge import errors_of, judge, validated_chips
+from tests.prediction.judge import LAUNCH, errors_of, judge, validated_chips
 from tests.prediction.simulate import CARRIED_OUT, CHIPS, WITH_UNITS, simulate_all
 from tests.prediction.stored import BOTTLENECKS, TRUTH, BottleneckRow, TruthRow, merged, read, write
 from tests.prediction.tables import PAGE, tables, with_tables
@@ -39,13 +39,13 @@ def main() -> None:
         judged = judge(asked.recordings or Path(folder), names, read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow))
     if asked.points:
         for point in judged.points:
-            best = " ".join(f"{unit}:{share:.2f}" for unit, share in list(point.shares.items())[:2])
+            best = " ".join(f"{unit}:{share:.2f}" for unit, share in list((point.shares or {}).items())[:2])
             ratio = point.predicted / point.simulated
             print(f"{point.name:<32} {point.chip:<18} {point.simulated:>9.2f} {ratio:6.3f} {point.unit:<8} {best}")
     print(tables(judged))
     if asked.write:
         PAGE.write_text(with_tables(PAGE.read_text(), judged))
-        kernels = [point for point in judged.points if point.family != "tests"]
+        kernels = [point for point in judged.points if point.level == LAUNCH]
         FILE.write_text(text_of(validated_chips(kernels), errors_of(kernels)))
 
 

@@ -1,6 +1,6 @@
 """Predictions beside simulations: points of kernels and of tests, each on a chip that nobody fitted anything to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,17 +17,20 @@ from tests.prediction.chips import PREDICTED, REFERENCE, chip_named
 from tests.prediction.corpus import CASES
 from tests.prediction.programs import TESTS
 from tests.prediction.simulate import CARRIED_OUT
-from tests.prediction.stored import BottleneckRow, TruthRow, whole_cycles
+from tests.prediction.stored import BottleneckRow, TruthRow, buffer_cycles, whole_cycles
 
 FAMILY = {case.name: case.family for case in CASES} | dict.fromkeys(TESTS, "tests")
+LAUNCH, BUFFER, TEST = LEVELS = ("launch of a kernel", "command buffer of a test", "test of several launches")
 TIE_SHARE = 0.01  # of the time: units whose doubled rates save within this of each other are equally right
 
 
 class Point(NamedTuple):
-    """A kernel's last launch, or a whole test, on a chip. Microseconds; `naive` is the naive method's score, times what
-    the reference chip takes. `shares`: what doubling each unit saves in the simulation, none where that was not done.
+    """A kernel's last launch, a command buffer, or a whole test, on a chip. Microseconds; `naive` is the naive method's
+    score, times what the reference chip takes. `shares`: what doubling each unit saves in the simulation, None where
+    that was not done.
     """
 
+    level: str
     name: str
     family: str
     chip: str
@@ -35,7 +38,7 @@ class Point(NamedTuple):
     predicted: float
     naive: float
     unit: str
-    shares: dict[str, float]
+    shares: dict[str, float] | None
 
     @property
     def error(self) -> float:
@@ -48,7 +51,8 @@ class Point(NamedTuple):
 
     @property
     def is_right(self) -> bool:
-        """Whether the named unit saves as much as any, or nothing saves anything."""
+        """Whether the named unit saves as much as any, or nothing saves anything; only where units were doubled."""
+        assert self.shares is not None, self
         most = max(self.shares.values(), default=0)
         return self.shares.get(self.unit, 0) >= most - TIE_SHARE
 
@@ -78,7 +82,6 @@ def judge(
     rows: dict[tuple[str, str], list[TruthRow]] = {}
     for row in truth:
         rows.setdefault((row.name, row.chip), []).append(row)
-    shares = {(row.name, row.chip): row.shares() for row in bottlenecks}
     judged = Judged([], [], [], [])
     for name in names:
         chips = [chip for chip in PREDICTED if (name, chip) in rows]
@@ -89,7 +92,8 @@ def judge(
             recording if recording.exists() else collected(recording, name), [chip_named(chip) for chip in chips]
         )
         for place, chip in enumerate(chips):
-            _compare(judged, found, name, place, rows[name, chip], rows[name, REFERENCE], shares.get((name, chip), {}))
+            shares = {row.launches: row.shares() for row in bottlenecks if (row.name, row.chip) == (name, chip)}
+            compare(judged, found, name, place, Simulations(rows[name, chip], rows[name, REFERENCE], shares))
     return judged
 
 
@@ -104,47 +108,76 @@ def collected(path: Path, name: str) -> Path:
     return path
 
 
-def _compare(
-    judged: Judged,
-    found: Prediction,
-    name: str,
-    place: int,
-    rows: Sequence[TruthRow],
-    reference: Sequence[TruthRow],
-    shares: dict[str, float],
-) -> None:
-    chip = rows[0].chip
+class Simulations(NamedTuple):
+    """Of a name on a chip, and on the reference chip. `shares`: by a bottleneck's launches."""
+
+    rows: Sequence[TruthRow]
+    reference: Sequence[TruthRow]
+    shares: dict[str, dict[str, float]]
+
+
+def compare(judged: Judged, found: Prediction, name: str, place: int, simulated: Simulations) -> None:
+    chip = simulated.rows[0].chip
     refused = next((launch.refused[place] for launch in found.launches if place in launch.refused), "")
-    if rows[0].why or refused:
-        judged.refusals.append(Refusal(name, chip, rows[0].why, refused))
-        return
-    is_test = name in TESTS
-    clock, of_reference = chip_named(chip).clock_mhz, whole_cycles(reference, is_test) / chip_named(REFERENCE).clock_mhz
-    if is_test:
-        predicted, unit, naive = (
-            float(found.test.microseconds[place]),
-            found.test.units[place],
-            found.naive_score[place],
-        )
-        naive_us = of_reference / float(naive)
+    if simulated.rows[0].why or refused:
+        judged.refusals.append(Refusal(name, chip, simulated.rows[0].why, refused))
+    elif name in TESTS:
+        test = _test(found, name, place, simulated)
+        buffers = [_buffer(found, name, place, number, simulated) for number in range(len(found.buffers))]
+        judged.points.extend([test, *buffers])
+        judged.tests.append(Pair(test.predicted, test.simulated, chip, name))
+        judged.buffers.extend(Pair(point.predicted, point.simulated, chip, name) for point in buffers)
     else:
-        last = found.launches[-1]
-        predicted, unit = float(last.cycles[place]) / clock, last.units[place]
-        naive_us = of_reference * float(last.naive_cycles[place]) / clock / found.naive_of_reference[-1]
-    simulated = whole_cycles(rows, is_test) / clock
-    judged.points.append(Point(name, FAMILY[name], chip, simulated, predicted, naive_us, unit, shares))
-    if is_test:
-        judged.tests.append(Pair(predicted, simulated, chip, name))
-        judged.buffers.extend(_buffers(found, name, place, rows))
+        judged.points.append(_launch(found, name, place, simulated))
 
 
-def _buffers(found: Prediction, name: str, place: int, rows: Sequence[TruthRow]) -> Iterator[Pair]:
-    """Each command buffer from the host's request to the end of its last launch."""
-    chip = chip_named(rows[0].chip)
-    for buffer in found.buffers:
-        launches = [rows[number] for number in buffer.launches]
-        cycles = max(row.end_cycle for row in launches) - min(row.start_cycle for row in launches) + chip.launch_cycles
-        yield Pair(float(buffer.microseconds[place]), cycles / chip.clock_mhz, chip.name, name)
+def _launch(found: Prediction, name: str, place: int, simulated: Simulations) -> Point:
+    chip, last = chip_named(simulated.rows[0].chip), found.launches[-1]
+    naive = float(last.naive_cycles[place]) / chip.clock_mhz / found.naive_of_reference[-1]
+    return Point(
+        LAUNCH,
+        name,
+        FAMILY[name],
+        chip.name,
+        whole_cycles(simulated.rows, False) / chip.clock_mhz,
+        float(last.cycles[place]) / chip.clock_mhz,
+        naive * whole_cycles(simulated.reference, False) / found.recorded.reference.clock_mhz,
+        last.units[place],
+        simulated.shares.get(""),
+    )
+
+
+def _test(found: Prediction, name: str, place: int, simulated: Simulations) -> Point:
+    chip = chip_named(simulated.rows[0].chip)
+    of_reference = whole_cycles(simulated.reference, True) / found.recorded.reference.clock_mhz
+    return Point(
+        TEST,
+        name,
+        FAMILY[name],
+        chip.name,
+        whole_cycles(simulated.rows, True) / chip.clock_mhz,
+        float(found.test.microseconds[place]),
+        of_reference / float(found.naive_score[place]),
+        found.test.units[place],
+        simulated.shares.get(""),
+    )
+
+
+def _buffer(found: Prediction, name: str, place: int, number: int, simulated: Simulations) -> Point:
+    chip, reference, buffer = chip_named(simulated.rows[0].chip), found.recorded.reference, found.buffers[number]
+    there = buffer_cycles(simulated.reference, buffer.launches, reference.launch_cycles) / reference.clock_mhz
+    naive_there = sum(found.naive_of_reference[launch] for launch in buffer.launches)
+    return Point(
+        BUFFER,
+        name,
+        FAMILY[name],
+        chip.name,
+        buffer_cycles(simulated.rows, buffer.launches, chip.launch_cycles) / chip.clock_mhz,
+        float(buffer.microseconds[place]),
+        float(buffer.naive[place]) / naive_there * there,
+        buffer.units[place],
+        simulated.shares.get(" ".join(map(str, buffer.launches))),
+    )
 
 
 def errors_of(points: Sequence[Point]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
@@ -10,7 +11,15 @@ from gpuprof.errors import GpuprofError
 from tests.prediction.chips import PREDICTED, REFERENCE, chip_named
 from tests.prediction.corpus import CASES, first_of_families, launches_of
 from tests.prediction.programs import TESTS
-from tests.prediction.stored import BottleneckRow, TruthRow, bottleneck_row, refused, truth_rows, whole_cycles
+from tests.prediction.stored import (
+    BottleneckRow,
+    TruthRow,
+    bottleneck_row,
+    buffer_cycles,
+    refused,
+    truth_rows,
+    whole_cycles,
+)
 from tests.prediction.truth import Traced, timed, traced
 from tests.prediction.units import doubled
 
@@ -68,8 +77,23 @@ def _on(name: str, batches: Sequence[Sequence[Traced]], chip: Chip, with_units: 
     if not with_units or name not in WITH_UNITS:
         return Simulated(truth, [])
     is_test = name in TESTS
-    shorter = {unit: whole_cycles(timed(batches, doubled(chip, unit))[0], is_test) for unit in sorted(units)}
-    return Simulated(truth, [bottleneck_row(name, chip.name, whole_cycles(launches, is_test), shorter)])
+    faster = {unit: doubled(chip, unit) for unit in sorted(units)}
+    shorter = {unit: timed(batches, each)[0] for unit, each in faster.items()}
+    cycles = {unit: whole_cycles(each, is_test) for unit, each in shorter.items()}
+    rows = [bottleneck_row(name, chip.name, "", whole_cycles(launches, is_test), cycles)]
+    for buffer in _buffers(batches) if is_test else ():
+        cycles = {unit: buffer_cycles(each, buffer, faster[unit].launch_cycles) for unit, each in shorter.items()}
+        here = buffer_cycles(launches, buffer, chip.launch_cycles)
+        rows.append(bottleneck_row(name, chip.name, " ".join(map(str, buffer)), here, cycles))
+    return Simulated(truth, rows)
+
+
+def _buffers(batches: Sequence[Sequence[Traced]]) -> list[tuple[int, ...]]:
+    """The launches of each command buffer: those of a stream between two waits of the host."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for grid, _, waits in chain.from_iterable(batches):
+        found.setdefault((waits, grid.launch.stream), []).append(grid.launch.index)
+    return [tuple(sorted(found[key])) for key in sorted(found)]
 
 
 def _by_arch(chips: Iterable[Chip]) -> list[list[Chip]]:

@@ -1,10 +1,11 @@
 """The truth on disk: what was simulated, a row for each launch and chip, and which units shorten it.
 
     truth.csv        name, chip, launch, kernel, stream, start_cycle, end_cycle, cycles, why
-    bottlenecks.csv  name, chip, cycles, units
+    bottlenecks.csv  name, chip, launches, cycles, units
 
-`why`: the first line of the error, where the chip cannot run it; the numbers are then 0. `units` has `unit:share` for
-each unit whose doubled rate shortens the whole by LEAST_SHARE or more, the one that does it most first.
+`why`: the first line of the error, where the chip cannot run it; the numbers are then 0. `launches` are those of a
+command buffer; of the whole, "". `units` has `unit:share` for each unit whose doubled rate shortens it by LEAST_SHARE
+or more, the one that does it most first.
 """
 
 import csv
@@ -33,6 +34,7 @@ class TruthRow(NamedTuple):
 class BottleneckRow(NamedTuple):
     name: str
     chip: str
+    launches: str
     cycles: int
     units: str
 
@@ -57,12 +59,22 @@ def whole_cycles(timed: Sequence[Timed] | Sequence[TruthRow], is_test: bool) -> 
     return max(launch.end_cycle for launch in timed) if is_test else timed[-1].cycles
 
 
-def bottleneck_row(name: str, chip: str, cycles: int, doubled: dict[str, int]) -> BottleneckRow:
+def buffer_cycles(timed: Sequence[Timed] | Sequence[TruthRow], launches: Sequence[int], launch_cycles: int) -> int:
+    """From the host's request to the end of the last launch of a command buffer."""
+    of = [launch for launch in timed if launch.launch in launches]
+    return max(launch.end_cycle for launch in of) - min(launch.start_cycle for launch in of) + launch_cycles
+
+
+def bottleneck_row(name: str, chip: str, launches: str, cycles: int, doubled: dict[str, int]) -> BottleneckRow:
     """`doubled`: cycles with twice the rate of each unit."""
     saved = {unit: (cycles - less) / cycles for unit, less in doubled.items()}
     order = sorted(saved, key=lambda unit: (-saved[unit], unit))
     return BottleneckRow(
-        name, chip, cycles, " ".join(f"{unit}:{saved[unit]:.4f}" for unit in order if saved[unit] >= LEAST_SHARE)
+        name,
+        chip,
+        launches,
+        cycles,
+        " ".join(f"{unit}:{saved[unit]:.4f}" for unit in order if saved[unit] >= LEAST_SHARE),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpuprof.predict.mapping import IDENTITY, Pair, errors, fit, leave_one_out
 from tests.paths import DOCS
-from tests.prediction.judge import Judged, Point
+from tests.prediction.judge import LAUNCH, LEVELS, TEST, Judged, Point
 
 PAGE = DOCS / "prediction.md"
 BEGIN, END = "<!-- judged: begin -->", "<!-- judged: end -->"
@@ -16,21 +16,18 @@ PROSE_COLUMNS = 99
 
 
 def tables(judged: Judged) -> str:
-    kernels = [point for point in judged.points if point.family != "tests"]
-    tests = [point for point in judged.points if point.family == "tests"]
+    of_level = {level: [point for point in judged.points if point.level == level] for level in LEVELS}
+    kernels = of_level[LAUNCH]
     parts = [
-        _table(
-            "what is predicted",
-            [("launch of a kernel, identity", kernels), ("test of several launches, identity", tests)],
-        ),
+        _table("what is predicted", [(f"{level}, identity", points) for level, points in of_level.items()]),
         *(
             _levels(level, pairs)
             for level, pairs in (("command buffer", judged.buffers), ("test", judged.tests))
             if pairs
         ),
         _table("family", list(_grouped(kernels, lambda point: point.family))),
-        _table("chip", list(_grouped(judged.points, lambda point: point.chip))),
-        _far(judged.points),
+        _table("chip", list(_grouped([*kernels, *of_level[TEST]], lambda point: point.chip))),
+        _far([*kernels, *of_level[TEST]]),
         _refusals(judged),
     ]
     return "\n\n".join(parts)
@@ -77,7 +74,7 @@ def _far(points: Sequence[Point]) -> str:
     lines = ["| furthest off | chip | simulated us | predicted us | unit named | unit that saves most |"]
     lines.append("|---|---|---|---|---|---|")
     for point in sorted(points, key=lambda point: -point.error)[:10]:
-        best = next(iter(point.shares), "")
+        best = next(iter(point.shares or ()), "")
         lines.append(
             f"| {point.name} | {point.chip} | {point.simulated:.2f} | {point.predicted:.2f} | {point.unit} | {best} |"
         )
@@ -94,7 +91,7 @@ def _refusals(judged: Judged) -> str:
 
 
 def _right(points: Sequence[Point]) -> str:
-    checked = [point for point in points if point.shares]
+    checked = [point for point in points if point.shares is not None]
     return f"{sum(point.is_right for point in checked)} of {len(checked)}" if checked else ""
 
 

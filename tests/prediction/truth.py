@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.run.inflight import Pieces
@@ -35,23 +36,40 @@ class Timed(NamedTuple):
 
 
 class Traced(NamedTuple):
-    """A launch as the timing model takes it, and its whole trace."""
+    """A launch as the timing model takes it, and its whole trace. `waits`: those of the host before it."""
 
     grid: Grid
     pieces: tuple[TracePiece, ...]
+    waits: int
+
+
+class CountingSession(Session):
+    """`waits_before`: of the host, by launch."""
+
+    def __init__(self, settings: Settings, chip: Chip):
+        super().__init__(settings, chip)
+        self.waits = 0
+        self.waits_before: list[int] = []
+
+    def submit(self, command: cmd.Command):
+        self.waits += isinstance(command, cmd.CopyOut) or isinstance(command, cmd.Wait) and command.stream == cmd.HOST
+        if isinstance(command, cmd.Launch):
+            self.waits_before.append(self.waits)
+        return super().submit(command)
 
 
 class Keeper(Settler):
     """Keeps the traces of what it times. `batches`: launches that are in flight together."""
 
-    def __init__(self, session: Session):
+    def __init__(self, session: CountingSession):
         super().__init__(session.settings, session.chip, session.in_flight, session.relating)
+        self.waits_before = session.waits_before
         self.batches: list[list[Traced]] = []
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         self.in_flight.finish_emulation()
         batch = [
-            Traced(grid, tuple(_whole(flight.pieces)))
+            Traced(grid, tuple(_whole(flight.pieces)), self.waits_before[grid.launch.index])
             for grid, flight in zip(grids, self.in_flight.flights, strict=True)
         ]
         self.batches.append(batch)
@@ -61,7 +79,7 @@ class Keeper(Settler):
 def _simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:
     grids = [
         replace(grid, pieces=iter(pieces), order=None, launch_cycles=machine.chip.launch_cycles)
-        for grid, pieces in batch
+        for grid, pieces, _ in batch
     ]
     return simulate_batch(machine, grids, Sampling(), lambda samples: None, NO_LIMIT_CYCLES)
 
@@ -81,7 +99,7 @@ def _whole(pieces: Pieces) -> Iterator[TracePiece]:
 
 def traced(carry_out: Callable[[Device], None], chip: Chip) -> list[list[Traced]]:
     """The launches that `carry_out` makes on a device, in batches that run together."""
-    session = Session(Settings(chip=chip), chip)
+    session = CountingSession(Settings(chip=chip), chip)
     session.settling = keeper = Keeper(session)
     carry_out(Device(session, chip))
     session.finish()
@@ -94,7 +112,7 @@ def timed(batches: Sequence[Sequence[Traced]], chip: Chip) -> tuple[list[Timed],
     found: list[Timed] = []
     units: set[str] = set()
     for batch in batches:
-        for (grid, _), timing in zip(batch, _simulated(batch, machine), strict=True):
+        for (grid, *_), timing in zip(batch, _simulated(batch, machine), strict=True):
             launch = grid.launch
             cycles = timing.start_cycle, timing.end_cycle, timing.cycles
             found.append(Timed(launch.index, launch.function.display, launch.stream, *cycles))
