@@ -1,8 +1,9 @@
 """A launch's cycles, of those of its blocks' units.
 
 Blocks that run together wait for each other at the units: a warp takes as long as its own latencies, or as long as the
-busiest unit is busy with all of them, whichever is longer. Warps start together, so what is shorter shows once: for the
-share of one wait among all (interval analysis, Karkhanis and Smith 2004; GCoM, Lee et al. 2022).
+busiest unit is busy with all of them, and longer where both are alike (waiting.py). Warps start together, so what is
+shorter shows once: for the share of one wait among all (interval analysis, Karkhanis and Smith 2004; GCoM, Lee et al.
+2022).
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 
 from gpuprof.predict.traffic import Traffic, traffic_of
 from gpuprof.predict.units.blocks import Residency, residency
-from gpuprof.predict.units.dram import dram
+from gpuprof.predict.units.dram import buses, dram, pieces
 from gpuprof.predict.units.issue import issue, slots
 from gpuprof.predict.units.latency import Latency, latency
 from gpuprof.predict.units.link import link
@@ -19,25 +20,26 @@ from gpuprof.predict.units.lsu import address, lsu
 from gpuprof.predict.units.pipes import pipes
 from gpuprof.predict.units.register_file import register_file
 from gpuprof.predict.units.slices import atomic, slices
+from gpuprof.predict.waiting import queued
 from gpuprof.predict.work import Work
+
+# What an access goes through, one after the other; warps compute before and behind.
+MEMORY = ("address", "lsu", "link", "slice", "atomic", "dram")
+EQUAL_TURNS = 2  # customers with turns of equal length are as many of half the line
 
 
 @dataclass(frozen=True)
 class Blocks:
     """float64 (chips,), of a wave of blocks. `alone`: cycles of one of them without others, for `own` of which it keeps
-    its busiest unit; `busy_sm` and `busy_chip`: of each unit of the fullest SM and of those that all SMs share, by its
-    name.
+    each unit; `on_sm`: of all on the fullest SM; `busy_sm` and `busy_chip`: of each unit of that SM and of those that
+    all SMs share, by its name.
     """
 
     alone: np.ndarray
-    own: np.ndarray
+    on_sm: np.ndarray
+    own: dict[str, np.ndarray]
     busy_sm: dict[str, np.ndarray]
     busy_chip: dict[str, np.ndarray]
-
-    @property
-    def on_sm(self) -> np.ndarray:
-        """Cycles of the wave on its SM."""
-        return np.maximum.reduce([self.alone, *self.busy_sm.values()])
 
     @property
     def on_chip(self) -> np.ndarray:
@@ -47,6 +49,14 @@ class Blocks:
     @property
     def busy(self) -> dict[str, np.ndarray]:
         return self.busy_sm | self.busy_chip
+
+    @property
+    def shorter(self) -> np.ndarray:
+        """Cycles of latencies, of memory and of what computes, without the longest of the three."""
+        others = {name: np.maximum(cycles - self.own[name], 0) for name, cycles in self.busy.items()}
+        memory = np.maximum.reduce([others.pop(name) for name in MEMORY])
+        parts = [self.alone, memory, np.maximum.reduce(list(others.values()))]
+        return sum(parts) - np.maximum.reduce(parts)
 
 
 @dataclass(frozen=True)
@@ -62,14 +72,19 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Demands:
-    """Cycles of one instance of each unit, for a warp."""
+    """Cycles of one instance of each unit, for a warp. `channel` and `pieces`: of an average DRAM channel, cycles of a
+    warp and pieces of memory that a hash gives it.
+    """
 
     partition: dict[str, np.ndarray]
     sm: dict[str, np.ndarray]
     chip: dict[str, np.ndarray]
+    channel: np.ndarray
+    pieces: np.ndarray
 
 
 def demands(work: Work, traffic: Traffic) -> Demands:
+    warps = work.counters.warps
     return Demands(
         {"issue": issue(work), "registers": register_file(work), **pipes(work), "address": address(work)},
         {"lsu": lsu(work), "link": link(work, traffic)},
@@ -78,6 +93,8 @@ def demands(work: Work, traffic: Traffic) -> Demands:
             "atomic": atomic(work),
             "dram": dram(work, traffic),
         },
+        buses(work, traffic) / warps,
+        pieces(work, traffic) / work.chips["dram_channels"] / warps,
     )
 
 
@@ -91,8 +108,7 @@ def model(work: Work) -> Modelled:
     # Blocks of the next wave start as those before them end, so a unit of all SMs goes on from wave to wave.
     chip = fits.waves * full.on_chip + last.on_chip
     cycles = np.maximum(fits.waves * full.on_sm + rest * last.on_sm, chip)
-    others = [np.maximum(busiest(wave) - wave.own, 0) for wave in (full, last)]
-    cycles += np.minimum(full.alone, np.where(several, *others)) / waits.rounds
+    cycles += np.where(several, full.shorter, last.shorter) / waits.rounds
     without = fits.waves * full.alone + rest * last.alone
     # What the distributor takes to start one block after the other, they wait that much less for units.
     starts = np.where(rest, fits.left, at_a_time) * chips["distributor_cycles"]
@@ -103,15 +119,28 @@ def model(work: Work) -> Modelled:
     return Modelled(start + cycles + waits.cold_cycles / max(1, first_warps), start, fits, full, last)
 
 
-def busiest(blocks: Blocks) -> np.ndarray:
-    return np.maximum.reduce(list(blocks.busy.values()))
-
-
 def together(work: Work, needs: Demands, waits: Latency, on_sm: np.ndarray, on_chip: np.ndarray) -> Blocks:
-    """`on_sm` blocks on the fullest SM, `on_chip` on all."""
-    own = np.maximum.reduce(list(of_sm(work, needs, work.block_warps).values()))
-    of_chip = {name: on_chip * work.block_warps * cycles for name, cycles in needs.chip.items()}
-    return Blocks(alone(work, waits, own), own, of_sm(work, needs, on_sm * work.block_warps), of_chip)
+    """`on_sm` blocks on the fullest SM, `on_chip` on all. While all warps of a block wait for memory, to meet at a
+    barrier, its units have nothing to do but for other blocks.
+    """
+    start, latencies = work.chips["block_launch_cycles"], waits.cycles + slots(work)
+    warps, all_warps = on_sm * work.block_warps, on_chip * work.block_warps
+    own, busy = of_sm(work, needs, work.block_warps), of_sm(work, needs, warps)
+    alone = start + waits.at_once + at_units(work, needs, latencies - waits.at_once, own, work.block_warps)
+    several = np.maximum(alone, at_units(work, needs, start + latencies, busy, warps))
+    several = np.maximum(several, queued(alone, all_warps * needs.channel, all_warps * needs.pieces))
+    own |= {name: work.block_warps * cycles for name, cycles in needs.chip.items()}
+    return Blocks(alone, several, own, busy, {name: all_warps * cycles for name, cycles in needs.chip.items()})
+
+
+def at_units(work: Work, needs: Demands, latencies: np.ndarray, busy: dict[str, np.ndarray], warps) -> np.ndarray:
+    """Cycles of so many warps on an SM, whose units are `busy`. A partition's units take equally long for each warp, so
+    half as many wait there for their turn (Pollaczek 1930) as at the SM's, whose accesses have more or fewer passes.
+    """
+    computing = np.maximum.reduce([busy[name] for name in needs.partition])
+    memory = np.maximum.reduce([busy[name] for name in needs.sm])
+    of_partition = EQUAL_TURNS * warps / work.chips["partitions"]
+    return np.maximum(queued(latencies, computing, of_partition), queued(latencies, memory, warps))
 
 
 def of_sm(work: Work, needs: Demands, warps: np.ndarray) -> dict[str, np.ndarray]:
@@ -119,12 +148,3 @@ def of_sm(work: Work, needs: Demands, warps: np.ndarray) -> dict[str, np.ndarray
     of_partition = np.ceil(warps / work.chips["partitions"])
     partition = {name: of_partition * cycles for name, cycles in needs.partition.items()}
     return partition | {name: warps * cycles for name, cycles in needs.sm.items()}
-
-
-def alone(work: Work, waits: Latency, own: np.ndarray) -> np.ndarray:
-    """A block without others, whose warps keep their busiest unit for `own`. While all of them wait for memory, to meet
-    at a barrier, the unit has nothing to do.
-    """
-    latencies = waits.cycles + slots(work) - waits.at_once
-    together = np.maximum(latencies, own) + np.minimum(latencies, own) / waits.rounds
-    return work.chips["block_launch_cycles"] + waits.at_once + together

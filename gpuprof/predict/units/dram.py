@@ -4,7 +4,8 @@ import numpy as np
 
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.predict.accesses import TAG_BANKS
-from gpuprof.predict.traffic import SECTOR_NBYTES, Traffic
+from gpuprof.predict.traffic import LINE_SECTORS, SECTOR_NBYTES, Traffic
+from gpuprof.predict.units.fullest import fullest
 from gpuprof.predict.units.lsu import GLOBAL
 from gpuprof.predict.work import Work
 
@@ -14,15 +15,31 @@ FULLEST_OF_BANKS = 1.03
 
 
 def dram(work: Work, traffic: Traffic) -> np.ndarray:
-    return np.maximum(buses(work, traffic), banks(work, traffic)) / work.counters.warps
+    """The fullest channel's bus, or the fullest bank."""
+    return np.maximum(buses(work, traffic) * uneven(work, traffic), banks(work, traffic)) / work.counters.warps
 
 
 def buses(work: Work, traffic: Traffic) -> np.ndarray:
+    """Cycles of the launch that an average channel's bus takes."""
     chips = work.chips
     nbytes_per_cycle = chips["dram_gbytes_per_s"] * 1000 / chips["clock_mhz"]
     turns = np.where(traffic.read_sectors > 0, traffic.write_sectors / TURN_SECTORS, 0)
     turning = turns * chips["dram_turn_ns"] * chips["clock_mhz"] / 1000 / chips["dram_channels"]
     return (traffic.read_sectors + traffic.write_sectors) * SECTOR_NBYTES / nbytes_per_cycle + turning
+
+
+def uneven(work: Work, traffic: Traffic) -> np.ndarray:
+    """How many times as much as the average channel the fullest one has."""
+    channels = work.chips["dram_channels"]
+    mean = pieces(work, traffic) / channels
+    return np.clip(fullest(mean, channels) / mean, 1, channels)
+
+
+def pieces(work: Work, traffic: Traffic) -> np.ndarray:
+    """Of memory that the launch reads or writes, each of `dram_interleave_nbytes`: a hash gives each a channel."""
+    sectors = traffic.read_sectors + traffic.write_sectors
+    lines = np.minimum(work.counters.footprint_lines or sectors / LINE_SECTORS, sectors)
+    return np.maximum(lines * LINE_NBYTES / work.chips["dram_interleave_nbytes"], 1)
 
 
 def banks(work: Work, traffic: Traffic) -> np.ndarray:
@@ -34,8 +51,7 @@ def banks(work: Work, traffic: Traffic) -> np.ndarray:
     n_banks = chips["dram_channels"] * chips["dram_banks"]
     there = work.counters.footprint_lines * LINE_NBYTES / chips["dram_row_nbytes"]
     mean = fetches / n_banks * np.clip(1 - n_banks / np.maximum(there, 1), 0, 1)
-    fullest = mean + np.sqrt(2 * mean * np.log(n_banks))
-    return fullest * chips["dram_row_cycle_ns"] * chips["clock_mhz"] / 1000
+    return fullest(mean, n_banks) * chips["dram_row_cycle_ns"] * chips["clock_mhz"] / 1000
 
 
 def scattered(work: Work) -> float:
