@@ -146,13 +146,13 @@ def _cycles(recorded: Recorded, chips: Numbers, done: Callable[[int], None] = _n
 
 
 def launch_cycles(work: Work) -> np.ndarray:
-    """The modelled cycles, and as many more as the recorded waves of the reference chip took beside the model: mostly
-    as blocks start and end, where few warps run. They wait for latencies; where these are shorter, so is the rest.
+    """The modelled cycles, and as many more as the recorded waves of the reference chip took beside the model: what
+    overlaps less than all, mostly as blocks start and end. A launch that becomes shorter has its share of them.
     """
     found = model(work)
-    beside = work.counters.cycles - found.cycles[0]
-    waiting = found.full.alone - work.chips["block_launch_cycles"]
-    return np.maximum(found.start, found.cycles + beside * np.minimum(1, waiting / waiting[0]))
+    blocks = found.cycles - found.start
+    beside = work.counters.cycles - found.start[0] - blocks[0]
+    return np.maximum(found.start, found.cycles + beside * np.minimum(1, blocks / blocks[0]))
 
 
 def _recorded_factor(microseconds_there: float, modelled: np.ndarray) -> float:

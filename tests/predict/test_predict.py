@@ -181,11 +181,11 @@ def test_pages_of_text_alone_are_not_asked_for_as_a_table(folder):
 
 def test_explain_and_sensitivity_name_unit_and_number(folder):
     code, out, error = gpuprof(
-        folder, "predict", "k.gprec", "--chips", "a100", "--explain", "--sensitivity", "--level", "launch"
+        folder, "predict", "k.gprec", "--chips", "half.toml", "--explain", "--sensitivity", "--level", "launch"
     )
     assert (code, error) == (0, "")
     [product] = [line for line in out.splitlines() if line.startswith("product (launch 1)")]
-    assert product.startswith("product (launch 1) on a100: limited by fma (lanes.fma, lanes.imad), from ")
+    assert product.startswith("product (launch 1) on half: limited by fma (lanes.fma, lanes.imad), from ")
     assert "clock_mhz" in out
 
 

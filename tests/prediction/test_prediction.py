@@ -7,7 +7,7 @@ import pytest
 from gpuprof.chips import load_chip
 from tests.prediction.chips import MADE_UP, PREDICTED, REFERENCE, chip_named
 from tests.prediction.corpus import CASES, ROOT
-from tests.prediction.judge import Point, judge
+from tests.prediction.judge import BUFFER, LAUNCH, TEST, Point, judge
 from tests.prediction.programs import TESTS
 from tests.prediction.simulate import CARRIED_OUT, CHIPS, simulate
 from tests.prediction.stored import BOTTLENECKS, TRUTH, BottleneckRow, TruthRow, bottleneck_row, merged, read
@@ -74,7 +74,7 @@ def test_twice_a_unit():
 
 
 def test_shares_that_units_save():
-    row = bottleneck_row("k", "a100", 1000, {"dram": 700, "link": 998, "latency": 850})
+    row = bottleneck_row("k", "a100", "", 1000, {"dram": 700, "link": 998, "latency": 850})
     assert row.units == "dram:0.3000 latency:0.1500"
     assert row.shares() == {"dram": 0.3, "latency": 0.15}
 
@@ -86,7 +86,7 @@ def test_merged_rows():
 
 
 def point(unit, shares):
-    return Point("k", "f", "c", 10.0, 11.0, 20.0, unit, shares)
+    return Point(LAUNCH, "k", "f", "c", 10.0, 11.0, 20.0, unit, shares)
 
 
 def test_a_point_is_judged():
@@ -101,10 +101,11 @@ def test_judged(tmp_path):
     """A stream and a test of two streams from their recordings on the reference chip; one chip cannot run a product."""
     names = ["saxpy", "two-streams", "product-squares"]
     judged = judge(tmp_path, names, read(TRUTH, TruthRow), read(BOTTLENECKS, BottleneckRow))
-    assert {(point.name, point.family) for point in judged.points} == {
-        ("saxpy", "streams"),
-        ("two-streams", "tests"),
-        ("product-squares", "products"),
+    assert {(point.level, point.name, point.family) for point in judged.points} == {
+        (LAUNCH, "saxpy", "streams"),
+        (BUFFER, "two-streams", "tests"),
+        (TEST, "two-streams", "tests"),
+        (LAUNCH, "product-squares", "products"),
     }
     assert [(each.name, each.chip, bool(each.simulated)) for each in judged.refusals] == [
         ("product-squares", "a100-half-warps", True)
