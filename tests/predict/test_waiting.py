@@ -1,4 +1,4 @@
-"""Waiting lines against exact mean values of the same queue, and the fullest place against things that are scattered."""
+"""Waiting lines against exact mean values of the same queue, the fullest place against things that are scattered."""
 
 import numpy as np
 import pytest

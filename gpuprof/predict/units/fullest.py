@@ -7,7 +7,7 @@ import numpy as np
 
 
 def fullest(mean: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Things in the fullest of `places`, which have `mean` on average: a Poisson distribution, taken as a normal one."""
+    """Things in the fullest of `places`, `mean` on average: a Poisson distribution, taken as a normal one."""
     return mean + np.sqrt(mean) * largest_of(places)
 
 
