@@ -8,7 +8,7 @@ from gpuprof.chips import Chip
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import LaunchCounters, read_counters, reference_chip
 
-HOST = "host"  # the row of a wait of the host; one for another stream's event is on the row of its stream
+HOST_ROWS = ("host", "default stream")  # of waits of the host; a stream waits for another one's event on its own row
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def epochs(database: sqlite3.Connection) -> dict[int, int]:
     for kind, row, launch in database.execute(
         "SELECT kind, r.name, launch FROM tasks JOIN task_rows r USING (row) WHERE is_virtual = 0 ORDER BY begin_order"
     ):
-        waits += kind == "copy to host" or (kind, row) == ("wait", HOST)
+        waits += kind == "copy to host" or kind == "wait" and row in HOST_ROWS
         if launch is not None:
             found[launch] = waits
     return found

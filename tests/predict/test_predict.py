@@ -11,7 +11,9 @@ from contextlib import closing
 
 import pytest
 
+from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
+from gpuprof.predict.recorded import read_recorded
 from tests.support.command import gpuprof, process
 
 SOURCE = """\
@@ -201,6 +203,36 @@ def test_too_many_points_to_explain(folder):
             catch_exceptions=False,
             standalone_mode=False,
         )
+
+
+PROGRAM = """\
+__global__ void add(float *a) { a[threadIdx.x] += 1; }
+int main() {
+    float *a; cudaMalloc(&a, 512);
+    cudaStream_t s, t; cudaStreamCreate(&s); cudaStreamCreate(&t);
+    cudaEvent_t e; cudaEventCreate(&e);
+    add<<<1, 64, 0, s>>>(a);
+    cudaEventRecord(e, s); cudaStreamWaitEvent(t, e, 0);
+    add<<<1, 64, 0, t>>>(a); add<<<1, 64, 0, s>>>(a + 32);
+    cudaDeviceSynchronize();
+    add<<<1, 64>>>(a);
+}
+"""
+
+
+@pytest.mark.long
+def test_command_buffers_of_a_program(tmp_path):
+    """A stream that waits for another one's event begins none; the host's wait begins some."""
+    (tmp_path / "app.cu").write_text(PROGRAM)
+    assert gpuprof(tmp_path, "collect", "app.cu", "--counters", "blocks", "-o", "app.gprec")[0] == 0
+    with reading(tmp_path / "app.gprec") as db:
+        recorded = read_recorded(db)
+    first, second = (recorded.launches[place].stream for place in (0, 1))
+    assert [(each.name, each.launches) for each in recorded.buffers] == [
+        (f"stream {first}", (0, 2)),
+        (f"stream {second}", (1,)),
+        ("stream 0 after 1 wait", (3,)),
+    ]
 
 
 def test_it_starts_without_numba_and_emulator(folder):
