@@ -153,7 +153,7 @@ def _print_more(recorded, points, mappings, sensitivity, explain, look, console)
     from gpuprof.report.terminal.screen import write
 
     if explain:
-        write(explained_lines(list(explained(recorded, points))), console)
+        write(explained_lines(list(explained(recorded, points)), look), console)
     if sensitivity:
         write(sensitivity_lines(sensitivities(recorded, points, mappings), points.names, look), console)
 

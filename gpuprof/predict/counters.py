@@ -17,6 +17,7 @@ from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted,
 from gpuprof.predict.registers import Instruction, Reads, reads_of
 
 MANY_LINES = 1 << 40
+AGAIN = "record it by `gpuprof collect --counters blocks` of this version"
 NEEDED = (
     *("warps_launched", "l1_sectors", "l1_hits", "l2_sectors", "l2_hits"),
     *("dram_read_nbytes", "dram_write_nbytes"),
@@ -81,6 +82,7 @@ class LaunchCounters:
     ops: tuple[Opcode, ...]
     executed: Executed
     waits: Waits
+    is_counted: bool  # its accesses, where it has any, as `collect --counters blocks` counts them
 
 
 def reference_chip(database: sqlite3.Connection) -> Chip:
@@ -89,7 +91,7 @@ def reference_chip(database: sqlite3.Connection) -> Chip:
     try:
         return described(json.loads(text), "the reference chip")
     except UsageError as error:
-        raise NotComparable(f"predictions need a recording of `gpuprof collect` by this version: {error}") from None
+        raise NotComparable(f"predictions need all numbers of the chip: {error}; {AGAIN}") from None
 
 
 def read_counters(database: sqlite3.Connection) -> list[LaunchCounters]:
@@ -112,10 +114,12 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
     }
     for name in NEEDED:
         if name not in metrics:
-            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none")
+            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none; {AGAIN}")
     executed, ops = _executed(db, launch)
     if metrics["warps_launched"] < 1 or not ops:
-        raise NotComparable(f"predictions need what each launch executed, and launch {launch} has nothing of it")
+        raise NotComparable(
+            f"predictions need what each launch executed, and launch {launch} has nothing of it; {AGAIN}"
+        )
     places = {pc: place for place, pc in enumerate(executed.pc.tolist())}
     threads = int(np.prod([int(n) for n in block.split(",")]))
     blocks = int(np.prod([int(n) for n in grid.split(",")], dtype=np.int64))
@@ -140,6 +144,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
         ops,
         executed,
         _waits(db, launch, places),
+        not metrics["l1_sectors"] + metrics["l2_sectors"] or bool(counted(db, launch)),
     )
 
 

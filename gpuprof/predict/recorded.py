@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuprof.chips import Chip
 from gpuprof.errors import NotComparable
-from gpuprof.predict.counters import LaunchCounters, read_counters, reference_chip
+from gpuprof.predict.counters import AGAIN, LaunchCounters, read_counters, reference_chip
 
 HOST_ROWS = ("host", "default stream")  # of waits of the host; a stream waits for another one's event on its own row
 
@@ -32,7 +32,7 @@ def read_recorded(database: sqlite3.Connection) -> Recorded:
     reference = reference_chip(database)
     launches = tuple(read_counters(database))
     if not launches:
-        raise NotComparable("the recording has no launches to predict")
+        raise NotComparable(f"the recording has no launches to predict; {AGAIN}")
     return Recorded(reference, launches, tuple(buffers_of(launches, epochs(database))))
 
 
@@ -42,7 +42,7 @@ def epochs(database: sqlite3.Connection) -> dict[int, int]:
     for kind, row, launch in database.execute(
         "SELECT kind, r.name, launch FROM tasks JOIN task_rows r USING (row) WHERE is_virtual = 0 ORDER BY begin_order"
     ):
-        waits += kind == "copy to host" or kind == "wait" and row in HOST_ROWS
+        waits += kind == "copy to host" or (kind == "wait" and row in HOST_ROWS)
         if launch is not None:
             found[launch] = waits
     return found

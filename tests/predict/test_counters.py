@@ -57,7 +57,7 @@ def test_passes_are_those_that_were_counted(folder):
 def test_without_counters_caches_hit_as_on_the_reference_chip(folder):
     with reading(folder / "without.gprec") as db:
         [launch] = read_recorded(db).launches
-    assert not launch.reuse.is_known
+    assert (launch.reuse.is_known, launch.is_counted) == (False, False)
     assert launch.executed.tag_passes.max() == 8 * 32 / 4
 
 
@@ -77,7 +77,10 @@ def changed(folder, tmp_path):
 @pytest.mark.parametrize(
     "statement, message",
     [
-        ("DELETE FROM launch_metrics WHERE metric = 'l2_hits'", "need l2_hits of each launch, and launch 0 has none"),
+        (
+            "DELETE FROM launch_metrics WHERE metric = 'l2_hits'",
+            "need l2_hits of each launch, and launch 0 has none; record it by",
+        ),
         ("UPDATE launch_metrics SET value = 0 WHERE metric = 'warps_launched'", "launch 0 has nothing of it"),
         ("DELETE FROM counters", "launch 0 has nothing of it"),
         ("UPDATE instructions SET opcode = 'XYZZY'", "launch 0 has an instruction 'XYZZY' that this version"),
@@ -94,4 +97,5 @@ def test_a_profile_of_a_card_is_refused(tmp_path):
     assert gpuprof(tmp_path, "import", "p.csv")[0] == 0
     code, out, error = gpuprof(tmp_path, "predict", "p.gpudb", "--chips", "a100")
     assert (code, out) == (4, "")
-    assert error.startswith("gpuprof: predictions need a recording of `gpuprof collect` by this version: ")
+    assert error.startswith("gpuprof: predictions need all numbers of the chip: ")
+    assert error.endswith("; record it by `gpuprof collect --counters blocks` of this version\n")

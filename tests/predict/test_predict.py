@@ -72,6 +72,9 @@ def test_the_reference_chip_takes_what_was_recorded(folder):
     found = rows(folder, "--chips", "a100", "--level", "launch")
     assert {row["name"]: round(float(row["microseconds"]) * 1410) for row in found} == there
     assert {row["score"] for row in found} == {"1.0"}
+    assert [(row["launch"], row["name"]) for row in found] == [
+        ("0", "copy"), ("1", "product"), ("2", "alone"), ("3", "nothing"),
+    ]  # fmt: skip
 
 
 def test_half_an_a100_is_predicted_as_it_is_simulated(folder):
@@ -104,7 +107,7 @@ def test_json_says_how_far_it_may_be_off(folder):
     code, out, _ = gpuprof(folder, "predict", "k.gprec", "--json", "--chips", "h200", "--param", "sms=1000")
     document = json.loads(out)
     assert code == 0
-    assert (document["version"], document["reference"], document["calibration"]) == (1, "a100", [])
+    assert (document["version"], document["reference"], document["calibration"]) == (2, "a100", [])
     assert document["validated"].keys() == {"predictions", "mean_percent", "p90_percent"}
     assert any(text.startswith("sms=1000 is far outside the ") for text in document["warnings"])
     [row] = document["rows"]
@@ -155,6 +158,16 @@ def test_what_cannot_run_is_neither_explained_nor_varied(folder, tmp_path):
     assert "limited by " not in out.partition("refused: ")[2]
     assert "nan" not in out
     assert [line.split()[-1] for line in out.splitlines() if line.startswith("sms ")] == ["-"]
+
+
+def test_a_recording_without_counters_says_what_is_assumed(folder):
+    code, out, error = gpuprof(folder, "predict", "half.gprec", "--chips", "a100", "--width", "200")
+    assert (code, error) == (0, "")
+    [warning] = [line for line in out.splitlines() if line.startswith("# warning")]
+    assert warning.endswith(
+        "recorded without `collect --counters blocks`: caches are taken to hit as on the reference chip "
+        "(launch 0 and others)"
+    )
 
 
 def test_many_warnings_are_a_few_lines(folder):

@@ -1,6 +1,7 @@
 """Predictions as lines of text."""
 
 from collections.abc import Iterator, Sequence
+from textwrap import wrap
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +18,11 @@ from gpuprof.report.terminal.look import DIM, HOT, Look, flow, shown
 MOST_ROWS = 40
 MOST_WARNINGS = 6
 REST = "a wider terminal, or --format csv"
+WITHOUT_COUNTERS = "recorded without `collect --counters blocks`: caches are taken to hit as on the reference chip"
 
 
 class Row(NamedTuple):
-    """One chip at one level. `within`: what nine of ten predictions are closer than, in per cent."""
+    """One chip at one level. `launch`: its number, of rows of launches alone."""
 
     name: str
     chip: str
@@ -30,6 +32,7 @@ class Row(NamedTuple):
     unit: str
     refused: str = ""
     cost: float = float("nan")
+    launch: int | None = None
 
 
 def rows_of(found: Prediction, level: str) -> list[Row]:
@@ -69,13 +72,15 @@ def _launch_rows(found: Prediction, place: int) -> Iterator[Row]:
     for k, name in enumerate(found.chips.names):
         us = float(launch.cycles[k] / clock[k])
         naive = float(found.naive_of_reference[place] / (launch.naive_cycles[k] / clock[k]))
-        yield Row(launch.kernel, name, us, there / us, naive, launch.units[k], launch.refused.get(k, ""))
+        refused = launch.refused.get(k, "")
+        yield Row(launch.kernel, name, us, there / us, naive, launch.units[k], refused, launch=launch.launch)
 
 
 def page(found: Prediction, rows: Sequence[Row], file: str, level: str, look: Look) -> Iterator[Text]:
     yield from header(found, file, look)
     has_costs = not np.isnan([row.cost for row in rows]).all()
     columns = [
+        *([Column("#", lambda row: Text(str(row.launch)))] if level == "launch" else []),
         *([Column(level, lambda row: Text(shown(row.name)), left=True)] if level != "test" else []),
         Column("chip", lambda row: Text(shown(row.chip)), left=True),
         Column("us", lambda row: _number(row, row.microseconds, ",.2f")),
@@ -114,11 +119,18 @@ def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
                 f"{known.predictions:,} launches on chips that were simulated, too",
             ],
         ),
-        *(("warning", [text]) for text in _few(list(far_outside(found.chips)))),
+        *(("warning", [text]) for text in _few(warnings_of(found))),
     ]
     for label, parts in facts:
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
     yield Text()
+
+
+def warnings_of(found: Prediction) -> list[str]:
+    """What makes errors larger than those that were validated."""
+    without = [each.launch for each in found.recorded.launches if not each.is_counted]
+    told = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
+    return [*told, *far_outside(found.chips)]
 
 
 def _few(warnings: list[str]) -> list[str]:
@@ -127,17 +139,17 @@ def _few(warnings: list[str]) -> list[str]:
     return warnings[:MOST_WARNINGS] + more
 
 
-def explained_lines(rows: Sequence[Explained]) -> Iterator[Text]:
+def explained_lines(rows: Sequence[Explained], look: Look) -> Iterator[Text]:
     for row in rows:
         busy = ", ".join(f"{name} {share:.0%}" for name, share in row.busy)
         until = f"from {row.until:.2f} times its rate on {row.then}" if row.then else "up to 16 times its rate"
         numbers = ", ".join(row.numbers[:2]) + (", ..." if len(row.numbers) > 2 else "")
-        yield Text(
-            shown(
-                f"{row.kernel} (launch {row.launch}) on {row.chip}: limited by {row.unit} ({numbers}), {until}; twice "
-                f"as fast it saves {row.gain:.0%}; busy: {busy}"
-            )
+        text = shown(
+            f"{row.kernel} (launch {row.launch}) on {row.chip}: limited by {row.unit} ({numbers}), {until}; twice "
+            f"as fast it saves {row.gain:.0%}; busy: {busy}"
         )
+        lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
+        yield from map(Text, lines)
 
 
 def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:

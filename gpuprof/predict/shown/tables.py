@@ -1,7 +1,7 @@
 """Predictions as CSV and JSON.
 
 JSON: {"version": 1, "reference", "validated", "warnings", "calibration", "rows"}; NaN is null. Version history: 1 the
-first.
+first; 2 rows have the launch's number.
 """
 
 import json
@@ -9,12 +9,13 @@ import math
 
 from gpuprof.predict.calibrate import Calibrated
 from gpuprof.predict.prediction import Prediction
-from gpuprof.predict.shown.screen import Row, within
-from gpuprof.predict.validated import far_outside, validated
+from gpuprof.predict.shown.screen import Row, warnings_of, within
+from gpuprof.predict.validated import validated
 from gpuprof.report.formats.csv import cell, text_of
 
-VERSION = 1
+VERSION = 2
 COLUMNS = (
+    "launch",
     "name",
     "chip",
     "microseconds",
@@ -41,7 +42,7 @@ def json_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> 
             "mean_percent": known.mean_percent,
             "p90_percent": known.p90_percent,
         },
-        "warnings": list(far_outside(found.chips)),
+        "warnings": warnings_of(found),
         "calibration": [
             {"level": level, "mapping": mapping, "pairs": pairs, "mean_error": error}
             for level, mapping, pairs, error in (fitted.table() if fitted else [])
@@ -55,4 +56,4 @@ def _values(row: Row) -> tuple:
     numbers = (row.microseconds, within(row.microseconds), row.score, row.naive)
     found = (None if row.refused or math.isnan(value) else round(value, 6) for value in numbers)
     cost = None if math.isnan(row.cost) else row.cost
-    return (row.name, row.chip, *found, "" if row.refused else row.unit, cost, row.refused)
+    return (row.launch, row.name, row.chip, *found, "" if row.refused else row.unit, cost, row.refused)
