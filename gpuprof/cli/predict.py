@@ -48,9 +48,10 @@ LEVELS = ("test", "buffer", "launch")
     metavar="FILE",
     help="A recording of the same launches on another chip: fit the mapping functions. Repeatable.",
 )
+@click.option("--scheduler", metavar="ADDRESS", help="Predict on the workers of a Dask cluster, as sweeps run there.")
 @format_option(csv="a row per chip", json="versioned")
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(file, chip_names, params, level, cost_file, sensitivity, explain, calibration, format_, width):
+def command(file, chip_names, params, level, cost_file, sensitivity, explain, calibration, scheduler, format_, width):
     """Predict FILE (.gprec or .gpudb), recorded on one chip, for other chips. Nothing is run.
 
     docs/prediction.md says how, and how far predictions are off.
@@ -69,6 +70,8 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
     from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
     from gpuprof.sweep.parameters import check_names, parse_parameter
 
+    if scheduler:
+        _check_installed()
     parameters = [parse_parameter("chip", text, "--param") for text in params]
     check_names(parameters)
     chips = [load_chip(name) for name in (chip_names.split(",") if chip_names else list_chips())]
@@ -83,7 +86,7 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
     tolerant(sys.stdout)
     console = console_for(sys.stdout)
     look = look_for(console, width)
-    found = _predicted(recorded, points, fitted.mappings, costs)
+    found = _predicted(recorded, points, fitted.mappings, costs, scheduler)
     if format_ != "text":
         _print_rows(found, level, costs, format_, fitted if calibration else None)
     else:
@@ -98,13 +101,26 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
 MOST_WITH_UNITS = 2048  # points whose bottlenecks are worked out, which takes as long as 15 predictions
 
 
-def _predicted(recorded, points, mappings, costs):
+def _check_installed() -> None:
+    from gpuprof.sweep.dask_cluster import check_installed
+
+    check_installed()
+
+
+def _predicted(recorded, points, mappings, costs, scheduler):
     """With costs, bottlenecks are those of the front."""
     from gpuprof.predict.prediction import predicted
+    from gpuprof.predict.space.cluster import Part, predicted_on_cluster
 
     with stage("predicting", "points", len(points)) as under_way:
         with_units = costs is None and len(points) <= MOST_WITH_UNITS
-        return predicted(recorded, points, mappings, with_units, lambda n: setattr(under_way, "done", n))
+
+        def done(n: int) -> None:
+            under_way.done = n
+
+        if scheduler:
+            return predicted_on_cluster(Part(recorded, points, mappings, with_units), scheduler, done)
+        return predicted(recorded, points, mappings, with_units, done)
 
 
 def _rows(found, level, costs):

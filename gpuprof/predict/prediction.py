@@ -4,6 +4,7 @@ bottlenecks.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,41 @@ def predicted(
         (naive_total[0] / naive_total)[1:],
         tuple(float(microseconds(each, asked)[0]) for each in naive),
     )
+
+
+def joined_predictions(parts: Sequence[Prediction]) -> Prediction:
+    """Of the chips of all parts, one after the other; all of one recording."""
+    offsets = np.cumsum([0, *(len(part.chips) for part in parts)]).tolist()
+
+    def launch(place: int) -> LaunchPrediction:
+        each = [part.launches[place] for part in parts]
+        refused = {
+            chip + offset: text
+            for one, offset in zip(each, offsets, strict=False)
+            for chip, text in one.refused.items()
+        }
+        cycles, naive = (np.concatenate(rows) for rows in zip(*((e.cycles, e.naive_cycles) for e in each), strict=True))
+        return LaunchPrediction(each[0].launch, each[0].kernel, cycles, naive, _chained(each), refused)
+
+    def level(each: Sequence[Level]) -> Level:
+        us, naive = (np.concatenate(rows) for rows in zip(*((e.microseconds, e.naive) for e in each), strict=True))
+        return Level(each[0].name, each[0].launches, us, naive, _chained(each))
+
+    first = parts[0]
+    return Prediction(
+        joined([part.chips for part in parts]),
+        first.recorded,
+        tuple(launch(place) for place in range(len(first.launches))),
+        tuple(level(each) for each in zip(*(part.buffers for part in parts), strict=True)),
+        level([part.test for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.naive_score for part in parts]),
+        first.naive_of_reference,
+    )
+
+
+def _chained(parts: Sequence[LaunchPrediction | Level]) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(part.units for part in parts))
 
 
 def _cycles(recorded: Recorded, chips: Numbers, done: Callable[[int], None] = _nobody) -> list[np.ndarray]:

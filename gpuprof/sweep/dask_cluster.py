@@ -4,7 +4,7 @@ import logging
 import re
 import traceback
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuprof.errors import GpuprofError, UsageError
@@ -26,8 +26,17 @@ def check_installed() -> None:
 
 
 def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
-    """The outcomes, in the order they are ready. The scheduler gives the runs of a worker that it lost to another one,
-    also those that were done but not fetched; a run whose workers die time after time fails alone.
+    """The outcomes, in the order they are ready. A run whose workers die time after time fails alone.
+
+    Raises what `results` raises.
+    """
+    for place, status, result in results(run_there, tasks, address):
+        yield _outcome(address, tasks[place].number, status, result)
+
+
+def results(function: Callable, given: Sequence, address: str) -> Iterator[tuple[int, str, object]]:
+    """(place, the future's status, what `function` makes of the value there), in the order they are ready. The
+    scheduler gives the values of a worker that it lost to another one, also those that were done but not fetched.
 
     Raises GpuprofError when no scheduler or no worker answers, or when a worker has another gpuprof.
     """
@@ -39,12 +48,12 @@ def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
     with _connect(address) as client:
         _check_workers(client, address)
         sweep = uuid.uuid4().hex  # two sweeps on one cluster are apart
-        numbers = {
-            client.submit(run_there, task, key=f"gpuprof-sweep-{sweep}-{task.number}", pure=False): task.number
-            for task in tasks
+        places = {
+            client.submit(function, value, key=f"gpuprof-sweep-{sweep}-{place}", pure=False): place
+            for place, value in enumerate(given)
         }
-        for future, result in as_completed(numbers, loop=client.loop, with_results=True, raise_errors=False):
-            yield _outcome(address, numbers[future], future.status, result)
+        for future, result in as_completed(places, loop=client.loop, with_results=True, raise_errors=False):
+            yield places[future], future.status, result
 
 
 def run_there(task: Task) -> Outcome | str:
@@ -91,15 +100,27 @@ def _check_workers(client: "Client", address: str) -> None:
 
 def _outcome(address: str, number: int, status: str, result: object) -> Outcome:
     """The outcome that a finished future holds."""
-    from distributed.scheduler import KilledWorker
-
     if isinstance(result, Outcome):
         return result
+    if is_killed(status, result):
+        return Outcome(number, (), KILLED)
+    raise lost(address, status, result)
+
+
+KILLED = "its worker died each time; was it out of memory?"
+
+
+def is_killed(status: str, result: object) -> bool:
+    """Whether the value's workers died time after time."""
+    from distributed.scheduler import KilledWorker
+
+    return status == "error" and isinstance(result[1], KilledWorker)
+
+
+def lost(address: str, status: str, result: object) -> BaseException:
+    """Why there is no result: text of an error on the worker, an error of Dask's, or the scheduler's end."""
     if isinstance(result, str):
-        raise GpuprofError(result)
+        return GpuprofError(result)
     if status == "error":
-        error = result[1]
-        if isinstance(error, KilledWorker):
-            return Outcome(number, (), "its worker died each time; was it out of memory?")
-        raise error
-    raise GpuprofError(f"--scheduler {address}: the scheduler went away; start it again, and the sweep")
+        return result[1]
+    return GpuprofError(f"--scheduler {address}: the scheduler went away; start it again, and the sweep")

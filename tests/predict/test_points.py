@@ -7,10 +7,24 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.chips.changes import chip_with
+from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
 from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.prediction import joined_predictions, predicted
+from gpuprof.predict.recorded import read_recorded
+from gpuprof.predict.shown.screen import rows_of
+from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
 from gpuprof.sweep.parameters import parse_parameter
+from tests.support.command import gpuprof
+
+SOURCE = """\
+// LAUNCH: copy<<<64, 256>>>(a: f32[16384]=random, b: f32[16384])
+__global__ void copy(const float *a, float *b) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    b[i] = a[i];
+}
+"""
 
 
 def parameters(*texts):
@@ -76,3 +90,18 @@ def test_as_many_values_as_are_allowed_are_read_at_once():
     """Comparing each with all others would take minutes."""
     [parameter] = parameters("clock_mhz=1:100000:1")
     assert len(parameter.values) == 100_000
+
+
+def test_parts_of_a_space_are_joined(tmp_path):
+    """As a cluster predicts them: the same numbers, units and refusals as in one piece."""
+    (tmp_path / "k.cu").write_text(SOURCE)
+    assert gpuprof(tmp_path, "collect", "k.cu", "-o", "k.gprec")[0] == 0
+    with reading(tmp_path / "k.gprec") as db:
+        recorded = read_recorded(db)
+    points = points_of([load_chip("a100"), load_chip("h200")], parameters("max_threads_per_block=64,128,1024"))
+    whole = predicted(recorded, points)
+    parts = joined_predictions([predicted(recorded, points.part(first, first + 4)) for first in (0, 4)])
+    assert csv_text(parts, rows_of(parts, "launch"), None) == csv_text(whole, rows_of(whole, "launch"), None)
+    assert [len(each.refused) for each in parts.launches] == [4]
+    assert csv_text(parts, rows_of(parts, "test"), None) == csv_text(whole, rows_of(whole, "test"), None)
+    assert csv_text(parts, rows_of(parts, "buffer"), None) == csv_text(whole, rows_of(whole, "buffer"), None)

@@ -246,6 +246,18 @@ def test_a_cluster_gives_the_same_bytes_and_does_the_runs_of_a_lost_worker_again
 
 
 @pytest.mark.long
+def test_predictions_on_a_cluster_are_the_same_bytes(cluster_of, tmp_path):
+    """5,000 points of two chips: three parts."""
+    kernel_file(tmp_path)
+    assert gpuprof(tmp_path, "collect", "sums.cu", "-o", "sums.gprec")[0] == 0
+    flags = ("predict", "sums.gprec", "--chips", "a100,v100", "--param", "sms=1:100:1", "--param", "l2_mb=1:25:1")
+    one = cluster_of(1)
+    here, there = gpuprof(tmp_path, *flags, "--csv"), gpuprof(tmp_path, *flags, "--csv", "--scheduler", one.address)
+    assert here == there
+    assert (here[0], here[1].count("\n"), here[2]) == (0, 5001, "")
+
+
+@pytest.mark.long
 def test_a_run_that_kills_its_worker_fails_alone(cluster_of, tmp_path):
     """Of three workers one is left: the first to run it and the one that ran it again are gone."""
     three = cluster_of(3, DEADLY, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1")
