@@ -87,16 +87,15 @@ def predicted(
     reference = numbers_of([recorded.reference])
     asked = joined([reference, chips])
     times = _cycles(recorded, asked, done)
-    faster = (
-        {name: _cycles(recorded, joined([reference, with_twice(asked, name)])) for name in UNITS} if with_units else {}
-    )
+    twice = {name: with_twice(asked, name) for name in UNITS} if with_units else {}
+    faster = {name: _cycles(recorded, joined([reference, each])) for name, each in twice.items()}
     naive = [naive_cycles(each, asked) for each in recorded.launches]
     refused = [refusals(Work(each, asked)) for each in recorded.launches]
     buffers, totals, quicker = [], [], {name: [] for name in faster}
     for buffer in recorded.buffers:
         factor = _recorded_factor(recorded_buffer(recorded, buffer), serial(buffer, times, asked))
         parallel = mappings.buffer(factor * serial(buffer, times, asked))
-        sums = {name: serial(buffer, [row[1:] for row in rows], asked) for name, rows in faster.items()}
+        sums = {name: serial(buffer, [row[1:] for row in rows], twice[name]) for name, rows in faster.items()}
         totals.append(parallel)
         for name, each in sums.items():
             quicker[name].append(mappings.buffer(factor * each))

@@ -9,6 +9,7 @@ from gpuprof.chips import load_chip
 from gpuprof.chips.changes import chip_with
 from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
+from gpuprof.predict.doubled import UNITS, with_twice
 from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
@@ -20,6 +21,9 @@ from tests.support.command import gpuprof
 
 SOURCE = """\
 // LAUNCH: copy<<<64, 256>>>(a: f32[16384]=random, b: f32[16384])
+// LAUNCH: copy<<<64, 256>>>(a, b)
+// LAUNCH: copy<<<64, 256>>>(a, b)
+// LAUNCH: copy<<<64, 256>>>(a, b)
 __global__ void copy(const float *a, float *b) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     b[i] = a[i];
@@ -92,16 +96,37 @@ def test_as_many_values_as_are_allowed_are_read_at_once():
     assert len(parameter.values) == 100_000
 
 
-def test_parts_of_a_space_are_joined(tmp_path):
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Four launches of one kernel, each of which begins `launch_cycles` after the one before."""
+    folder = tmp_path_factory.mktemp("points")
+    (folder / "k.cu").write_text(SOURCE)
+    assert gpuprof(folder, "collect", "k.cu", "-o", "k.gprec")[0] == 0
+    with reading(folder / "k.gprec") as db:
+        return read_recorded(db)
+
+
+def test_parts_of_a_space_are_joined(recorded):
     """As a cluster predicts them: the same numbers, units and refusals as in one piece."""
-    (tmp_path / "k.cu").write_text(SOURCE)
-    assert gpuprof(tmp_path, "collect", "k.cu", "-o", "k.gprec")[0] == 0
-    with reading(tmp_path / "k.gprec") as db:
-        recorded = read_recorded(db)
     points = points_of([load_chip("a100"), load_chip("h200")], parameters("max_threads_per_block=64,128,1024"))
     whole = predicted(recorded, points)
     parts = joined_predictions([predicted(recorded, points.part(first, first + 4)) for first in (0, 4)])
-    assert csv_text(parts, rows_of(parts, "launch"), None) == csv_text(whole, rows_of(whole, "launch"), None)
-    assert [len(each.refused) for each in parts.launches] == [4]
-    assert csv_text(parts, rows_of(parts, "test"), None) == csv_text(whole, rows_of(whole, "test"), None)
-    assert csv_text(parts, rows_of(parts, "buffer"), None) == csv_text(whole, rows_of(whole, "buffer"), None)
+    assert [len(each.refused) for each in parts.launches] == [4] * 4
+    for level in ("launch", "buffer", "test"):
+        assert csv_text(parts, rows_of(parts, level), None) == csv_text(whole, rows_of(whole, level), None)
+
+
+def test_a_bottleneck_is_the_unit_whose_doubled_rate_saves_most(recorded):
+    """At each level, over a space: the unit is that of the chip with the least time among those with one doubled."""
+    space = ("grid_overhead_cycles=100:1900:300", "launch_cycles=2000,4000", "dram_cycles=500:2500:500")
+    points = points_of([load_chip("a100")], parameters(*space))
+    found = predicted(recorded, points)
+    twice = [predicted(recorded, with_twice(points, name), with_units=False) for name in UNITS]
+    times = {
+        "test": (found.test, [each.test.microseconds for each in twice]),
+        "buffer": (found.buffers[0], [each.buffers[0].microseconds for each in twice]),
+        "launch": (found.launches[-1], [each.launches[-1].cycles for each in twice]),
+    }
+    for level, (named, of_units) in times.items():
+        assert list(named.units) == [list(UNITS)[place] for place in np.argmin(of_units, 0).tolist()], level
+    assert found.launches[-1].units != found.test.units  # what a launch takes to begin is the test's alone
