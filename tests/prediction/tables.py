@@ -27,6 +27,7 @@ def tables(judged: Judged) -> str:
         ),
         _table("family", list(_grouped(kernels, lambda point: point.family))),
         _table("chip", list(_grouped([*kernels, *of_level[TEST]], lambda point: point.chip))),
+        _error_bars(kernels),
         _far([*kernels, *of_level[TEST]]),
         _refusals(judged),
     ]
@@ -79,6 +80,22 @@ def _far(points: Sequence[Point]) -> str:
             f"| {point.name} | {point.chip} | {point.simulated:.2f} | {point.predicted:.2f} | {point.unit} | {best} |"
         )
     return "\n".join(lines)
+
+
+def _error_bars(points: Sequence[Point]) -> str:
+    """How often the truth lies within bars that a chip's own errors had no part in."""
+    held = {}
+    for chip, own in _grouped(points, lambda point: point.chip):
+        others = [point.error for point in points if point.chip != chip]
+        bar = np.quantile(others, P90) if others else np.nan
+        held[chip] = np.array([point.error <= bar for point in own])
+    mean = np.mean([inside.mean() for inside in held.values()])
+    worst = min(held, key=lambda chip: held[chip].mean())
+    return textwrap.fill(
+        f"Error bars that hold nine of ten launches of the other chips hold {_percent(mean)} of a chip's, "
+        f"on average, and {_percent(held[worst].mean())} of those of {worst}, the least.",
+        PROSE_COLUMNS,
+    )
 
 
 def _refusals(judged: Judged) -> str:
