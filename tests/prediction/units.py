@@ -19,20 +19,20 @@ from gpuprof.timing.state.static import ATOMIC, REDUCTION
 SELECTED = INDEX["selected"]
 
 
-def _value(chip: Chip, name: str) -> float:
+def value_of(chip: Chip, name: str) -> float:
     table, _, entry = name.rpartition(".")
     return getattr(chip, table)[entry] if table else getattr(chip, name)
 
 
-def _within(name: str, value: float) -> float:
+def within(name: str, value: float) -> float:
     """The value, or the nearest that a chip file may say."""
     found = float(allowed(name, value))
     return int(found) if field_of(name).kind == "int" else found
 
 
 def changes(chip: Chip, unit: str) -> dict[str, float]:
-    found = {name: _within(name, 2 * _value(chip, name)) for name in UNITS[unit].rates}
-    found |= {name: _within(name, _value(chip, name) / 2) for name in UNITS[unit].times}
+    found = {name: within(name, 2 * value_of(chip, name)) for name in UNITS[unit].rates}
+    found |= {name: within(name, value_of(chip, name) / 2) for name in UNITS[unit].times}
     if "l2_spread_cycles" in found:
         # The nearest SM keeps the shortest way that a chip file may say.
         room = found["l2_near_cycles"] - field_of("l2_near_cycles").low
