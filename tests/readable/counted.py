@@ -1,4 +1,4 @@
-"""The readable twin of `run.counted`: a piece's accesses, one after the other, and reuse distances by their definition."""
+"""The readable twin of `run.counted`: one access after the other, and reuse distances by their definition."""
 
 from collections import Counter, defaultdict
 from typing import NamedTuple

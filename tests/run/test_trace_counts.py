@@ -123,7 +123,7 @@ def test_the_twin_counts_the_same(monkeypatch, seed):
     """Random kernels, the trace of whose blocks comes in several pieces: warps of one access, and of none, too."""
     monkeypatch.setattr(reuse, "EXACT_LINES", 1 << 30)
     instructions, warps, per_block = random_kernel(seed, 36, 3)
-    warps = [some if k % 7 else some[:1] + ([access(())] * len(some[1]),) + some[2:] for k, some in enumerate(warps)]
+    warps = [(b, a if k % 7 else [access(())] * len(a), m) for k, (b, a, m) in enumerate(warps)]
     code = encode(instructions)
     n_blocks = len(warps) // per_block
     with_record = np.array([instruction.op.space not in ("", "barrier") for instruction in instructions])

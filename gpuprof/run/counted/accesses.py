@@ -27,9 +27,7 @@ class Recorded(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Lines of global memory (or local, or generic) in a piece: how many, and rows of walk.SEEN of those that are looked
-    at.
-    """
+    """Lines of global memory (or local, or generic) in a piece: how many, and rows of walk.SEEN of some."""
 
     n_lines: int
     of_device: np.ndarray

@@ -15,7 +15,7 @@ from gpuprof.compiled.kept import kept
 from gpuprof.records.schema import REUSE_DISTANCES_DTYPE, REUSE_SCOPES
 from gpuprof.run.counted.accesses import Seen
 from gpuprof.run.counted.walk import BLOCK, LINE, OF_LINE, PLACE, RATE_BITS, WRITTEN, is_chosen
-from gpuprof.trace.generators.memory.stack_distance import NEVER, SPAN, StackDistances
+from gpuprof.trace.generators.memory.stack_distance import SPAN, StackDistances
 
 EXACT_LINES = 1 << 16  # line accesses after which one line in RATE is looked at
 MOST_BLOCKS = 8  # of a launch that have a stream of their own, or up to twice as many
