@@ -3,12 +3,16 @@ definitions.
 """
 
 from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gpuprof.chips import altered, load_chip
+from gpuprof.correlate.database import reading
+from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import ACCESS_COUNTERS_DTYPE
@@ -156,3 +160,54 @@ def test_a_launch_without_accesses(tmp_path):
     source = "__global__ void nothing() {}"
     found = counted(tmp_path, run_source, tmp_path, source, "nothing<<<1, 32>>>()")[0]
     assert (len(found.access_counters), len(found.reuse_distances)) == (0, 0)
+
+
+def check_access_counters(launch):
+    """Each access to global memory has the emulator's number of lines, and each line one distance."""
+    found = {int(row["pc"]): int(row["lines"]) for row in launch.access_counters if row["lines"]}
+    lines = {int(row["pc"]): int(row["l1_tag_requests_global"]) for row in launch.counters}
+    assert {pc: n for pc, n in lines.items() if n} == {pc: n for pc, n in found.items() if lines[pc]}
+    assert sum(n for n, _, _ in histogram(launch.reuse_distances, 0).values()) == sum(found.values())
+
+
+def test_no_blocks(tmp_path):
+    """A launch of none is refused, and no recording is left; a launch of one is counted."""
+    line = "saxpy<<<{}, 64>>>(64, 2.0, x: f32[64], y: f32[64])"
+    with pytest.raises(UsageError, match="the grid's x extent is 0"):
+        counted(tmp_path, run_file, SAMPLES / "saxpy.cu", line.format(0))
+    assert list(tmp_path.iterdir()) == []
+    found = counted(tmp_path, run_file, SAMPLES / "saxpy.cu", line.format(1))[0]
+    check_access_counters(found)
+    assert (len(found.block_counters), found.access_counters["accesses"].tolist()) == (1, [2, 2, 2])
+
+
+def test_an_interrupt_while_counting(tmp_path, monkeypatch):
+    """The launch before keeps its counters; of the one that is cut short there are the blocks that had ended. The
+    database can be made of both.
+    """
+    add, begun = TraceCounts.add, []
+
+    def interrupted(counts, piece):
+        begun.append(counts.launch.index)
+        if begun.count(1) == 3:
+            raise KeyboardInterrupt
+        add(counts, piece)
+
+    monkeypatch.setattr(TraceCounts, "add", interrupted)
+    chip = altered(load_chip("a100"), {"sms": 2}, "small")
+    lines = "saxpy<<<2, 64>>>(128, 2.0, x: f32[128], y: f32[128])", "saxpy<<<4096, 1024>>>(128, 2.0, x, y)"
+    with pytest.raises(KeyboardInterrupt):
+        counted(tmp_path, partial(run_file, chip=chip), SAMPLES / "saxpy.cu", *lines)
+    recording = read_recording(tmp_path / "counted.gprec")
+    first, second = recording.launches.values()
+    assert not recording.complete and recording.marks[0]["text"] == "interrupted"
+    check_access_counters(first)
+    assert (len(first.block_counters), len(second.access_counters), len(second.reuse_distances)) == (2, 0, 0)
+    n_blocks = len(second.block_counters)
+    assert 0 < n_blocks < 4096
+    with reading(tmp_path / "counted.gprec") as db:
+        found = dict(db.execute("SELECT launch, COUNT(*) FROM block_counters GROUP BY launch"))
+        assert (found, db.execute("SELECT DISTINCT launch FROM access_counters").fetchall()) == (
+            {0: 2, 1: n_blocks},
+            [(0,)],
+        )
