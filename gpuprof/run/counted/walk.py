@@ -110,12 +110,12 @@ def next_line(sectors, begin, end):
     """The line of the first of an access's sectors, how many of them it has, and how many a store writes in part."""
     sector = sectors[begin]
     line = (sector & SECTOR_MASK) >> 2
-    n, partial = 1, sector >> MISSING_SHIFT != 0
+    n, partial = 1, 1 if sector >> MISSING_SHIFT else 0
     while begin + n < end:
         sector = sectors[begin + n]
         if (sector & SECTOR_MASK) >> 2 != line:
             break
-        partial += sector >> MISSING_SHIFT != 0
+        partial += 1 if sector >> MISSING_SHIFT else 0
         n += 1
     return line, n, partial
 
