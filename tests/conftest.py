@@ -7,6 +7,7 @@ Byte code is written, also where the environment says otherwise: tests start the
 start would compile all of its modules; each process of the suite would do so with all tests.
 """
 
+import gc
 import os
 import sys
 
@@ -18,3 +19,15 @@ os.environ["GPUPROF_PROGRESS"] = "off"
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("fuzz" if os.environ.get("GPUPROF_FUZZ") else "suite")
+
+
+def pytest_collection_finish():
+    """Thousands of tests, and the modules that they need, stay to the end: the garbage collector leaves them alone from
+    now on, which is a twentieth of the suite's time.
+    """
+    gc.freeze()
+
+
+def pytest_sessionfinish():
+    """Libraries that look for leaks at the exit find what is freed as always."""
+    gc.unfreeze()

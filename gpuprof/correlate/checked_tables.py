@@ -104,9 +104,10 @@ def _columns(db: sqlite3.Connection, table: str, keys: Mapping[str, tuple[str, .
 
 def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     """What is wrong with a database of the schema's tables. Raises sqlite3.Error for one that cannot be read."""
+    known: dict[tuple[str, str], str] = {}
     for table in declared_tables():
         if table.name not in UNREAD:
-            yield from in_values(database, table)
+            yield from in_values(database, table, known)
     yield from in_meta(dict(database.execute("SELECT key, value FROM meta")))
     yield from in_reasons(database)
     yield from in_launches(database)
@@ -117,8 +118,9 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from map(Wrong, wrong_tables(database))
 
 
-def in_values(database: sqlite3.Connection, table: Table) -> Iterator[Wrong]:
-    rules = {column.name: sound(column, referred(database, column)) for column in table.columns}
+def in_values(database: sqlite3.Connection, table: Table, known: dict[tuple[str, str], str]) -> Iterator[Wrong]:
+    """`known`: see `referred`."""
+    rules = {column.name: sound(column, referred(database, column, known)) for column in table.columns}
     counts = [column.name for column in table.columns if adds_up(column, table)]
     outside = "SUM(pc NOT IN (SELECT pc FROM instructions))" if is_charged(table) else "0"
     sums = "".join(f", TOTAL({name})" for name in counts)
@@ -157,12 +159,22 @@ def adds_up(column: Column, table: Table) -> bool:
     return column.type == "INTEGER" and not column.parent and column.name not in RANGES and column.name not in table.key
 
 
-def referred(database: sqlite3.Connection, column: Column) -> str:
-    """SQL of what a column may refer to, "" where it refers to nothing. A row number is looked up among all, where
-    these have gaps: to compare it with the first and the last is several times as fast.
+def referred(database: sqlite3.Connection, column: Column, known: dict[tuple[str, str], str]) -> str:
+    """SQL of what a column may refer to, "" where it refers to nothing. `known`, by parent and type, is looked up first
+    and added to: many columns refer to one table, and to look at all of a large one takes long.
     """
     if not column.parent:
         return ""
+    key = (column.parent, column.type)
+    if key not in known:
+        known[key] = _among(database, column)
+    return known[key]
+
+
+def _among(database: sqlite3.Connection, column: Column) -> str:
+    """A row number is looked up among all, where these have gaps: to compare it with the first and the last is several
+    times as fast.
+    """
     if column.type == "INTEGER":
         key = column.parent_key
         # an index may not hold what its table does

@@ -19,7 +19,7 @@ from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.errors import GeneratorError, KernelFault
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.chunks import record_end, record_samples
-from gpuprof.run.counted.accesses import recorded
+from gpuprof.run.counted.accesses import Recorded, recorded
 from gpuprof.run.counted.launch import TraceCounts
 from gpuprof.run.counted.reuse import DeviceStream
 from gpuprof.run.disturbance import copy_of, simulate_twice
@@ -53,6 +53,7 @@ class Settler:
         self.machine = power_on(chip)
         self.device_stream = DeviceStream()
         self.counts: dict[int, TraceCounts] = {}  # by launch, of those in flight that are counted
+        self._recorded: dict[int, Recorded] = {}  # by id of the module
         self.cycles = 0  # of all launches that were recorded
         self.undisturbed: Machine | None = None  # a GPU that is not sampled, once sampling disturbs
         show_compiling()
@@ -167,8 +168,10 @@ class Settler:
 
     def _counts(self, flight: Flight) -> TraceCounts:
         module = flight.launch.module
-        has_access = self.machine.programs.of(module).inst["has_access"] != 0
-        return TraceCounts(flight.launch, recorded(module.code, has_access), self.device_stream)
+        if id(module) not in self._recorded:
+            program = self.machine.programs.of(module)  # which keeps the module, and so its id
+            self._recorded[id(module)] = recorded(module.code, program.inst["has_access"] != 0)
+        return TraceCounts(flight.launch, self._recorded[id(module)], self.device_stream)
 
     def _wait_for_timing_model(self) -> None:
         if self._compilation:

@@ -320,6 +320,7 @@ GROUPS = (
     record_figures,
     blocks_figures,
     predict_figures,
+    counter_figures,
 )
 
 

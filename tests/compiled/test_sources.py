@@ -26,11 +26,16 @@ def modules():
     return read_package(PACKAGE)
 
 
+@pytest.fixture(scope="module")
+def graph(modules):
+    return import_graph(modules)
+
+
 @pytest.mark.parametrize("file", KEEPING)
-def test_they_are_those_that_the_import_graph_reaches(modules, file):
+def test_they_are_those_that_the_import_graph_reaches(modules, graph, file):
     """The oracle reads the syntax tree. Of a room whose file is imported, the room's own docstring comes along here."""
     names = {module.path: name for name, module in modules.items()}
-    expected = {modules[name].path for name in reached(import_graph(modules), names[PACKAGE / file])}
+    expected = {modules[name].path for name in reached(graph, names[PACKAGE / file])}
     found = set(sources_of(PACKAGE / file))
     assert expected <= found and {path.name for path in found - expected} <= {"__init__.py"}
 

@@ -151,6 +151,15 @@ def test_every_column_is_checked(models, tmp_path):
         forget(tmp_path)
 
 
+def test_a_table_is_looked_at_once_for_all_that_refer_to_it(database):
+    """There may be a million tasks, and ten columns refer to them."""
+    looks = []
+    with closing(sqlite3.connect(database)) as db:
+        db.set_trace_callback(lambda sql: looks.append(sql) if sql.startswith("SELECT COUNT(*), MIN(") else None)
+        assert list(in_tables(db)) == []
+    assert len(looks) == len(set(looks)) > 3
+
+
 def _refused(path: Path) -> str:
     try:
         open_database(path).close()

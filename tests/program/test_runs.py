@@ -88,8 +88,8 @@ def gpuprof(*words, folder=SOURCES, **options):
     return subprocess.run([sys.executable, "-m", "gpuprof", *words], cwd=folder, **options)
 
 
+@pytest.mark.long
 def test_a_child_of_a_program_has_no_context():
-    """It needs neither a kernel nor C++'s library, so it is short."""
     done = gpuprof("run", "forks.cu")
     assert (done.stdout, done.returncode) == ("7 cudaSuccess\n", 0), done.stderr
 

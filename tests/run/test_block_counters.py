@@ -17,6 +17,7 @@ from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.state.waits import WAITS
 from tests.run.test_nested import QUICKSORT
+from tests.run.test_trace_counts import check_access_counters
 from tests.support.running import run_file, run_source
 from tests.support.timing_support import access, encode, launch, piece, warp
 
@@ -138,16 +139,20 @@ def test_launches_by_kernels(tmp_path):
     for result in results.launches:
         found = recording.launches[result.launch.index]
         check(found.block_counters, found.warp_counters, result.timing)
+        check_access_counters(found)
 
 
 def test_blocks_that_were_timed(tmp_path):
-    """With --sample-blocks there is a row for each block that was timed, and none for the others."""
+    """With --sample-blocks there is a row for each block that was timed, and none for the others; accesses are those of
+    the same blocks.
+    """
     launch = "saxpy<<<2048, 256>>>(524288, 2.0, f32[524288]=random, f32[524288])"
     chip = altered(load_chip("a100"), {"sms": 2, "dram_channels": 1}, "small")
     recording, _ = recorded(tmp_path, SAMPLES / "saxpy.cu", launch, sample_blocks=True, chip=chip)
     blocks = recording.launches[0].block_counters
     assert f" timed {len(blocks):,} of 2,048 blocks" in recording.marks[0]["text"]
     assert sorted(blocks["block"].tolist()) == list(range(len(blocks)))
+    assert recording.launches[0].access_counters["accesses"].tolist() == 3 * [8 * len(blocks)]
 
 
 def test_a_fault_keeps_the_rows_so_far(tmp_path):

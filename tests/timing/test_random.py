@@ -21,6 +21,7 @@ from gpuprof.timing.state.static import static_program
 from tests.readable.blame import causes_of
 from tests.readable.grids import Job, time_grids
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
+from tests.support.seeds import seeds
 from tests.support.timing_support import launch, piece, run
 from tests.timing.test_timing import random_kernel
 
@@ -50,7 +51,7 @@ def random_chip(random):
     return chip
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, 3))
 def test_a_launch(seed):
     random = np.random.default_rng(seed)
     chip, cluster = random_chip(random), int(random.choice([1, 2, 4]))
@@ -97,7 +98,7 @@ def job_of(index, code, warps, per_block, load_base):
     return job
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4, 2))
 def test_a_batch(seed):
     random = np.random.default_rng(100 + seed)
     chip, grids, jobs, load_base = random_chip(random), [], [], 0x1000
@@ -157,7 +158,7 @@ class ToOrder:
         )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3, 1))
 def test_where_pieces_end_does_not_matter(seed):
     random = np.random.default_rng(300 + seed)
     chip, specs = random_chip(random), random_batch(random, 3)

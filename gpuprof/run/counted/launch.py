@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.run.counted.accesses import AccessSums, Recorded, accesses_of, lines_of
+from gpuprof.run.counted.accesses import AccessSums, Recorded
 from gpuprof.run.counted.reuse import DeviceStream, LaunchReuse
 
 
@@ -15,9 +15,9 @@ class TraceCounts:
     """Sums over the pieces of a launch that pass through `counting`."""
 
     def __init__(self, launch: cmd.Launch, code: Recorded, device: DeviceStream):
-        self.launch, self.code = launch, code
+        self.launch = launch
         self.sums = AccessSums(code)
-        self.reuse = LaunchReuse(device, code, launch.n_blocks)
+        self.reuse = LaunchReuse(device, launch.n_blocks)
 
     def counting(self, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
         for piece in pieces:
@@ -25,10 +25,7 @@ class TraceCounts:
             yield piece
 
     def add(self, piece: TracePiece) -> None:
-        accesses = accesses_of(piece, self.code)
-        lines = lines_of(accesses, self.code.is_global[accesses.instruction])
-        self.sums.add(accesses, lines)
-        self.reuse.add(accesses, lines, piece.first_block, piece.warps_per_block)
+        self.reuse.add(self.sums.add(piece, self.reuse.device.n_exact, self.reuse.stride))
 
     def access_rows(self) -> np.ndarray:
         """records.schema.ACCESS_COUNTERS_DTYPE."""

@@ -11,25 +11,28 @@ at.
 
 import numpy as np
 
+from gpuprof.compiled.kept import kept
 from gpuprof.records.schema import REUSE_DISTANCES_DTYPE, REUSE_SCOPES
-from gpuprof.run.counted.accesses import Accesses, Lines, Recorded
-from gpuprof.trace.generators.memory.stack_distance import NEVER, SPAN, StackDistances
+from gpuprof.run.counted.accesses import Seen
+from gpuprof.run.counted.walk import BLOCK, LINE, OF_LINE, PLACE, RATE_BITS, WRITTEN, is_chosen
+from gpuprof.trace.generators.memory.stack_distance import SPAN, StackDistances
 
 EXACT_LINES = 1 << 16  # line accesses after which one line in RATE is looked at
-RATE_BITS = 4
-RATE = 1 << RATE_BITS
 MOST_BLOCKS = 8  # of a launch that have a stream of their own, or up to twice as many
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2^64 by the golden ratio: Fibonacci hashing (Knuth, volume 3, 6.4)
 FIRST_TOUCH = -1
 N_BINS = 1 + 4 + 4 * 61  # a first touch, distances 0 to 3, then quarters of octaves
 
 
-def bins_of(distances: np.ndarray) -> np.ndarray:
-    """int64: 0 for a first touch, then 1 for each distance below 4, and 4 for each octave."""
-    positive = np.maximum(distances, 4)
-    octave = np.frexp(positive.astype(np.float64))[1] - 1
-    quarter = (positive >> (octave - 2)) - 4
-    return np.where(distances < 4, distances + 1, 5 + 4 * (octave - 2) + quarter)
+@kept
+def bin_of(distance):
+    """0 for a first touch, then 1 for each distance below 4, and 4 for each octave."""
+    if distance < 4:
+        return distance + 1
+    octave, rest = 2, distance >> 3
+    while rest:
+        octave += 1
+        rest >>= 1
+    return 5 + 4 * (octave - 2) + (distance >> (octave - 2)) - 4
 
 
 def least_of_bin(number: int) -> int:
@@ -40,16 +43,24 @@ def least_of_bin(number: int) -> int:
     return (4 + quarter) << octave
 
 
+@kept
+def tally(seen, distances, rate_bits, times, counts):
+    """Adds rows of walk.SEEN to a histogram, each so many times. `distances`: theirs, in lines that are looked at."""
+    for k in range(len(seen)):
+        at = bin_of(distances[k] << rate_bits if distances[k] >= 0 else distances[k])
+        counts[at, 0] += times
+        counts[at, 1] += times * seen[k, OF_LINE]
+        counts[at, 2] += times * seen[k, WRITTEN]
+
+
 class Histogram:
     """Line accesses, sectors and written sectors by bin: int64 (bins, 3)."""
 
     def __init__(self) -> None:
         self.counts = np.zeros((N_BINS, 3), np.int64)
 
-    def add(self, distances: np.ndarray, sectors: np.ndarray, written: np.ndarray, times: int) -> None:
-        at = bins_of(distances)
-        for column, weights in enumerate((None, sectors, written)):
-            self.counts[:, column] += np.bincount(at, weights, N_BINS).astype(np.int64) * times
+    def add(self, seen: np.ndarray, distances: np.ndarray, rate_bits: int, times: int) -> None:
+        tally(seen, distances, rate_bits, times, self.counts)
 
     def rows(self, launch: int, scope: str) -> np.ndarray:
         """REUSE_DISTANCES_DTYPE, without bins that nothing fell into."""
@@ -68,11 +79,10 @@ class DeviceStream:
         self.distances = StackDistances()
         self.n_lines, self.rate_bits = 0, 0
 
-    def chosen(self, line: np.ndarray) -> np.ndarray:
-        """bool (n,): which lines are looked at."""
-        if not self.rate_bits:
-            return np.ones(len(line), np.bool_)
-        return line.astype(np.uint64) * GOLDEN >> np.uint64(64 - self.rate_bits) == 0
+    @property
+    def n_exact(self) -> int:
+        """How many of the next accesses are looked at for certain, as long as no more come."""
+        return 0 if self.rate_bits else EXACT_LINES - self.n_lines
 
     def expect(self, count: int) -> None:
         """So many accesses come: all are looked at only as long as there are few."""
@@ -81,78 +91,61 @@ class DeviceStream:
             self._look_at_fewer()
 
     def take(self, line: np.ndarray) -> np.ndarray:
-        """The distances of lines that are looked at, in their order."""
-        found = self.distances.take(line)
-        return np.where(found == NEVER, NEVER, found << self.rate_bits)
+        """The distances of lines that are looked at, in their order, in lines that are looked at."""
+        return self.distances.take(line)
 
     def _look_at_fewer(self) -> None:
         """From now on one line in RATE: of those known, too."""
         known = self.distances.units_by_time()
         self.rate_bits, self.distances = RATE_BITS, StackDistances()
-        self.distances.take(known[self.chosen(known)])
+        self.distances.take(known[is_chosen(known)])
 
 
 class LaunchReuse:
     """The distances of one launch."""
 
-    def __init__(self, device: DeviceStream, code: Recorded, n_blocks: int):
-        self.device, self.code = device, code
+    def __init__(self, device: DeviceStream, n_blocks: int):
+        self.device = device
         self.stride = max(1, n_blocks // MOST_BLOCKS)
         self.of_device, self.of_blocks = Histogram(), Histogram()
         self.streams: dict[int, StackDistances] = {}  # by block
-        self.touched = np.empty(0, np.int64)  # distinct lines that are looked at
-        self.rate = 1
+        self.touched, self.rate_bits = StackDistances(SPAN), 0  # a set: of lines that are looked at
 
-    def add(self, accesses: Accesses, lines: Lines, first_block: int, warps_per_block: int) -> None:
-        written = self.code.is_store[accesses.instruction[lines.access]]
-        self._add_to_device(accesses, lines, written)
-        self._add_to_blocks(accesses, lines, written, first_block, warps_per_block)
+    def add(self, seen: Seen) -> None:
+        """Lines that `n_exact` of the stream and `stride` have let through."""
+        self._add_to_device(seen)
+        starts = np.flatnonzero(np.diff(seen.of_blocks[:, BLOCK], prepend=-1))
+        for own in np.split(seen.of_blocks, starts[1:]) if len(starts) else ():
+            self._add_to_block(in_turns(own))
 
-    def _add_to_device(self, accesses: Accesses, lines: Lines, written: np.ndarray) -> None:
-        self.device.expect(len(lines.line))
-        chosen = np.flatnonzero(self.device.chosen(lines.line))
-        chosen = chosen[in_turns(accesses, lines.access[chosen])]
-        line, sectors = lines.line[chosen], lines.sectors[chosen]
-        self.of_device.add(self.device.take(line), sectors, sectors * written[chosen], 1 << self.device.rate_bits)
+    def _add_to_device(self, seen: Seen) -> None:
+        was_exact = not self.device.rate_bits
+        self.device.expect(seen.n_lines)
+        is_thinned = was_exact and self.device.rate_bits
+        rows = in_turns(seen.of_device[is_chosen(seen.of_device[:, LINE])] if is_thinned else seen.of_device)
+        line = rows[:, LINE].copy()
+        self.of_device.add(rows, self.device.take(line), self.device.rate_bits, 1 << self.device.rate_bits)
         self._touch(line)
 
     def _touch(self, line: np.ndarray) -> None:
         """Those of before are thinned with the stream: the count is of lines that are looked at now."""
-        rate = 1 << self.device.rate_bits
-        if rate != self.rate:
-            self.touched = self.touched[self.device.chosen(self.touched)]
-            self.rate = rate
-        self.touched = np.union1d(self.touched, line)
+        if self.rate_bits != self.device.rate_bits:
+            known, self.touched = self.touched.units_by_time(), StackDistances(SPAN)
+            self.touched.take(known[is_chosen(known)])
+            self.rate_bits = self.device.rate_bits
+        self.touched.take(line)
 
-    def _add_to_blocks(
-        self, accesses: Accesses, lines: Lines, written: np.ndarray, first_block: int, warps_per_block: int
-    ) -> None:
-        # Which warps are looked at is known of few warps, not of each line.
-        of_warp = first_block + np.arange(accesses.warp[-1] + 1 if len(accesses.warp) else 0) // warps_per_block
-        chosen = np.flatnonzero((of_warp % self.stride == 0)[accesses.warp[lines.access]] & ~written)
-        if not len(chosen):
-            return
-        block = of_warp[accesses.warp[lines.access[chosen]]]
-        # Of one block after the other, and of each in turns.
-        order = np.lexsort((lines.access[chosen], accesses.place[lines.access[chosen]], block))
-        chosen, block = chosen[order], block[order]
-        numbers, starts = np.unique(block, return_index=True)
-        found = [
-            self._stream(number).take(lines.line[own])
-            for number, own in zip(numbers.tolist(), np.split(chosen, starts)[1:], strict=True)
-        ]
-        sectors = lines.sectors[chosen]
-        self.of_blocks.add(np.concatenate(found), sectors, np.zeros_like(sectors), self.stride)
-
-    def _stream(self, block: int) -> StackDistances:
+    def _add_to_block(self, rows: np.ndarray) -> None:
+        block = int(rows[0, BLOCK])
         if block not in self.streams:
             self.streams[block] = StackDistances(SPAN)
-        return self.streams[block]
+        found = self.streams[block].take(rows[:, LINE].copy())
+        self.of_blocks.add(rows, found, 0, self.stride)
 
     def rows(self, launch: int) -> np.ndarray:
         """REUSE_DISTANCES_DTYPE."""
         footprint = Histogram()
-        footprint.counts[0] = len(self.touched) * self.rate, 0, 0
+        footprint.counts[0] = self.touched.n_units << self.rate_bits, 0, 0
         return np.concatenate(
             [
                 self.of_device.rows(launch, "device"),
@@ -162,6 +155,11 @@ class LaunchReuse:
         )
 
 
-def in_turns(accesses: Accesses, access: np.ndarray) -> np.ndarray:
-    """The order of accesses in which warps take turns: the first of each warp, then the second of each."""
-    return np.lexsort((access, accesses.place[access]))
+def in_turns(seen: np.ndarray) -> np.ndarray:
+    """The rows in the order in which warps take turns: those of the first access of each warp, then of the second of
+    each.
+    """
+    place = seen[:, PLACE]
+    # NumPy sorts 16 bits by counting, ten times as fast.
+    is_small = int(place.max(initial=0)) < 1 << 16
+    return seen[np.argsort(place.astype(np.uint16) if is_small else place, kind="stable")]

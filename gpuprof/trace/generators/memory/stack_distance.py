@@ -13,6 +13,7 @@ SPAN, WORD = 512, 64  # times of a leaf of the tree, and of a word of marks
 NEAR = 1024  # times: what is no further back is counted without the tree
 FIRST_CAPACITY = 1 << 12  # times; a power of two, as all capacities
 SPARE = 8  # times for each unit: so seldom all are numbered again
+AT_A_TIME = 1 << 12  # accesses: there is room for so many new units, and not for more, as most are known
 EMPTY = -1
 NEVER = -1  # the distance of a unit that is asked for the first time
 
@@ -22,19 +23,23 @@ class StackDistances:
 
     def __init__(self, capacity: int = FIRST_CAPACITY):
         """`capacity`: times that there is room for at first, a power of two, at least SPAN."""
-        # open addressing; unit, time of its last access
-        self._table = np.full((2 * capacity, 2), EMPTY, np.int64)
+        self._table = _table(2 * capacity)
         self._bits, self._tree = _times(capacity)
         self._time = 0
         self.n_units = 0
 
     def take(self, units: np.ndarray) -> np.ndarray:
         """int64 (n,): the distance of each of the units, int64 (n,), none negative."""
-        self._make_room(len(units))
         found = np.empty(len(units), np.int64)
+        for at in range(0, len(units), AT_A_TIME):
+            here = slice(at, at + AT_A_TIME)
+            self._make_room(len(units[here]))
+            self._measure(units[here], found[here])
+        return found
+
+    def _measure(self, units: np.ndarray, found: np.ndarray) -> None:
         self.n_units = measure(units, self._table, self._bits, self._tree, self._time, self.n_units, found)
         self._time += len(units)
-        return found
 
     def units_by_time(self) -> np.ndarray:
         """int64: all units, that of the oldest access first."""
@@ -43,19 +48,20 @@ class StackDistances:
 
     def _make_room(self, count: int) -> None:
         """Room for `count` accesses, all of new units if need be."""
-        if 2 * (self.n_units + count) > len(self._table):
-            old = self._table
-            self._table = np.full((1 << (4 * (self.n_units + count) - 1).bit_length(), 2), EMPTY, np.int64)
-            rehash(old, self._table)
-        if self._time + count > len(self._bits) * WORD:
-            self._forget_gaps(count)
+        n_units = self.n_units + count
+        if 2 * n_units <= len(self._table) and self._time + count <= len(self._bits) * WORD:
+            return
+        known = self.units_by_time()
+        self._table = _table(max(len(self._table), 1 << (4 * n_units - 1).bit_length()))
+        self._bits, self._tree = _times(1 << (SPARE * n_units - 1).bit_length())
+        # Only the order of last accesses matters: the units are asked for once more, from time 0 on.
+        self._time = self.n_units = 0
+        self._measure(known, np.empty(len(known), np.int64))
 
-    def _forget_gaps(self, count: int) -> None:
-        """Only the order of last accesses matters: numbers them from 0 again."""
-        renumber(self._table, self._bits, self._tree)
-        self._time = self.n_units
-        self._bits, self._tree = _times(1 << (SPARE * (self._time + count) - 1).bit_length())
-        fill(self._bits, self._tree, self._time)
+
+def _table(n_slots: int) -> np.ndarray:
+    """Open addressing: unit, time of its last access."""
+    return np.full((n_slots, 2), EMPTY, np.int64)
 
 
 def _times(capacity: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,14 +80,6 @@ def slot_of(table, unit):
     while table[place, 0] != -1 and table[place, 0] != unit:
         place = (place + 1) & mask
     return place
-
-
-@kept
-def rehash(old, table):
-    for k in range(len(old)):
-        if old[k, 0] != -1:
-            place = slot_of(table, old[k, 0])
-            table[place, 0], table[place, 1] = old[k, 0], old[k, 1]
 
 
 @kept
@@ -128,35 +126,9 @@ def add(tree, time, change):
 
 
 @kept
-def renumber(table, bits, tree):
-    """Gives each unit the number of its place in the order of last accesses as its time."""
-    for k in range(len(table)):
-        if table[k, 0] != -1:
-            table[k, 1] = marks_before(bits, tree, table[k, 1])
-
-
-@kept
-def fill(bits, tree, count):
-    """Marks the first `count` times."""
-    for k in range(len(bits)):
-        n = min(max(count - WORD * k, 0), WORD)
-        bits[k] = ~np.uint64(0) if n == WORD else (np.uint64(1) << np.uint64(n)) - np.uint64(1)
-    closed = open_span(count)
-    for k in range(1, len(tree)):
-        low = k - (k & -k)
-        tree[k] = min(SPAN * k, closed) - min(SPAN * low, closed)
-
-
-@kept
-def open_span(time):
-    """Where the span of the time before `time` begins. The tree has its sum when a time behind it comes."""
-    return max(time - 1, 0) // SPAN * SPAN
-
-
-@kept
 def measure(units, table, bits, tree, time, n_units, found):
     """Writes the distance of each unit to `found`; gives the number of units that were ever asked for."""
-    span = open_span(time)
+    span = max(time - 1, 0) // SPAN * SPAN  # of the time before: the tree has its sum when a time behind it comes
     n_open = marks_between(bits, span, time)
     for k in range(len(units)):
         now = time + k
