@@ -57,6 +57,8 @@ def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, count: int, row
 
 
 def build_load(inst: Instruction, env: Env) -> Op:
+    from gpuprof.emulate.memory.rows import load
+
     site = make_site(inst, env, "read")
     element = ELEMENTS[inst.op.types[0]]
     rows = [Ref(element.kind, inst.dst + k if inst.dst != RZ else RZ) for k in range(element.count)]
@@ -70,11 +72,12 @@ def build_load(inst: Instruction, env: Env) -> Op:
         return view.view(f"i{element.nbytes}") if element.signed else view
 
     def op(lanes: Lanes) -> None:
-        if inst.dst != RZ and (space := space_of(lanes, site)):
-            from gpuprof.emulate.memory.rows import load
-
-            if moved(load, lanes, site, space, address, seen(space), element.shift, rows):
-                return
+        if (
+            inst.dst != RZ
+            and (space := space_of(lanes, site))
+            and moved(load, lanes, site, space, address, seen(space), element.shift, rows)
+        ):
+            return
         parts = resolve(lanes, site)
         if inst.dst == RZ:
             return
@@ -89,6 +92,8 @@ def build_load(inst: Instruction, env: Env) -> Op:
 
 
 def build_store(inst: Instruction, env: Env) -> Op:
+    from gpuprof.emulate.memory.rows import store
+
     site = make_site(inst, env, "write")
     element = ELEMENTS[inst.op.types[0]]
     if inst.b == RZ or inst.imm_slot == "b":
@@ -98,11 +103,10 @@ def build_store(inst: Instruction, env: Env) -> Op:
     address = address_of(inst, env)
 
     def op(lanes: Lanes) -> None:
-        if space := space_of(lanes, site):
-            from gpuprof.emulate.memory.rows import store
-
-            if moved(store, lanes, site, space, address, space.views[element.nbytes], element.shift, rows):
-                return
+        if (space := space_of(lanes, site)) and moved(
+            store, lanes, site, space, address, space.views[element.nbytes], element.shift, rows
+        ):
+            return
         for space, touched in resolve(lanes, site):
             view = space.views[element.nbytes]
             index = touched.flat >> element.shift

@@ -55,16 +55,17 @@ def build_mad(inst: Instruction, env: Env) -> Op:
 
 def build_wide(inst: Instruction, env: Env) -> Op:
     """mul.wide, mad.wide: 32 x 32 bits to 64, then a 64-bit addend."""
+    from gpuprof.emulate.scalar.rows import multiply, multiply_add
+
     narrow = KIND_OF_TYPE[inst.op.types[0]]
     kd, d = destination(inst, S64)
     refs = [source(inst, slot, narrow, env.pool) for slot in "ab"]
     if inst.op.c:
         refs.append(source(inst, "c", S64, env.pool))
+    compute = multiply_add if inst.op.c else multiply
 
     def op(lanes: Lanes) -> None:
-        from gpuprof.emulate.scalar.wide_rows import multiply, multiply_add
-
-        (multiply_add if inst.op.c else multiply)(*[lanes.wide(ref) for ref in refs], lanes.v[kd][d])
+        compute(*[lanes.wide(ref) for ref in refs], lanes.v[kd][d])
 
     return op
 
