@@ -90,8 +90,9 @@ def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes
         return True
     for w in range(len(masks)):
         mask, base = masks[w], warps[w] // group * stride - origin
+        everyone = mask == FULL  # tested outside the loop
         for k in range(32):
-            if mask >> np.uint32(k) & np.uint32(1):
+            if everyone or mask >> np.uint32(k) & np.uint32(1):
                 flat = (address[32 * w + k] + offset & wrap) + base + k * lane_stride
                 row[32 * w + k] = view[(flat >> shift) + element]
     return True
@@ -113,8 +114,9 @@ def store(view, address, offset, wrap, masks, warps, layout, starts, ends, nbyte
         return True
     for w in range(len(masks)):
         mask, base = masks[w], warps[w] // group * stride - origin
+        everyone = mask == FULL  # tested outside the loop
         for k in range(32):
-            if mask >> np.uint32(k) & np.uint32(1):
+            if everyone or mask >> np.uint32(k) & np.uint32(1):
                 flat = (address[32 * w + k] + offset & wrap) + base + k * lane_stride
                 view[(flat >> shift) + element] = row[32 * w + k]
     return True
