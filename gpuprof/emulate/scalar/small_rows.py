@@ -62,7 +62,7 @@ def _to_odd(value, error):
     """value + error, where |error| is below a unit in the last place: the neighbour with an odd last bit, unless the
     error is 0 (Boldo and Melquiond 2008).
     """
-    bits = value.view(np.uint64)
+    bits = np.float64(value).view(np.uint64)
     if error == 0 or not np.isfinite(value) or bits & ONE:
         return value
     return (bits + ONE if (error > 0) == (value > 0) else bits - ONE).view(np.float64)
