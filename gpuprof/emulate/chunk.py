@@ -248,10 +248,14 @@ class Chunk:
 
     def count_step(self, block: Block, lanes: Lanes) -> None:
         self.log.step(block.index, lanes.step_warps, lanes.step_masks)
-        self.tally.block(block.index, len(lanes.step_warps), lanes.n_active)
+        if self.tally.is_wanted:
+            self.tally.block(block.index, len(lanes.step_warps), lanes.n_active)
         self.pulse.warp_instructions += len(lanes.step_warps) * block.n_instructions
         self.pulse.at = block.first
-        self.executed[lanes.step_warps] += block.n_instructions
+        if len(lanes.step_warps) == self.n_warps:
+            self.executed += block.n_instructions
+        else:
+            self.executed[lanes.step_warps] += block.n_instructions
         self.total += block.n_instructions
         if self.total >= self.next_check:
             self.check_watchdog(block, lanes)
@@ -294,7 +298,8 @@ class Chunk:
             return special.CHANGING[name](self, lanes)
         row = self.rows.get(name)
         if row is None:
-            row = self.rows[name] = np.broadcast_to(special.FIXED[name](self), (self.n_warps, WARP))
+            row = np.broadcast_to(special.FIXED[name](self), (self.n_warps, WARP))
+            row = self.rows[name] = np.ascontiguousarray(row)
         return row.reshape(-1) if lanes.direct else row[lanes.warps].reshape(-1)
 
     def wide_constant(self, ref, value: np.ndarray) -> np.ndarray:
@@ -304,18 +309,21 @@ class Chunk:
         return row
 
     def count_guarded(self, at: int, held: np.ndarray) -> None:
-        self.tally.guard(at, int(np.count_nonzero(held)))
+        if self.tally.is_wanted:
+            self.tally.guard(at, int(np.count_nonzero(held)))
 
     def count_slow_path(self, at: int, slots: np.ndarray) -> None:
         """`slots`: of each warp that runs instruction `at`, beside the row's."""
         self.tally.slow_path(at, int(slots.sum()))
 
     def count_divergence(self, at: int, masks: np.ndarray, rest: np.ndarray) -> None:
-        self.tally.divergence(at, int(np.count_nonzero((masks != 0) & (rest != 0))))
+        if self.tally.is_wanted:
+            self.tally.divergence(at, int(np.count_nonzero((masks != 0) & (rest != 0))))
 
     def count_access(self, site, space, totals) -> None:
-        name = next(name for name, known in self.spaces.items() if known is space)
-        self.tally.access(site.at, name, totals)
+        if self.tally.is_wanted:
+            name = next(name for name, known in self.spaces.items() if known is space)
+            self.tally.access(site.at, name, totals)
 
     def touches(self, at: int, tell: Tell) -> None:
         """Instruction `at` touches ranges of memory that its registers alone do not say."""
@@ -326,7 +334,7 @@ class Chunk:
 
     def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:
         """Counts where the lanes are to each other, in the space whose banks it matters for."""
-        if space is self.spaces["shared"]:
+        if self.tally.is_wanted and space is self.spaces["shared"]:
             # An address of a cluster's other block has the same banks as one's own.
             self.tally.pattern(site.at, address & OFFSET_MASK, masks, site.nbytes)
 

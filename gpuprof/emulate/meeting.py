@@ -115,7 +115,7 @@ class Meetings:
     # Running a block in parts
 
     def begin(self, lanes: Lanes, block) -> None:
-        self.go_on(lanes, block, 0, TraceLog(self.chunk.n_warps, LOG_CAPACITY))
+        self.go_on(lanes, block, 0, TraceLog(self.chunk.n_warps, LOG_CAPACITY, self.chunk.log.is_wanted))
 
     def go_on(self, lanes: Lanes, block, at: int, log: TraceLog) -> None:
         """Runs a block from operation `at` on."""
@@ -227,7 +227,7 @@ class Meetings:
         block, at = parts[0].block, parts[0].at
         x = parts[0].lanes if len(parts) == 1 else chunk.merge([pause.lanes for pause in parts])
         fetch(x, block)
-        chunk.log = log = TraceLog(chunk.n_warps, LOG_CAPACITY)
+        chunk.log = log = TraceLog(chunk.n_warps, LOG_CAPACITY, main.is_wanted)
         try:
             block.ops[at](x)
         finally:

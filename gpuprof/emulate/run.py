@@ -44,6 +44,7 @@ class Run:
         counters: LaunchCounters,
         listener: Listener | None,
         footprint: Footprint | None,
+        is_counted: bool,
     ):
         if footprint is not None:
             footprint.begin()
@@ -66,7 +67,7 @@ class Run:
         function = launch.function
         self.register_counts = (function.r_count, function.d_count, function.p_count)
         self.warps_per_block = -(-launch.threads_per_block // WARP)
-        self.tally = Tally(counters)
+        self.tally = Tally(counters, is_counted)
         # One log for all chunks: its arrays grow to the length of a segment once.
         self.log = TraceLog(0)
         self.global_space = GlobalSpace(memory, footprint)
@@ -174,6 +175,7 @@ def emulate(
     segment_nbytes: int = SEGMENT_NBYTES,
     listener: Listener | None = None,
     footprint: Footprint | None = None,
+    is_counted: bool = True,
 ) -> Iterator[TracePiece]:
     """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its
     end, one after the other.
@@ -181,10 +183,11 @@ def emulate(
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
     when the iterator ends. `max_cycles` bounds the instructions a warp may execute; a chunk rests when it has made
     about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch. A
-    `footprint` has the bytes that the launch read and wrote when the iterator ends.
+    `footprint` has the bytes that the launch read and wrote when the iterator ends. Without `is_counted` the numbers in
+    `counters` stay zero: of them there are only what the kernel printed and launched, and the pulse.
     Raises KernelFault; `counters` then hold what ran before it.
     """
-    run = Run(launch, memory, chip, max_cycles, counters, listener, footprint)
+    run = Run(launch, memory, chip, max_cycles, counters, listener, footprint, is_counted)
     emulation = Emulation(run, segment_nbytes)
     try:
         for wanted in (Order(REST),) if orders is None else orders:

@@ -119,7 +119,7 @@ def _object(
     source = read_source(str(path))
     file = f"./{path}" if str(path).startswith("-") else str(path)  # a file, not a flag
     included_files(str(path), source, options.include_dirs)  # refuses what clang should not open
-    flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=c17", f"-O{options.optimize}"]
+    flags = [f"-std={options.standard}" if path.suffix != ".c" else "-std=gnu17", f"-O{options.optimize}"]
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
     language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
     place = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are

@@ -109,6 +109,12 @@ class Queue:
             self.pieces[self.first_open].put_rest_by()
             self.first_open += 1
 
+    def run_through(self) -> None:
+        """Emulates all, and nobody wants a trace of them."""
+        for pieces in self.pieces[self.first_open :]:
+            pieces.run_through()
+            self.first_open += 1
+
 
 class Pieces:
     """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
@@ -162,8 +168,8 @@ class Pieces:
             self._shelf.put(piece)
 
     def run_through(self) -> None:
-        """Emulates to the launch's end; nobody wants the trace."""
-        self._orders.put(Order(REST))
+        """Emulates to the launch's end, without a trace."""
+        self._orders.put(Order(REST, traced=False))
         self._orders.close()
         for _ in self._started():
             pass
@@ -317,11 +323,9 @@ class InFlight:
             self._queue.finish(len(self.flights))
 
     def run_through(self) -> None:
-        """Emulates everything that was asked so far, and forgets it: nothing is timed."""
+        """Emulates everything that was asked so far, without a trace: nothing of it is timed."""
         with emulating([(flight.launch, flight.counters) for flight in self.flights]):
-            for pieces in self._queue.pieces[self._queue.first_open :]:
-                pieces.run_through()
-        self.drop()
+            self._queue.run_through()
 
     def landed(self, end_cycle: Callable[[int], int]) -> None:
         """All flights are over; `end_cycle` gives a flight's."""

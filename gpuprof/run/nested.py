@@ -32,17 +32,17 @@ def launches_grids(module: LoadedModule) -> bool:
 
 
 class Descent:
-    """The descendants of one flight. `begin` says how a launch goes on, given it and the number of the one that
-    launched it.
+    """The descendants of one flight. `emulate` runs all flights so far to their end; `begin` says how a launch goes on,
+    given it and the number of the one that launched it.
     """
 
-    def __init__(self, in_flight: InFlight, begin: Begin, chip: Chip):
-        self.in_flight, self.begin, self.chip = in_flight, begin, chip
+    def __init__(self, in_flight: InFlight, emulate: Callable[[], None], begin: Begin, chip: Chip):
+        self.in_flight, self.emulate, self.begin, self.chip = in_flight, emulate, begin, chip
         self.n_grids = 0
 
     def run(self, number: int, depth: int = 0) -> None:
         """Emulates a flight and its descendants. They are the flights that follow it."""
-        self.in_flight.finish_emulation()
+        self.emulate()
         flights = self.in_flight.flights
         requests = flights[number].counters.launched.grids
         before: dict[tuple, list[int]] = defaultdict(list)  # by stream: the flights that its next launch waits for

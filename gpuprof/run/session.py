@@ -283,7 +283,8 @@ class Session:
         flights = self.in_flight.flights
         if launches_grids(launch.module):
             with self.settling.marking():
-                Descent(self.in_flight, self._begin, self.chip).run(len(flights) - 1)
+                emulate = self.in_flight.finish_emulation if self.settings.is_timed else self.in_flight.run_through
+                Descent(self.in_flight, emulate, self._begin, self.chip).run(len(flights) - 1)
         if not self.settings.is_timed:
             self.settling.run_through()
             return None
@@ -299,13 +300,13 @@ class Session:
         self.in_flight.add(self._begin_alone(launch))
         if launches_grids(launch.module):
             with self.settling.marking():
-                Descent(self.in_flight, self._begin_alone, self.chip).run(0)
+                Descent(self.in_flight, self.in_flight.run_through, self._begin_alone, self.chip).run(0)
         self.settling.run_through()
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         counters = LaunchCounters.zeros(len(launch.module.code))
         task = self.relating.untimed(launch, self.settling.machine.cycle)
-        emulation = partial(self._emulation, launch, counters, None, task)
+        emulation = partial(self._emulation, launch, counters, None, task, False)
         return Begun(launch, counters, emulation, self.sampling.filter, 0, None, task)
 
     def _begin(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
@@ -329,7 +330,7 @@ class Session:
                 | own
             )
         number = self.relating.launch(launch, parent)
-        emulation = partial(self._emulation, launch, counters, trace, number)
+        emulation = partial(self._emulation, launch, counters, trace, number, self.settings.is_timed)
         return Begun(launch, counters, emulation, filter, priority, trace, number)
 
     def _emulation(
@@ -338,6 +339,7 @@ class Session:
         counters: LaunchCounters,
         trace: LaunchTrace | None,
         task: int,
+        is_counted: bool,
         orders: Iterable[Order],
     ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
@@ -351,6 +353,7 @@ class Session:
             counters=counters,
             orders=orders,
             footprint=self.relating.footprint,
+            is_counted=is_counted,
         )
         try:
             yield from trace.watched(run) if trace else run()

@@ -109,6 +109,7 @@ class Settler:
         flights = list(self.in_flight.flights)
         with self.marking():
             self.in_flight.run_through()
+            self.in_flight.drop()
         for flight in flights:
             self.observer.output("".join(flight.counters.output))
             self._tell_errors(flight)

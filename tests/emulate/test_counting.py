@@ -7,6 +7,7 @@ import pytest
 
 from gpuprof.emulate.log.coalesce import Totals, inspect
 from gpuprof.emulate.log.counting import count
+from gpuprof.emulate.memory.rows import bounds
 
 WARPS = 64
 LANE = np.arange(32)
@@ -59,6 +60,9 @@ def test_counts_are_those_of_the_trace(nbytes, space, store):
             for field in (*counted, "lo", "hi", "contiguous"):
                 assert getattr(found, field) == getattr(wanted, field), (name, field)
             assert (found.low_bits ^ wanted.low_bits) & (nbytes - 1) == 0, name
+            lo, hi, low_bits, contiguous = bounds(address, taking_part & masks, nbytes)
+            assert (lo, hi, contiguous) == (wanted.lo, wanted.hi, wanted.contiguous), name
+            assert (low_bits ^ wanted.low_bits) & (nbytes - 1) == 0, name
 
 
 def test_counted_by_hand():

@@ -291,3 +291,16 @@ def test_what_is_not_traced_is_counted_all_the_same(tmp_path, monkeypatch, kerne
     assert memory == whole[1]
     assert counters == whole[2]
     assert sum(counters["l2_sectors_global"]) > 0
+
+
+@pytest.mark.parametrize("kernel, chip", [("mixed", "a100"), ("everywhere", "a100"), ("cluster", "h200")])
+def test_what_nobody_counts_does_the_same(tmp_path, monkeypatch, kernel, chip):
+    """Without a trace and without counts: memory is as ever, and the counters are zero."""
+
+    def orders(seen):
+        yield Order(REST, traced=False)
+
+    whole = emulated(tmp_path, monkeypatch, kernel, chip)
+    memory, counters, pieces = launched(tmp_path, monkeypatch, kernel, chip, orders, is_counted=False)
+    assert not pieces and memory == whole[1]
+    assert not any(map(any, counters.values())) and sum(whole[2]["inst_executed"]) > 0

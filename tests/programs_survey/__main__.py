@@ -3,7 +3,8 @@ and pass their own checks.
 
 FOLDER holds the programs of HeCBench (https://github.com/zjin-lcf/HeCBench, its folder `src`), which are no part of
 this repository. Those that need a foreign library are left out before the draw. What is found is kept in
-FOLDER/gpuprof-survey.json, so that a survey that was stopped goes on; delete it, or name programs, to look again.
+FOLDER/gpuprof-survey.json, so that a survey that was stopped goes on, and one with more --seconds runs those again that
+had too few; delete it, or name programs, to look again.
 """
 
 import argparse
@@ -20,9 +21,11 @@ from tests.programs_survey.draw import drawn, folders, foreign_library, library_
 from tests.programs_survey.judge import judge
 from tests.programs_survey.limits import run_limited
 from tests.programs_survey.makefile import Recipe, read_recipe
+from tests.programs_survey.twin import agrees, twin_of
 
 ARGUMENTS = Path(__file__).parent / "arguments.csv"
 KEPT = "gpuprof-survey.json"
+TIME_OVER = "time over"
 BUILD_S = 240
 CAUSE = re.compile(r"error|undefined|Error|lost|no such|not ", re.I)
 FILE = re.compile(r"\.[a-z]\w+$")  # how the name of a file ends
@@ -36,8 +39,8 @@ def main() -> None:
     names = given.names or _drawn(given.folder, given.draw, given.seed)
     for name in names:
         known = found.get(name, {})
-        if given.names or "build_s" not in known or (given.only == "all" and known["state"] == "builds"):
-            is_built = known.get("state") == "builds" and not given.names
+        if given.names or "build_s" not in known or (given.only == "all" and _may_end(known, given.seconds)):
+            is_built = "build_s" in known and not given.names
             found[name] = known | (_run if is_built else _looked_at)(given.folder / name, given)
             kept.write_text(json.dumps(found, indent=1), encoding="utf-8")
             print(f"{name}: {found[name]['state']}  {found[name]['cause']}", flush=True)
@@ -54,6 +57,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=300, metavar="N", help="that a run may take")
     parser.add_argument("--gib", type=int, default=16, metavar="N", help="of addresses that a run may have")
     return parser.parse_intermixed_args()
+
+
+def _may_end(known: dict[str, Any], seconds: int) -> bool:
+    """Whether a program that is known to build has not been run, or for less time."""
+    return known["state"] == "builds" or (known["state"] == TIME_OVER and known.get("limit_s", 0) < seconds)
 
 
 def _drawn(suite: Path, n_drawn: int, seed: int) -> list[str]:
@@ -96,11 +104,23 @@ def _run(folder: Path, given: argparse.Namespace) -> dict[str, Any]:
     command = [sys.executable, "-m", "gpuprof", "run", *_flags(recipe), *recipe.sources, "--", *arguments]
     ended = run_limited(command, folder, given.seconds, given.gib)
     entry = {"run_s": ended.seconds, "arguments": " ".join(arguments), "output": ended.output[-3000:]}
-    if ended.code is None:
-        return entry | {"state": "time over", "cause": f"more than {given.seconds} s"}
+    if ended.code is None or ended.seconds > given.seconds:
+        return entry | {"state": TIME_OVER, "cause": f"more than {given.seconds} s", "limit_s": given.seconds}
     verdict = judge(ended.output, ended.code)
+    if verdict.says != "passes" and _twin_agrees(folder, arguments, ended.output, given):
+        return entry | {"state": "prints what its serial twin prints", "cause": verdict.line.strip()[:200]}
     state = {"passes": "passes", "nothing": "checks nothing"}.get(verdict.says, "wrong")
     return entry | {"state": state, "cause": verdict.line.strip()[:200]}
+
+
+def _twin_agrees(folder: Path, arguments: tuple[str, ...], output: str, given: argparse.Namespace) -> bool:
+    twin = twin_of(folder)
+    if twin is None:
+        return False
+    recipe = read_recipe(*twin)
+    command = [sys.executable, "-m", "gpuprof", "run", *_flags(recipe), *recipe.sources, "--", *arguments]
+    ended = run_limited(command, recipe.folder, given.seconds, given.gib)
+    return ended.code is not None and agrees(output, ended.output)
 
 
 def _small(recipe: Recipe) -> tuple[str, ...]:

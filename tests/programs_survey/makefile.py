@@ -23,9 +23,10 @@ class Recipe(NamedTuple):
     arguments: tuple[str, ...]
 
 
-def read_recipe(folder: Path) -> Recipe:
+def read_recipe(folder: Path, makefile: str = "Makefile") -> Recipe:
     """The recipe of a folder with a Makefile. Its commands are not executed, but `$(shell ...)` is."""
-    told = subprocess.run(["make", "-n", "-B", "run"], cwd=folder, capture_output=True, text=True, timeout=60)
+    command = ["make", "-n", "-B", "-f", makefile, "run"]
+    told = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
     return parse_recipe(folder, told.stdout)
 
 

@@ -9,6 +9,7 @@ from tests.programs_survey.draw import drawn, folders, foreign_library, library_
 from tests.programs_survey.judge import Verdict, judge
 from tests.programs_survey.limits import run_limited
 from tests.programs_survey.makefile import Recipe, parse_recipe
+from tests.programs_survey.twin import agrees, results, twin_of
 
 TOLD = """\
 nvcc  -std=c++17 -Xcompiler -Wall -arch=sm_60 -I../include -DN=64 -O3 -c main.cu -o main.o
@@ -65,3 +66,36 @@ def test_limits(tmp_path):
     assert (ended.code, ended.output) == (None, "")
     ended = run_limited([sys.executable, "-c", "bytearray(8 << 30)"], tmp_path, 20, 4)
     assert ended.code == 1 and "MemoryError" in ended.output
+
+
+OURS = """\
+Device: gpuprof a100
+Average kernel execution time: 12.5 (us)
+sum of x = 1.00001e3, checksum: 0x1f
+error 3 of 4
+"""
+
+
+@pytest.mark.parametrize(
+    "other, same",
+    [
+        ("sum of x = 1000, checksum: 0x1f\nerror 3 of 4\n", True),
+        ("Average kernel execution time: 99 (us)\nerror 3 of 4\n", True),
+        ("sum of x = 1001, checksum: 0x1f\nerror 3 of 4\n", False),
+        ("error 3 of 4\nerror 3 of 4\n", False),
+        ("Average kernel execution time: 12.5 (us)\n", False),
+    ],
+    ids=["same", "less", "another sum", "one more", "no result"],
+)
+def test_results_of_a_twin(other, same):
+    assert results(OURS) == {"sum of x = #, checksum: 0x1f": [1000.01], "error # of #": [3, 4]}
+    assert agrees(OURS, other) is same
+
+
+def test_twins_are_found(tmp_path):
+    (tmp_path / "a-omp").mkdir()
+    assert twin_of(tmp_path / "a-cuda") is None
+    (tmp_path / "a-omp" / "Makefile").touch()
+    assert twin_of(tmp_path / "a-cuda") == (tmp_path / "a-omp", "Makefile")
+    (tmp_path / "a-omp" / "Makefile.aomp").touch()
+    assert twin_of(tmp_path / "a-cuda") == (tmp_path / "a-omp", "Makefile.aomp")

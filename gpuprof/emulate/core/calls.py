@@ -1,5 +1,7 @@
 """The call stack each lane keeps: where to return to, and how much of local memory the callers use."""
 
+from functools import cached_property
+
 import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
@@ -9,14 +11,20 @@ class CallStack:
     """`base` int64 (warps, 32): where the present frame starts in local memory, and `grown`: bytes it has taken since,
     behind itself.
 
-    One level of arrays per call depth.
+    One level of arrays per call depth. Most kernels ask for none of them, so they are made when they are.
     """
 
     def __init__(self, n_warps: int):
         self.n_warps = n_warps
-        self.base = np.zeros((n_warps, WARP), np.int64)
-        self.grown = np.zeros((n_warps, WARP), np.int64)
         self.levels: list[np.ndarray] = []  # (return block, frame bytes, what it had grown), int64 (3, warps, 32)
+
+    @cached_property
+    def base(self) -> np.ndarray:
+        return np.zeros((self.n_warps, WARP), np.int64)
+
+    @cached_property
+    def grown(self) -> np.ndarray:
+        return np.zeros((self.n_warps, WARP), np.int64)
 
     def enter(self, group: Lanes, return_block: int, frame_nbytes: int) -> None:
         """All active lanes of `group` make a call; group.depth goes up."""

@@ -30,11 +30,11 @@ class RegisterFile:
     """All registers of a chunk's lanes: `rows[file][index]` is a row of n elements (files R, D, P)."""
 
     def __init__(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]):
+        from gpuprof.emulate.core.register_rows import gather, scatter  # brings Numba
+
+        self.gather, self.scatter = gather, scatter
         self.n_lanes = n_lanes
-        self.counts = counts
-        self.rows = [
-            [np.zeros(n_lanes, DTYPES[KINDS_OF_FILE[file][0]]) for _ in range(counts[file])] for file in range(3)
-        ]
+        self.rows = [np.zeros((counts[file], n_lanes), DTYPES[KINDS_OF_FILE[file][0]]) for file in range(3)]
         self.constants = constants
         self.template = tuple([None] * POOL + list(constants[kind]) for kind in range(N_KINDS))
 
@@ -109,37 +109,45 @@ class Lanes:
             return
         if self.v is None:
             self.v = self.chunk.file.lists()
-        for code in needs:
-            if code not in self.held:
-                file, index = divmod(code, 256)
-                rows = self.chunk.file.rows[file][index].reshape(-1, WARP)
-                set_row(self.v, file, index, rows[self.warps].reshape(-1))
-                self.held.add(code)
-        for code in fresh:
-            if code not in self.held:
-                file, index = divmod(code, 256)
-                set_row(self.v, file, index, np.empty(self.n, DTYPES[KINDS_OF_FILE[file][0]]))
-                self.held.add(code)
+        registers = self.chunk.file
+        for file, indexes in self._missing(needs):
+            registers.gather(registers.rows[file], np.array(indexes), self.warps, self._new_rows(file, indexes))
+        for file, indexes in self._missing(fresh):
+            self._new_rows(file, indexes)
         self.dirty |= writes
+
+    def _missing(self, codes: tuple[int, ...]) -> list[tuple[int, list[int]]]:
+        """(file, registers) of the codes that are not held. They are, from now on."""
+        found: dict[int, list[int]] = {}
+        for code in codes:
+            if code not in self.held:
+                found.setdefault(code >> 8, []).append(code & 255)
+        self.held.update(codes)
+        return list(found.items())
+
+    def _new_rows(self, file: int, indexes: list[int]) -> np.ndarray:
+        """Rows for these registers, (registers, n), that hold anything."""
+        rows = np.empty((len(indexes), self.n), DTYPES[KINDS_OF_FILE[file][0]])
+        for kind in KINDS_OF_FILE[file]:
+            known = self.v[kind]
+            for index, row in zip(indexes, rows.view(DTYPES[kind]), strict=True):
+                known[index] = row
+        return rows
 
     def flush(self) -> None:
         """Writes changed registers of the active lanes back to the chunk's rows and forgets all copies."""
         if self.direct:
             return
-        whole = len(self.warps) == self.chunk.n_warps
-        for code in self.dirty:
-            file, index = divmod(code, 256)
-            row, home = self.v[KINDS_OF_FILE[file][0]][index], self.chunk.file.rows[file][index]
-            if whole:
-                np.copyto(home, row, where=True if self.active is None else self.active)
-            elif self.active is None:
-                home.reshape(-1, WARP)[self.warps] = row.reshape(-1, WARP)
-            else:
-                merged = home.reshape(-1, WARP)[self.warps]
-                np.copyto(merged, row.reshape(-1, WARP), where=self.active.reshape(-1, WARP))
-                home.reshape(-1, WARP)[self.warps] = merged
+        self._write_back(self.masks)
         self.dirty.clear()
         self.held.clear()
+
+    def _write_back(self, masks: np.ndarray) -> None:
+        """Writes changed registers of the lanes of `masks` to the chunk's rows."""
+        registers = self.chunk.file
+        for code in self.dirty:
+            file, index = code >> 8, code & 255
+            registers.scatter(registers.rows[file], index, self.warps, masks, self.v[KINDS_OF_FILE[file][0]][index])
 
     def lane_ids(self) -> np.ndarray:
         """Lane number in the chunk of each element, int64 (n,)."""
@@ -158,13 +166,8 @@ class Lanes:
         """The lanes of `masks` (a proper part of the active ones) leave into a set of their own; the others stay in
         this one.
         """
-        leaving = unpack_masks(masks)
         if not self.direct:
-            at = np.flatnonzero(leaving)
-            to = self.warps[at // WARP] * WARP + at % WARP
-            for code in self.dirty:
-                file, index = divmod(code, 256)
-                self.chunk.file.rows[file][index][to] = self.v[KINDS_OF_FILE[file][0]][index][at]
+            self._write_back(masks)
         other = self.part(masks)
         self._stay(self.masks & ~masks)
         return other
@@ -178,11 +181,11 @@ class Lanes:
         if remaining > len(masks) * 3 // 4:
             self._set_masks(masks)
             return
+        # What the next block does not need would be copied in vain.
+        self._write_back(masks)
+        self.dirty.clear()
+        self.held.clear()
         keep = np.flatnonzero(masks)
-        for code in self.held:
-            file, index = divmod(code, 256)
-            row = self.v[KINDS_OF_FILE[file][0]][index]
-            set_row(self.v, file, index, row.reshape(-1, WARP)[keep].reshape(-1))
         self.warps = self.warps[keep]
         self.n = WARP * len(keep)
         self._set_masks(masks[keep])

@@ -2,12 +2,12 @@
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
-`nbytes_from(address)` (to the end of what is there), `describe(address)` and `footprint` (who hears of accesses; None
-for nobody).
+`nbytes_from(address)` (to the end of what is there), `describe(address)`, `footprint` (who hears of accesses; None for
+nobody) and `layout` (where plain accesses go).
 All addresses are int64 rows of x.n elements.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,22 @@ SYSTEM_NBYTES = (
     # shared_reserved_nbytes)
     1024
 )
+
+
+class Layout(NamedTuple):
+    """Where plain accesses go: to bytes `address - origin + warp // group * stride + lane * lane_stride`, of addresses
+    in one of the ranges [start, end).
+
+    place: int64 (4,): origin, group, stride, lane_stride; starts, ends: int64, ascending. Warps are numbered in the
+    chunk.
+    """
+
+    place: tuple[int, int, int, int]
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+ZERO = np.zeros(1, np.int64)
 
 
 def typed_views(data: np.ndarray) -> dict[int, np.ndarray]:
@@ -45,6 +61,7 @@ class GlobalSpace:
         """Takes the arena and the allocations as they are now."""
         self.views = typed_views(self.memory.arena)
         self.starts, self.ends = self.memory.starts, self.memory.ends
+        self.layout = Layout((GLOBAL_BASE, 1, 0, 0), self.starts, self.ends)
         if self.footprint is not None:  # not the whole arena: a program's may be 80 GiB
             self.footprint.cover(int(self.ends[-1]) - GLOBAL_BASE if len(self.ends) else 0)
 
@@ -100,6 +117,7 @@ class BlockSpace:
         self.stride = padded(self.system.stop or nbytes)
         self.views = typed_views(np.zeros(max(self.stride * n_blocks, 16), np.uint8))
         self.warps_per_block = warps_per_block
+        self.layout = Layout((0, warps_per_block, self.stride, 0), ZERO, np.array([nbytes], np.int64))
 
     def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         own = lanes.warps // self.warps_per_block
@@ -160,6 +178,10 @@ class LaneSpace:
         self.views = typed_views(np.zeros(max(self.stride * n_lanes, 16), np.uint8))
         self.first_warp = first_warp
 
+    @property
+    def layout(self) -> Layout:
+        return Layout((0, 1, WARP * self.stride, self.stride), ZERO, np.array([self.nbytes], np.int64))
+
     def grow(self, nbytes: int) -> None:
         old, stride = self.views[1][: self.stride * self.n_lanes].reshape(self.n_lanes, -1), self.stride
         self.nbytes, self.stride = nbytes, padded(nbytes)
@@ -200,9 +222,10 @@ class ReadOnlySpace:
 
     def __init__(self, data: bytes, name: str, has_sectors: bool):
         self.nbytes = len(data)
-        self.views = typed_views(np.frombuffer(data.ljust(padded(len(data)) or 16, b"\0"), np.uint8))
+        self.views = typed_views(np.frombuffer(data.ljust(padded(len(data)) or 16, b"\0"), np.uint8).copy())
         self.name = name
         self.has_sectors = has_sectors
+        self.layout = Layout((0, 1, 0, 0), ZERO, np.array([self.nbytes], np.int64))
 
     def flat(self, lanes: Lanes, address: np.ndarray) -> np.ndarray:
         return address

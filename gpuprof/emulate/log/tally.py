@@ -7,8 +7,10 @@ from gpuprof.emulate.log.patterns import Patterns
 
 
 class Tally:
-    def __init__(self, counters: LaunchCounters):
-        self.counters = counters
+    """`is_wanted`: whether anybody reads the numbers of `counters`. Where nobody does, nothing is counted."""
+
+    def __init__(self, counters: LaunchCounters, is_wanted: bool):
+        self.counters, self.is_wanted = counters, is_wanted
         self.warps: dict[int, int] = {}
         self.threads: dict[int, int] = {}
         self.guarded: dict[int, int] = {}  # instruction -> lanes whose guard held

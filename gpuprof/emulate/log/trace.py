@@ -92,9 +92,9 @@ class TraceLog:
     No piece is asked of a log that is not wanted (`is_wanted`): events may be left out of it.
     """
 
-    def __init__(self, n_warps: int, capacity: int = 1 << 14):
+    def __init__(self, n_warps: int, capacity: int = 1 << 14, is_wanted: bool = True):
         self.n_warps = n_warps
-        self.is_wanted = True
+        self.is_wanted = is_wanted
         self.step_warp = Column(np.uint32, capacity)
         self.step_block = Column(np.uint32, capacity)
         self.step_mask = Column(np.uint32, capacity)
@@ -158,7 +158,7 @@ class TraceLog:
         views = records.view(ACCESS_DTYPE)
         owner = np.repeat(np.arange(len(records)), join_sectors(views["n_sectors"], views["more_sectors"]))
         sectors = self.sectors.values.copy()
-        other = TraceLog(self.n_warps, max(len(records), 1))
+        other = TraceLog(self.n_warps, max(len(records), 1), self.is_wanted)
         words = np.where(stays, np.uint64(0), records)
         other.accesses(warps[goes], words[goes], sectors[(goes & ~stays)[owner]])
         self.access_warp.keep(-len(warps))

@@ -80,12 +80,13 @@ def touch(
     """Checks, traces and counts the access of the active lanes to one space; `unchecked` lanes have been, and then the
     caller tells the footprint of what is read. Raises KernelFault.
 
-    When nobody wants the trace, the access is only counted, unless the caller `needs_records` of it, to add to them.
+    When nobody wants the trace, the access is only counted, and when nobody wants the counts, it is only checked,
+    unless the caller `needs_records` of it, to add to them.
     """
     chunk = lanes.chunk
     masks = lanes.masks if active is lanes.active else pack_masks(active)
-    traced = space.traced(lanes, address)
-    look = inspected if needs_records or chunk.log.is_wanted else counted
+    look = inspected if needs_records or chunk.log.is_wanted else counted if chunk.tally.is_wanted else bounded
+    traced = address if look is bounded else space.traced(lanes, address)
     totals = look(lanes, site, space, traced, masks)
     chunk.count_access(site, space, totals)
     chunk.count_pattern(site, space, traced, masks)
@@ -134,6 +135,14 @@ def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarr
 
     pieces, stride = space.pieces(site.nbytes)
     return Totals(*count(traced, masks, site.nbytes, pieces, stride, space.has_sectors, site.verb == "read"))
+
+
+def bounded(lanes: Lanes, site: Site, space, address: np.ndarray, masks: np.ndarray) -> "Totals":
+    """The bounds alone."""
+    from gpuprof.emulate.log.coalesce import Totals
+    from gpuprof.emulate.memory.rows import bounds
+
+    return Totals(0, 0, *bounds(address, masks, site.nbytes), 0, 0, 0, 0)
 
 
 def check(lanes: Lanes, site: Site, space, address: np.ndarray, active: np.ndarray | None, totals, same: bool) -> None:

@@ -8,6 +8,7 @@ from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import S32, U32, U64, Ref, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.memory.access import Site, Touched, make_site, touch
+from gpuprof.emulate.memory.direct import address_of, moved, space_of
 from gpuprof.emulate.memory.generic import SPLIT_SPACES, touch_generic
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.modifiers import unpack_name
@@ -56,22 +57,33 @@ def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, count: int, row
 
 
 def build_load(inst: Instruction, env: Env) -> Op:
+    from gpuprof.emulate.memory.rows import load
+
     site = make_site(inst, env, "read")
     element = ELEMENTS[inst.op.types[0]]
     rows = [Ref(element.kind, inst.dst + k if inst.dst != RZ else RZ) for k in range(element.count)]
     single = element.count == 1
+    address = address_of(inst, env)
     if unpack_name(inst.mods, "sem"):
         env.spins.add(env.at)
 
+    def seen(space) -> np.ndarray:
+        view = space.views[element.nbytes]
+        return view.view(f"i{element.nbytes}") if element.signed else view
+
     def op(lanes: Lanes) -> None:
+        if (
+            inst.dst != RZ
+            and (space := space_of(lanes, site))
+            and moved(load, lanes, site, space, address, seen(space), element.shift, rows)
+        ):
+            return
         parts = resolve(lanes, site)
         if inst.dst == RZ:
             return
         masked = site.guard is not None or len(parts) > 1
         for space, touched in parts:
-            view = space.views[element.nbytes]
-            view = view.view(f"i{element.nbytes}") if element.signed else view
-            index = touched.flat >> element.shift
+            view, index = seen(space), touched.flat >> element.shift
             for k, ref in enumerate(rows):
                 part = touched if single else touched._replace(contiguous=False)
                 fetch(view, index + k if k else index, part, lanes.n, lanes.v[ref.kind][ref.index], masked)
@@ -80,14 +92,21 @@ def build_load(inst: Instruction, env: Env) -> Op:
 
 
 def build_store(inst: Instruction, env: Env) -> Op:
+    from gpuprof.emulate.memory.rows import store
+
     site = make_site(inst, env, "write")
     element = ELEMENTS[inst.op.types[0]]
     if inst.b == RZ or inst.imm_slot == "b":
         rows = [source(inst, "b", element.kind, env.pool)] * element.count
     else:
         rows = [Ref(element.kind, inst.b + k) for k in range(element.count)]
+    address = address_of(inst, env)
 
     def op(lanes: Lanes) -> None:
+        if (space := space_of(lanes, site)) and moved(
+            store, lanes, site, space, address, space.views[element.nbytes], element.shift, rows
+        ):
+            return
         for space, touched in resolve(lanes, site):
             view = space.views[element.nbytes]
             index = touched.flat >> element.shift

@@ -29,10 +29,13 @@ UPPER = np.uint64(32)
 
 def canonical(row, *operands):
     """Every single-precision NaN becomes the GPU's, and a double-precision one what `fused` says of the operands."""
-    if row.dtype == np.float32:
-        return np.where(np.isnan(row), NAN32, row)
     from gpuprof.emulate.scalar import fused
 
+    if row.dtype == np.float32:
+        values = np.ascontiguousarray(row).reshape(-1)
+        found = np.empty_like(values)
+        fused.canonical32(values, found)
+        return found.reshape(row.shape)
     operands = operands or (row,)
     return fused.settled64(row, operands[0], operands[-1])
 
@@ -53,10 +56,25 @@ ARITHMETIC = {"fadd": ("add32", "add64"), "fmul": ("multiply32", "multiply64"), 
 
 
 def arithmetic(names: tuple[str, str], double: bool):
-    """The row function of `fused`, one of those for 32 and for 64 bits, in round to nearest."""
+    """The ufunc of `fused`, one of those for 32 and for 64 bits, in round to nearest."""
     from gpuprof.emulate.scalar import fused
 
     return getattr(fused, names[double])
+
+
+def build_to_nearest(name: str, dst, refs, negated: list[bool]) -> Op:
+    """The function of `fused` on rows, whose last argument takes the result."""
+    from gpuprof.emulate.scalar import fused
+
+    function = getattr(fused, f"{name}_rows")
+    kd, d = dst
+    signed = list(zip(refs, negated, strict=True))
+
+    def op(lanes: Lanes) -> None:
+        rows = [np.negative(lanes.wide(ref)) if minus else lanes.wide(ref) for ref, minus in signed]
+        function(*rows, lanes.v[kd][d])
+
+    return op
 
 
 def build_arithmetic(inst: Instruction, env: Env) -> Op:
@@ -66,12 +84,12 @@ def build_arithmetic(inst: Instruction, env: Env) -> Op:
     slots = [slot for slot in "abc" if getattr(inst.op, slot)]
     refs = [source(inst, slot, kind, env.pool) for slot in slots]
     negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in slots]
-    function = arithmetic(ARITHMETIC[inst.op.semantics], kind == F64)
+    names = ARITHMETIC[inst.op.semantics]
     mode = unpack_name(inst.mods, "rnd")
     ftz, sat = unpack(inst.mods, "ftz"), unpack(inst.mods, "sat")
-    if mode == "rn" and not ftz and not sat and not any(negated):
-        return plain_arithmetic(function, (kd, d), refs)
-    directed = rounded(mode, function)
+    if mode == "rn" and not ftz and not sat:
+        return build_to_nearest(names[kind == F64], (kd, d), refs, negated)
+    directed = rounded(mode, arithmetic(names, kind == F64))
 
     def op(lanes: Lanes) -> None:
         rows = [lanes.wide(ref) for ref in refs]
@@ -104,23 +122,6 @@ def build_pairs(inst: Instruction, env: Env) -> Op:
         return half(rows, np.uint64(0)) | half(rows, UPPER) << UPPER
 
     return elementwise(compute, U64, U64)(inst, env)
-
-
-def plain_arithmetic(function, dst, refs) -> Op:
-    kd, d = dst
-    if len(refs) == 2:
-        first, second = refs
-
-        def op(lanes: Lanes) -> None:
-            function(lanes.wide(first), lanes.wide(second), lanes.v[kd][d])
-
-        return op
-    first, second, third = refs
-
-    def op(lanes: Lanes) -> None:
-        function(lanes.wide(first), lanes.wide(second), lanes.wide(third), lanes.v[kd][d])
-
-    return op
 
 
 def build_unary(function, finish=canonical):

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.extending import intrinsic
 
 from gpuprof.compiled.intrinsics import llvm_function
-from gpuprof.compiled.kept import kept_ufunc
+from gpuprof.compiled.kept import kept, kept_ufunc
 from gpuprof.compiled.parts import part
 
 
@@ -32,24 +32,6 @@ def _fma(typingctx, a, b, c):
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
 
 
-@kept_ufunc("float32(float32, float32)")
-def add32(a, b):
-    r = a + b
-    return r if r == r else NAN32
-
-
-@kept_ufunc("float32(float32, float32)")
-def multiply32(a, b):
-    r = a * b
-    return r if r == r else NAN32
-
-
-@kept_ufunc("float32(float32, float32, float32)")
-def fma32(a, b, c):
-    r = _fma(a, b, c)
-    return r if r == r else NAN32
-
-
 QUIET64 = np.uint64(1 << 51)
 DEFAULT64 = np.uint64(0xFFF8 << 48)
 
@@ -61,22 +43,88 @@ def nan64(a, b, c):
     return np.uint64(np.float64(given).view(np.uint64) | QUIET64 if given != given else DEFAULT64).view(np.float64)
 
 
-@kept_ufunc("float64(float64, float64)")
-def add64(a, b):
+def _add32(a, b):
+    r = a + b
+    return r if r == r else NAN32
+
+
+def _multiply32(a, b):
+    r = a * b
+    return r if r == r else NAN32
+
+
+def _fma32(a, b, c):
+    r = _fma(a, b, c)
+    return r if r == r else NAN32
+
+
+def _add64(a, b):
     r = a + b
     return r if r == r else nan64(a, b, b)
 
 
-@kept_ufunc("float64(float64, float64)")
-def multiply64(a, b):
+def _multiply64(a, b):
     r = a * b
     return r if r == r else nan64(a, b, b)
 
 
-@kept_ufunc("float64(float64, float64, float64)")
-def fma64(a, b, c):
+def _fma64(a, b, c):
     r = _fma(a, b, c)
     return r if r == r else nan64(a, b, c)
+
+
+OF_TWO32, OF_THREE32 = kept_ufunc("float32(float32, float32)"), kept_ufunc("float32(float32, float32, float32)")
+OF_TWO64, OF_THREE64 = kept_ufunc("float64(float64, float64)"), kept_ufunc("float64(float64, float64, float64)")
+add32, multiply32, fma32 = OF_TWO32(_add32), OF_TWO32(_multiply32), OF_THREE32(_fma32)
+add64, multiply64, fma64 = OF_TWO64(_add64), OF_TWO64(_multiply64), OF_THREE64(_fma64)
+
+# The same on whole rows. They are called for most of what kernels execute: unlike a ufunc's, their loop is kept on
+# disk, and a call costs a third.
+_add32_part, _multiply32_part, _fma32_part = part(_add32), part(_multiply32), part(_fma32)
+_add64_part, _multiply64_part, _fma64_part = part(_add64), part(_multiply64), part(_fma64)
+
+
+@kept
+def add32_rows(a, b, out):
+    for k in range(len(out)):
+        out[k] = _add32_part(a[k], b[k])
+
+
+@kept
+def multiply32_rows(a, b, out):
+    for k in range(len(out)):
+        out[k] = _multiply32_part(a[k], b[k])
+
+
+@kept
+def fma32_rows(a, b, c, out):
+    for k in range(len(out)):
+        out[k] = _fma32_part(a[k], b[k], c[k])
+
+
+@kept
+def add64_rows(a, b, out):
+    for k in range(len(out)):
+        out[k] = _add64_part(a[k], b[k])
+
+
+@kept
+def multiply64_rows(a, b, out):
+    for k in range(len(out)):
+        out[k] = _multiply64_part(a[k], b[k])
+
+
+@kept
+def fma64_rows(a, b, c, out):
+    for k in range(len(out)):
+        out[k] = _fma64_part(a[k], b[k], c[k])
+
+
+@kept
+def canonical32(row, out):
+    """Every NaN becomes the GPU's."""
+    for k in range(len(out)):
+        out[k] = row[k] if row[k] == row[k] else NAN32
 
 
 @kept_ufunc("float64(float64, float64, float64)")

@@ -5,13 +5,14 @@ import numpy as np
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
 from gpuprof.emulate.core.operation import Env, Op, elementwise, read_predicate
+from gpuprof.emulate.scalar import half_formats
 from gpuprof.emulate.scalar.floating import COMPARE, extremum, maximum, minimum
 from gpuprof.emulate.scalar.half_formats import FORMATS, add, fused, multiply, narrow, widen
 from gpuprof.emulate.scalar.integer import BOOL, finish_setp
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
-SIGN = np.uint32(0x8000)
+SIGN = np.uint32(half_formats.SIGN)
 LOW = np.uint32(0xFFFF)
 UPPER = np.uint32(16)
 
@@ -62,8 +63,43 @@ ARITHMETIC = {
 }
 
 
+# by semantics: the number of an operation that `small_rows.arithmetic` does to nearest even
+OF_ROWS = {"fadd": "ADD", "fmul": "MULTIPLY", "ffma": "FUSED"}
+
+
 def build_arithmetic(inst: Instruction, env: Env) -> Op:
     """fadd, fmul, ffma, and the approximate functions."""
+    fields = {
+        name: unpack_name(inst.mods, name) if name == "rnd" else unpack(inst.mods, name) for name in inst.op.fields
+    }
+    is_plain = fields.get("rnd", "rn") == "rn" and not any(fields.get(name) for name in ("ftz", "sat", "nan"))
+    return (build_rows if is_plain and inst.op.semantics in OF_ROWS else build_modified)(inst, env)
+
+
+def build_rows(inst: Instruction, env: Env) -> Op:
+    """fadd, fmul, ffma to nearest even, with negated sources at most."""
+    from gpuprof.emulate.scalar import small_rows
+
+    t, is_packed = scalar_type(inst.op.types[0]), inst.op.types[0].endswith("x2")
+    form, sign = FORMATS[t], SIGN | SIGN << UPPER if is_packed else SIGN
+    fixed = (
+        getattr(small_rows, OF_ROWS[inst.op.semantics]), t == "f16", is_packed,
+        form.fraction, form.least_exponent, form.infinity, form.nan,
+    )  # fmt: skip
+    kd, d = destination(inst, U32)
+    slots = [slot for slot in "abc" if getattr(inst.op, slot)]
+    refs = [source(inst, slot, U32, env.pool) for slot in slots]
+    signs = np.array([sign * bool(unpack(inst.mods, f"neg_{slot}")) for slot in slots] + [0], np.uint32)[:3]
+
+    def op(lanes: Lanes) -> None:
+        rows = [lanes.wide(ref) for ref in refs]
+        small_rows.arithmetic(*fixed, *rows, *rows[: 3 - len(rows)], signs, lanes.v[kd][d])
+
+    return op
+
+
+def build_modified(inst: Instruction, env: Env) -> Op:
+    """In any rounding mode, with flush to zero, saturation and relu; and the approximate functions."""
     t = scalar_type(inst.op.types[0])
     function = ARITHMETIC[inst.op.semantics]()
     mode = unpack_name(inst.mods, "rnd") if "rnd" in inst.op.fields else "rn"

@@ -11,9 +11,12 @@ class Format(NamedTuple):
     nan: int  # canonical
     infinity: int
     one: int
+    fraction: int  # bits
+    least_exponent: int  # of normal numbers
 
 
-FORMATS = {"f16": Format(0x7FFF, 0x7C00, 0x3C00), "bf16": Format(0x7FFF, 0x7F80, 0x3F80)}
+FORMATS = {"f16": Format(0x7FFF, 0x7C00, 0x3C00, 10, -14), "bf16": Format(0x7FFF, 0x7F80, 0x3F80, 7, -126)}
+SIGN = 0x8000
 
 
 def widen(bits: np.ndarray, type_name: str) -> np.ndarray:
@@ -38,30 +41,20 @@ def round_to_odd(value: np.ndarray, error: np.ndarray) -> np.ndarray:
     return np.where((error != 0) & ~odd & np.isfinite(value), toward, value)
 
 
-def single_to_odd(value: np.ndarray) -> np.ndarray:
-    """float64 to float32, rounded to odd."""
-    near = value.astype(np.float32)
-    back = near.astype(np.float64)
-    # An overflow comes back as the largest number: odd, and on the right side of every halfway point of a narrower
-    # format.
-    largest = np.finfo(np.float32).max
-    near = np.where(np.isinf(near) & np.isfinite(value), np.copysign(largest, near), near)
-    even = ~(near.view(np.uint32) & np.uint32(1)).astype(np.bool_)
-    toward = np.nextafter(near, np.where(value > back, np.float32(np.inf), np.float32(-np.inf)))
-    return np.where((back != value) & even & np.isfinite(value), toward, near)
+def nearest(value: np.ndarray, fraction: int, least_exponent: int, most: int, nan: int, sign: int) -> np.ndarray:
+    """Codes of float64 values, uint32, to nearest even; `small_rows.codes` has the numbers of a format."""
+    from gpuprof.emulate.scalar.small_rows import codes
 
-
-def _nearest(value: np.ndarray, type_name: str) -> np.ndarray:
-    """float64 to 16-bit patterns, to nearest even."""
-    if type_name == "f16":
-        return value.astype(np.float16).view(np.uint16).astype(np.uint32)
-    bits = single_to_odd(value).view(np.uint32)
-    return (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+    values = np.ascontiguousarray(value).reshape(-1)
+    found = np.empty(len(values), np.uint32)
+    codes(values, fraction, least_exponent, most, nan, sign, found)
+    return found.reshape(value.shape)
 
 
 def narrow(value: np.ndarray, type_name: str, mode: str = "rn") -> np.ndarray:
     """float64 to 16-bit patterns, uint32, in rounding mode rn, rz, rm or rp; NaNs become the canonical one."""
-    bits = _nearest(value, type_name)
+    form = FORMATS[type_name]
+    bits = nearest(value, form.fraction, form.least_exponent, form.infinity, form.nan, SIGN)
     if mode != "rn":
         back = widen(bits, type_name).astype(np.float64)
         negative = np.signbit(value)
@@ -71,7 +64,7 @@ def narrow(value: np.ndarray, type_name: str, mode: str = "rn") -> np.ndarray:
         down = {"rz": away, "rm": away & ~negative, "rp": away & negative}[mode]
         up = {"rz": np.zeros_like(away), "rm": toward & negative, "rp": toward & ~negative}[mode]
         bits = bits - down.astype(np.uint32) + up.astype(np.uint32)
-    return np.where(np.isnan(value), np.uint32(FORMATS[type_name].nan), bits)
+    return np.where(np.isnan(value), np.uint32(form.nan), bits)
 
 
 def exact_sum(a: np.ndarray, b: np.ndarray, mode: str) -> np.ndarray:

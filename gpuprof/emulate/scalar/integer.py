@@ -7,7 +7,7 @@ Division by zero gives all ones for quotient and remainder, as the instruction s
 import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.core.operands import KIND_OF_TYPE, PRED, S64, U64, destination, source
+from gpuprof.emulate.core.operands import KIND_OF_TYPE, PRED, S64, destination, source
 from gpuprof.emulate.core.operation import (
     Env,
     Op,
@@ -55,24 +55,17 @@ def build_mad(inst: Instruction, env: Env) -> Op:
 
 def build_wide(inst: Instruction, env: Env) -> Op:
     """mul.wide, mad.wide: 32 x 32 bits to 64, then a 64-bit addend."""
+    from gpuprof.emulate.scalar.rows import multiply, multiply_add
+
     narrow = KIND_OF_TYPE[inst.op.types[0]]
-    kind = S64 if inst.op.types[0] == "s32" else U64
-    dtype = np.int64 if kind == S64 else np.uint64
-    kd, d = destination(inst, kind)
-    ka, a = source(inst, "a", narrow, env.pool)
-    kb, b = source(inst, "b", narrow, env.pool)
-    addend = source(inst, "c", kind, env.pool) if inst.op.c else None
-    in_place = addend is not None and addend == (kd, d)
+    kd, d = destination(inst, S64)
+    refs = [source(inst, slot, narrow, env.pool) for slot in "ab"]
+    if inst.op.c:
+        refs.append(source(inst, "c", S64, env.pool))
+    compute = multiply_add if inst.op.c else multiply
 
     def op(lanes: Lanes) -> None:
-        v = lanes.v
-        row = v[kd][d]
-        if in_place:
-            np.add(np.multiply(v[ka][a], v[kb][b], dtype=dtype), row, row)
-            return
-        np.multiply(v[ka][a], v[kb][b], row, dtype=dtype)
-        if addend is not None:
-            np.add(row, v[addend.kind][addend.index], row)
+        compute(*[lanes.wide(ref) for ref in refs], lanes.v[kd][d])
 
     return op
 

@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
-from gpuprof.emulate.core.operation import Env, Op, read_predicate, slot_kind, sources
+from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate, slot_kind, sources
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.special import SPECIAL
 
@@ -65,13 +65,14 @@ def build_half_of(word: int):
 
 
 def build_select(inst: Instruction, env: Env) -> Op:
+    from gpuprof.emulate.scalar.rows import select
+
     kd, d = destination(inst, slot_kind(inst, "dst"))
-    (ka, a), (kb, b) = sources(inst, env, "ab")
-    chooses_a = read_predicate(inst.e, env)
+    first, second = sources(inst, env, "ab")
+    chooses_first = read_predicate(inst.e, env)
 
     def op(lanes: Lanes) -> None:
-        v = lanes.v
-        v[kd][d][:] = np.where(chooses_a(lanes), v[ka][a], v[kb][b])
+        select(full_row(lanes, chooses_first(lanes)), lanes.wide(first), lanes.wide(second), lanes.v[kd][d])
 
     return op
 

@@ -118,13 +118,17 @@ def with_slow_path(inst: Instruction, env: Env, run: Op) -> Op:
     at = env.at
 
     def op(lanes: Lanes) -> None:
+        chunk = lanes.chunk
+        if not chunk.log.is_wanted and not chunk.tally.is_wanted:
+            run(lanes)
+            return
         operands = [full_row(lanes, lanes.v[kind][index]) for kind, index in refs]
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         held = active if guard is None else active & guard(lanes)
         slots = slots_beside(inst.op.number, operands, held)[lanes.masks != 0]
-        lanes.chunk.count_slow_path(at, slots)
-        if lanes.chunk.log.is_wanted:
-            lanes.chunk.log.accesses(lanes.step_warps, access_word(conflicts=slots))
+        chunk.count_slow_path(at, slots)
+        if chunk.log.is_wanted:
+            chunk.log.accesses(lanes.step_warps, access_word(conflicts=slots))
         run(lanes)
 
     return op

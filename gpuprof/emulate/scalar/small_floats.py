@@ -6,6 +6,7 @@ canonical one, without a sign, or the largest number where a format has no NaN. 
 that a NaN keeps.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from gpuprof.emulate.core.operands import F32, S32, U32, U64, destination, sourc
 from gpuprof.emulate.core.operation import Env, Op, elementwise
 from gpuprof.emulate.scalar.bits import reverse
 from gpuprof.emulate.scalar.half import relu_bits
-from gpuprof.emulate.scalar.half_formats import widen
+from gpuprof.emulate.scalar.half_formats import FORMATS, nearest, widen
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
 
@@ -45,12 +46,20 @@ SMALL = {
     "e2m3": Small(6, 3, 0, 0x1F, 0x1F),
     "e3m2": Small(6, 2, -2, 0x1F, 0x1F),
     "e2m1": Small(4, 1, 0, 0x7, 0x7),
-    "f16": Small(16, 10, -14, 0x7BFF, 0x7FFF, 0x7C00),
-    "bf16": Small(16, 7, -126, 0x7F7F, 0x7FFF, 0x7F80),
+    **{
+        name: Small(16, each.fraction, each.least_exponent, each.infinity - 1, each.nan, each.infinity)
+        for name, each in FORMATS.items()
+    },
 }
 
 
-def encode(value: np.ndarray, form: Small, integral) -> np.ndarray:
+def encode(value: np.ndarray, form: Small) -> np.ndarray:
+    """Codes of float64 values, to nearest even."""
+    most = form.infinity or form.largest
+    return nearest(value, form.fraction, form.least_exponent, most, form.nan, form.sign)
+
+
+def encode_by(value: np.ndarray, form: Small, integral) -> np.ndarray:
     """Codes of float64 values. `integral` rounds magnitudes in units of the last place to whole numbers."""
     magnitude = np.where(np.isfinite(value), np.abs(value), 0.0)
     exponent = np.where(
@@ -103,29 +112,35 @@ def build_narrow(inst: Instruction, env: Env) -> Op:
     kd, d = destination(inst, U32)
 
     def op(lanes) -> None:
-        upper, lower = (finish(encode(value, form, np.rint), form, relu, 1) for value in read(lanes.v))
+        upper, lower = (finish(encode(value, form), form, relu, 1) for value in read(lanes.v))
         lanes.v[kd][d][:] = upper << np.uint32(form.slot) | lower
 
     return op
 
 
+@cache
+def widened(to: str, t: str, relu: int) -> np.ndarray:
+    """The f16 or bf16 pattern of each code of a small float, uint32. Every small number is an f16, every power of two
+    from 2^-127 on a bf16.
+    """
+    if t == "ue8m0":
+        code = np.arange(1 << 8)
+        value = np.where(code == 0xFF, np.nan, np.ldexp(1.0, code - 127))
+    else:
+        value = decode(np.arange(1 << SMALL[t].nbits, dtype=np.uint32), SMALL[t])
+    bits = encode(value, SMALL[to])
+    return relu_bits(bits, to) if relu else bits
+
+
 def build_widen(inst: Instruction, env: Env) -> Op:
-    """Every small number is an f16, every power of two from 2^-127 on a bf16."""
     to, t = inst.op.types[0].removesuffix("x2"), inst.op.types[1]
     relu = "relu" in inst.op.fields and unpack(inst.mods, "relu")
-    nbits = 8 if t == "ue8m0" else SMALL[t].slot
-
-    def half(code):
-        if t == "ue8m0":
-            value = np.where(code == 0xFF, np.nan, np.ldexp(1.0, code.astype(np.int32) - 127))
-        else:
-            value = decode(code & np.uint32((1 << SMALL[t].nbits) - 1), SMALL[t])
-        bits = encode(value, SMALL[to], np.rint)
-        return relu_bits(bits, to) if relu else bits
+    slot = np.uint32(8 if t == "ue8m0" else SMALL[t].slot)
+    patterns = widened(to, t, relu)
+    mask = np.uint32(len(patterns) - 1)  # six-bit formats are padded
 
     def compute(row):
-        mask = np.uint32((1 << nbits) - 1)
-        return half(row >> np.uint32(nbits) & mask) << np.uint32(16) | half(row & mask)
+        return patterns[row >> slot & mask] << np.uint32(16) | patterns[row & mask]
 
     return elementwise(compute, U32, U32)(inst, env)
 
@@ -177,7 +192,7 @@ def build_stochastic(inst: Instruction, env: Env) -> Op:
         codes = []
         for value, shift in zip(read(lanes.v), (16, 0), strict=True):
             random = lanes.v[kc][c] >> np.uint32(shift) & np.uint32((1 << nbits) - 1)
-            codes.append(finish(encode(value, form, stochastic(random, nbits)), form, relu, satfinite))
+            codes.append(finish(encode_by(value, form, stochastic(random, nbits)), form, relu, satfinite))
         lanes.v[kd][d][:] = codes[0] << np.uint32(16) | codes[1]
 
     return op
@@ -202,7 +217,7 @@ def build_stochastic4(inst: Instruction, env: Env) -> Op:
             pair = lanes.v[kind][index]
             for position, random in ((0, reverse(straight) >> np.uint32(16)), (32, straight)):
                 value = (pair >> np.uint64(position)).astype(np.uint32).view(np.float32).astype(np.float64)
-                code = finish(encode(value, form, stochastic(random, 16)), form, relu, 1)
+                code = finish(encode_by(value, form, stochastic(random, 16)), form, relu, 1)
                 total = total << np.uint32(8) | code
         lanes.v[kd][d][:] = total
 

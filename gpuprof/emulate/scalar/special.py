@@ -19,11 +19,6 @@ ALWAYS_ZERO = (
 )  # fmt: skip
 
 
-def _thread(chunk):
-    """Number of each lane's thread in its block."""
-    return (np.arange(chunk.n_warps) % chunk.warps_per_block * WARP)[:, None] + LANE
-
-
 def _block(chunk):
     return chunk.launch.grid_blocks(_number(chunk))
 
@@ -41,12 +36,22 @@ def _grid_workspace(chunk):
     return chunk.launch.module.global_symbols.get(GRID_WORKSPACE, 0)
 
 
-def _along(axis: int, extent: str, number):
-    """Coordinate `axis` of a linear number in the launch's grid or block."""
+def _coordinate(axis: int, shape: tuple[int, int, int], number):
+    """Coordinate `axis` of a linear number in a grid or block."""
+    return number // int(np.prod(shape[:axis], dtype=np.int64)) % shape[axis]
+
+
+def _of_grid(axis: int):
+    return lambda chunk: _coordinate(axis, chunk.launch.grid, _block(chunk))
+
+
+def _of_block(axis: int):
+    """Worked out for one block: all are alike."""
 
     def compute(chunk):
-        shape = getattr(chunk.launch, extent)
-        return number(chunk) // int(np.prod(shape[:axis], dtype=np.int64)) % shape[axis]
+        threads = np.arange(chunk.warps_per_block * WARP)
+        one = _coordinate(axis, chunk.launch.block, threads).astype(np.uint32)
+        return np.tile(one.reshape(-1, WARP), (chunk.n_blocks, 1))
 
     return compute
 
@@ -55,7 +60,7 @@ def _of_cluster(axis: int, operation):
     """`operation`(block coordinate, cluster extent) along an axis."""
 
     def compute(chunk):
-        return operation(_along(axis, "grid", _block)(chunk), chunk.launch.cluster[axis])
+        return operation(_of_grid(axis)(chunk), chunk.launch.cluster[axis])
 
     return compute
 
@@ -73,8 +78,8 @@ def _local_base(chunk, lanes):
 
 
 FIXED = {
-    **{f"tid.{name}": _along(axis, "block", _thread) for axis, name in enumerate("xyz")},
-    **{f"ctaid.{name}": _along(axis, "grid", _block) for axis, name in enumerate("xyz")},
+    **{f"tid.{name}": _of_block(axis) for axis, name in enumerate("xyz")},
+    **{f"ctaid.{name}": _of_grid(axis) for axis, name in enumerate("xyz")},
     **{f"ntid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.block[axis]) for axis, name in enumerate("xyz")},
     **{f"nctaid.{name}": lambda chunk, axis=axis: np.int64(chunk.launch.grid[axis]) for axis, name in enumerate("xyz")},
     "laneid": lambda chunk: LANE,

@@ -102,6 +102,10 @@ def trace(
     read anyway.
     wavefronts: int64 (warps of `group`,). texel_nbytes: int64 (lanes that take part,), of one texel or element.
     """
+    chunk = group.chunk
+    chunk.touches(at, lambda: texels(operation, elements, address, texel_nbytes))
+    if not chunk.log.is_wanted and not chunk.tally.is_wanted:
+        return
     warp = elements // WARP
     touched = address >= 0
     keys = np.unique((warp[:, None] << WARP_SHIFT | address >> SECTOR_SHIFT)[touched])
@@ -122,11 +126,10 @@ def trace(
         lanes,
         most_on_one(warp[touched[:, 0]], address[touched[:, 0], 0], n_warps) if operation == "reduction" else 0,
     )
-    group.chunk.log.accesses(group.step_warps, records[group.masks != 0], keys & (1 << WARP_SHIFT) - 1)
-    group.chunk.touches(at, lambda: texels(operation, elements, address, texel_nbytes))
+    chunk.log.accesses(group.step_warps, records[group.masks != 0], keys & (1 << WARP_SHIFT) - 1)
     ideal = np.minimum(count, -(-lanes * nbytes // 32)) if nbytes else count
     n_lines = int(np.minimum(lines, 255)[group.masks != 0].sum())
-    group.chunk.tally.sectors(at, n_lines, int(count.sum()), int(ideal.sum()))
+    chunk.tally.sectors(at, n_lines, int(count.sum()), int(ideal.sum()))
 
 
 def texels(operation: str, elements: np.ndarray, address: np.ndarray, texel_nbytes: np.ndarray) -> Iterator[Touched]:

@@ -1,5 +1,6 @@
 """Barriers of blocks and of warps: who has arrived, who waits, and who may go on."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -49,8 +50,16 @@ class Barriers:
         self.expected = np.zeros(shape, np.int64)
         self.waiting: list[Waiting] = []
         self.warp_arrived = np.zeros(chunk.n_warps, np.uint32)
-        self.warp_members = np.zeros((chunk.n_warps, WARP), np.uint32)
-        self.warp_places = np.zeros((chunk.n_warps, WARP), np.int64)
+
+    # Of __syncwarp, which most kernels do without.
+
+    @cached_property
+    def warp_members(self) -> np.ndarray:
+        return np.zeros((self.chunk.n_warps, WARP), np.uint32)
+
+    @cached_property
+    def warp_places(self) -> np.ndarray:
+        return np.zeros((self.chunk.n_warps, WARP), np.int64)
 
     def lanes_per_block(self, lanes: Lanes, masks: np.ndarray) -> np.ndarray:
         return np.bincount(

@@ -1,1 +1,3 @@
+#include <omp.h>
+
 int twice(int x) { return 2 * x; }

@@ -1,0 +1,36 @@
+"""Registers of some warps out of a chunk's rows and back, compiled by Numba. Imported when first needed.
+
+warps: int64 (k,), numbers of the chunk's warps; masks: uint32 (k,), lanes of each.
+"""
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+
+FULL = np.uint32(0xFFFFFFFF)
+
+
+@kept
+def gather(home, indexes, warps, rows):
+    """rows (registers, 32 * k): what registers `indexes` of `home` (all registers, all lanes) hold in these warps."""
+    for i in range(len(indexes)):
+        register, row = home[indexes[i]], rows[i]
+        for w in range(len(warps)):
+            first = 32 * warps[w]
+            for k in range(32):
+                row[32 * w + k] = register[first + k]
+
+
+@kept
+def scatter(home, index, warps, masks, row):
+    """Puts row (32 * k,) into register `index` of `home`, in the lanes of `masks`."""
+    register = home[index]
+    for w in range(len(warps)):
+        first, mask = 32 * warps[w], masks[w]
+        if mask == FULL:
+            for k in range(32):
+                register[first + k] = row[32 * w + k]
+        elif mask:
+            for k in range(32):
+                if mask >> np.uint32(k) & np.uint32(1):
+                    register[first + k] = row[32 * w + k]
