@@ -296,6 +296,8 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
         words += [f"-O{options.optimize}"]
     if options.standard:
         words += ["--std", options.standard]
+    if options.cccl:
+        words += ["--cccl", options.cccl]
     for define in options.defines:
         words += ["-D", define]
     if script_args:

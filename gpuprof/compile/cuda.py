@@ -40,18 +40,19 @@ def compile_cuda(
     optimize: int = 3,
     standard: str | None = None,
     clang: str | None = None,
+    cccl_release: str = "",
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's.
+    ziglang wheel's. cccl_release: as in `cccl.find`.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
     source = read_source(path)
-    tools = toolchain.find(clang)
+    tools = toolchain.find(clang, cccl_release)
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
     # file.
     flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]

@@ -36,12 +36,13 @@ CXX_SYMBOLS = tuple(
 
 @dataclass(frozen=True)
 class HostOptions:
-    """The flags of a program's build. `standard`: such as "c++17"."""
+    """The flags of a program's build. `standard`: such as "c++17"; `cccl`: as in `cccl.find`."""
 
     include_dirs: tuple[str, ...]
     defines: tuple[str, ...]
     standard: str
     optimize: int
+    cccl: str
 
 
 class Executable(NamedTuple):
@@ -63,7 +64,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain()
+    tools = host_toolchain(options.cccl)
     folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)

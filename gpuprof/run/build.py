@@ -29,6 +29,7 @@ class BuildOptions:
     optimize: int = 3
     standard: str | None = None
     max_registers: int | None = None
+    cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -66,9 +67,11 @@ def read_source(
     }
     with stage(f"compiling {path.name}"):
         if Path(options.compiler).name.startswith("nvcc"):
+            if options.cccl:
+                raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang)
+        return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl)
 
 
 def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:

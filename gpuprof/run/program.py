@@ -108,7 +108,8 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     if is_binary(sources[0]):
         executable = open_binary(sources[0])
     else:
-        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
+        flags = (options.standard, options.optimize, options.cccl)
+        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags)
         executable = build_program(sources, host, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
         device = open_device(settings, memory=arena.memory)

@@ -70,6 +70,7 @@ int value_of(cudaDeviceAttr attribute, bool *is_known)
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return (int)words[at::shared_sm];
     case cudaDevAttrMaxRegistersPerMultiprocessor: return (int)words[at::registers_sm];
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: return (int)words[at::shared_optin];
+    case cudaDevAttrReservedSharedMemoryPerBlock: return (int)(words[at::shared_sm] - words[at::shared_optin]);
     case cudaDevAttrMaxBlocksPerMultiprocessor: return (int)words[at::blocks_sm];
     }
     *is_known = false;

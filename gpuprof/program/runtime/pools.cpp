@@ -1,7 +1,7 @@
 // Memory in the order of streams, and its pools. A pool here owns no memory: it counts what was taken from it.
 #include "arena.h"
 #include "list.h"
-#include "runtime_pools.h"
+#include "pools.h"
 
 using namespace gpuprof;
 
@@ -67,6 +67,14 @@ int *flag_of(Pool *pool, cudaMemPoolAttr attribute)
 }
 
 } // namespace
+
+cudaMemPool_t gpuprof::pool_of(const void *p)
+{
+    for (const Taken &each : all)
+        if (each.p == p)
+            return each.pool;
+    return nullptr;
+}
 
 extern "C" {
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
