@@ -1,7 +1,9 @@
 """What each call of a program does: one method a call, named as in `calls`."""
 
 import struct
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -19,7 +21,7 @@ from gpuprof.isa.program import Function
 from gpuprof.program import errors, fatbin
 from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
-from gpuprof.program.build import module_number
+from gpuprof.program.build import Executable, module_number
 from gpuprof.program.channel import NOWHERE, Reply, Request
 from gpuprof.program.choice import ALL_LAUNCHES, Chooser, LaunchChoice
 from gpuprof.program.costs import cost_ns
@@ -41,6 +43,9 @@ class Services(Protocol):
 
     def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
         """How many blocks of a kernel an SM holds. Raises UsageError for a block that fits none."""
+
+    def linked(self, paths: Sequence[Path]) -> PtxModule:
+        """.cu files as one module for the device."""
 
     def tell(self, text: str) -> None:
         """Shows a sentence to the user."""
@@ -70,9 +75,8 @@ class Handlers:
         self,
         device: Device,
         arena: Arena,
-        modules: tuple[Path, ...],
+        executable: Executable,
         services: Services,
-        places: Places,
         tells_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
@@ -80,7 +84,7 @@ class Handlers:
         """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
         can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
         """
-        self.device, self.arena, self.modules, self.services = device, arena, modules, services
+        self.device, self.arena, self.executable, self.services = device, arena, executable, services
         self.fault: GpuprofError | None = None
         self._loaded: list[LoadedModule] = []
         self._functions: list[Known] = []
@@ -93,8 +97,8 @@ class Handlers:
         self._gpu_ns = 0  # of GPU time that the host has waited for
         self._told: set[str] = set()
         self._tasks = ProgramTasks(device.submit)
-        self.places = places
-        self._calls = Calls(device.submit, places, self._tasks) if lists_calls else None
+        self.places = Places(executable.path, executable.library_file)
+        self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._n_images = 0
         self._freed: list[int] = []  # in the order of streams: once all before it is done
@@ -181,13 +185,23 @@ class Handlers:
         if key.startswith(fatbin.MAGIC):
             program = self.device.executor.assemble(self._module_of_fatbin(key))
         else:
-            program = self.device.executor.compile(self.modules[module_number(key, len(self.modules))])
+            number = module_number(key, len(self.executable.modules))
+            if self.executable.links_device:
+                return (self._linked,), b""
+            program = self.device.executor.compile(self.executable.modules[number])
         self._loaded.append(self.device.submit(cmd.Load(program)))
         return (len(self._loaded) - 1,), b""
 
+    @cached_property
+    def _linked(self) -> int:
+        """The number of the module that all .cu files are together."""
+        program = self.device.executor.assemble(self.services.linked(self.executable.modules))
+        self._loaded.append(self.device.submit(cmd.Load(program)))
+        return len(self._loaded) - 1
+
     def _module_of_fatbin(self, data: bytes) -> PtxModule:
         arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
-        path = self.modules[0]
+        path = self.executable.modules[0]
         return module_of_ptx(fatbin.ptx_of(data, arch), str(path), path.parent, ())
 
     def _function(self, symbol: bytes, module: int):

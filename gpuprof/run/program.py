@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuprof.chips import Chip
+from gpuprof.compile.module import PtxModule
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.asked import comment_requests
 from gpuprof.errors import GpuprofError, NotComparable, UsageError
@@ -16,10 +17,10 @@ from gpuprof.program.binary import is_binary, open_binary
 from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
 from gpuprof.program.choice import LaunchChoice
 from gpuprof.program.handlers import Handlers
-from gpuprof.program.places import Places
 from gpuprof.program.process import run_process
+from gpuprof.run.build import read_linked
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Observer, Settings
+from gpuprof.run.settings import Settings
 from gpuprof.timing.state.occupancy import occupancy
 
 STANDARD = "c++17"  # nvcc's
@@ -75,14 +76,17 @@ def check_sources(sources: Sequence[Path]) -> None:
 
 
 class _Services:
-    def __init__(self, observer: Observer):
-        self.observer = observer
+    def __init__(self, settings: Settings, arch: str):
+        self.settings, self.arch = settings, arch
 
     def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
         return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
 
+    def linked(self, paths: Sequence[Path]) -> PtxModule:
+        return read_linked(paths, arch=self.arch, options=self.settings.options)
+
     def tell(self, text: str) -> None:
-        self.observer.notice(text)
+        self.settings.observer.notice(text)
 
 
 def _chosen(settings: Settings) -> tuple[LaunchChoice, Settings]:
@@ -108,7 +112,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     if is_binary(sources[0]):
         executable = open_binary(sources[0])
     else:
-        flags = (options.standard, options.optimize, options.cccl)
+        flags = (options.standard, options.optimize, options.cccl, options.links_device)
         host = HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags)
         executable = build_program(sources, host, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
@@ -116,9 +120,8 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
         handlers = Handlers(
             device,
             arena,
-            executable.modules,
-            _Services(settings.observer),
-            Places(executable.path, executable.library_file),
+            executable,
+            _Services(settings, chip.arch),
             tells_writes=settings.save_stream,
             choice=choice,
             lists_calls=settings.recorder is not None,

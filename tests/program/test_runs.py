@@ -53,6 +53,7 @@ PROGRAMS = {
         "1 gpuprof a100 1 8.0 warp 32\n8 blocks of 256, block of 1024, 1024 threads at most\n"
         "cudaErrorCooperativeLaunchTooLarge\ncudaSuccess 40\nmemory\n",
     ),
+    "--rdc linked/main.cu linked/parts.cu": (0, "26 11 58 8 cudaSuccess\n"),
     "parts/main.cpp parts/sum.cu parts/twice.c -- -x": (3, "word -x 5050 10100\ncaught\n"),
 }
 ERRORS = """\
@@ -176,6 +177,29 @@ def test_what_is_no_source_is_no_argument_either(tmp_path):
     no_source = "gpuprof: 1024: a program's sources are .cu, .cpp, .cc, .cxx, .c files; its arguments stand behind --\n"
     absent = "gpuprof: absent.c{}: there is no such file\n"
     assert found == [(2, no_source)] * 2 + [(2, absent.format("pp"))] * 2 + [(2, absent.format(""))]
+
+
+@pytest.mark.long
+def test_device_code_of_two_files_needs_each_name_once(tmp_path):
+    """What another file defines is not there without --rdc; twice with it is an error, too."""
+    (tmp_path / "a.cu").write_text(
+        "__device__ int square(int x);\n__global__ void k(int *p) { *p = square(*p); }\n"
+        "int main() { k<<<1, 1>>>(nullptr); return cudaGetLastError(); }\n"
+    )
+    for name in ("b.cu", "c.cu"):
+        (tmp_path / name).write_text("__device__ int square(int x) { return x * x; }\n")
+    found = [gpuprof("run", *line.split(), folder=tmp_path) for line in ("a.cu b.cu", "a.cu b.cu c.cu --rdc")]
+    assert [(done.returncode, done.stderr.split(": ", 3)[3]) for done in found] == [
+        (
+            218,
+            "a.cu:2: unsupported external function _Z6squarei in call.uni (PTX line 33)\n",
+        ),
+        (
+            209,
+            "a.cu: no PTX can be generated: RuntimeError: Linking globals named '_Z6squarei': symbol multiply "
+            "defined!\n",
+        ),
+    ]
 
 
 BEGUN = "begun\nand on\n"  # what is printed before a launch is out, however the program ends

@@ -61,6 +61,14 @@ def compiler_options(command: Callable) -> Callable:
     return with_options
 
 
+RDC_FLAG = click.option(
+    "--rdc",
+    "links_device",
+    is_flag=True,
+    help="Link the device code of a program's sources, as `nvcc -rdc=true` does: kernels call what others define.",
+)
+
+
 def build_options(command: Callable) -> Callable:
     """Adds the flags of `compiler_options` and --max-registers to a command."""
 

@@ -179,6 +179,8 @@ void **__cudaRegisterFatBinary(void *wrapper)
     module->key = ((GpuprofFatBinary *)wrapper)->key;
     return (void **)module;
 }
+// Of an object whose device code is linked with others': see device_link.py.
+void gpuprof_register_linked(void (*globals)(void **), void *wrapper) { globals(__cudaRegisterFatBinary(wrapper)); }
 void __cudaRegisterFatBinaryEnd(void **) { gpuprof::learn_managed(); }
 char __cudaInitModule(void **) { return 0; }
 void __cudaUnregisterFatBinary(void **) {}
