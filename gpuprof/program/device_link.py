@@ -1,5 +1,5 @@
-"""What stands for nvcc's link of device code: each object that clang makes with -fgpu-rdc calls a function of its own at
-its start, which the linker of device code makes.
+"""What stands for nvcc's link of device code: each object that clang makes with -fgpu-rdc calls a function of its own
+at its start, which the linker of device code makes.
 """
 
 import re
@@ -10,7 +10,7 @@ REGISTER = re.compile(rb"__cudaRegisterLinkedBinary_\w+")
 
 
 def linking_source(objects: Iterable[bytes]) -> str:
-    """A source in C with these functions of the objects. What the second word of their arguments is, modules.cpp says."""
+    """A source in C with these functions of the objects."""
     names = dict.fromkeys(name.decode() for each in objects for name in REGISTER.findall(each))
     lines = ["typedef void (*Register)(void **);", "void gpuprof_register_linked(Register globals, void *wrapper);"]
     for name in names:
