@@ -28,7 +28,7 @@ _LOCATED = re.compile(r",? \S+:(\d+)$")
 _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
 LAUNCHES = "-fgpu-rdc"  # kernels that launch kernels need it, and clang's complaint names it
-UNIT_NAME = "-cuid=0"  # it is in the names of static kernels, and clang would make one of the folder
+UNIT_NAME = "-cuid={}"  # it is in the names of static kernels, and clang would make one of the folder
 
 
 def compile_cuda(
@@ -77,7 +77,7 @@ def compile_linked(
 
 def linked_flags(number: int) -> list[str]:
     """Flags of a file whose device code is linked with others'; they are the host's, too. `number`: the file's."""
-    return [LAUNCHES, f"-cuid={number}"]  # the number is in the names of static kernels
+    return [LAUNCHES, UNIT_NAME.format(number)]
 
 
 class _Flags(NamedTuple):
@@ -162,7 +162,7 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
         )
         done = run(command)
         if LAUNCHES.encode() in done.errors:
-            done = run([*command[:-1], LAUNCHES, UNIT_NAME, "-"])
+            done = run([*command[:-1], *linked_flags(0), "-"])
         if done.code:
             said = diagnostics_of(done)
             raise CompileError(f"{path} does not compile{cccl.hint_for(said)}", said)

@@ -16,7 +16,7 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
 from gpuprof.compile import cache, cccl
 from gpuprof.compile.child import diagnostics_of, run_child
-from gpuprof.compile.cuda import linked_flags
+from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
@@ -80,8 +80,9 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     for path in sources:
         number = modules.index(path) if path in modules else None
         objects.append(_object(path, number, options, arch, tools, folder))
-    if options.links_device:
-        objects.append(_linking_object(objects, tools, folder))
+    registering = linking_source(path.read_bytes() for path in objects)
+    if registering:
+        objects.append(_linking_object(registering.encode(), tools, folder))
     return Executable(_linked(objects, library, tools, folder), modules, options.links_device)
 
 
@@ -166,7 +167,7 @@ def _object(
                 "-Xclang",
                 str(blob),
             ]
-        _run([*command, "-c", file], str(path))
+        _compile([*command, "-c", file], str(path))
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
         put(new, made)
         known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}
@@ -175,8 +176,7 @@ def _object(
     return made
 
 
-def _linking_object(objects: Sequence[Path], tools: HostToolchain, folder: Path) -> Path:
-    source = linking_source(path.read_bytes() for path in objects).encode()
+def _linking_object(source: bytes, tools: HostToolchain, folder: Path) -> Path:
     made = folder / f"{cache.digest([source, tools.identity.encode()])[:32]}.o"
     if not made.is_file():
         with temporary_folder() as scratch:
@@ -227,6 +227,16 @@ def linkers_environment(folder: Path) -> dict[str, str]:
     """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
     kept = str(folder / "zig")
     return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
+
+
+def _compile(command: Sequence[str], what: str) -> None:
+    """As `_run`, of a source; one whose kernels launch kernels is compiled as compile/cuda.py does, too."""
+    ended = run_child(command, what, env=cache.environment())
+    if ended.code and LAUNCHES in diagnostics_of(ended):
+        command = [*command[:-2], *linked_flags(0), *command[-2:]]
+    elif not ended.code:
+        return
+    _run(command, what)
 
 
 def _run(command: Sequence[str], what: str) -> None:

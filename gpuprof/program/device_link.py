@@ -10,8 +10,10 @@ REGISTER = re.compile(rb"__cudaRegisterLinkedBinary_\w+")
 
 
 def linking_source(objects: Iterable[bytes]) -> str:
-    """A source in C with these functions of the objects."""
+    """A source in C with these functions of the objects; "" where none has one."""
     names = dict.fromkeys(name.decode() for each in objects for name in REGISTER.findall(each))
+    if not names:
+        return ""
     lines = ["typedef void (*Register)(void **);", "void gpuprof_register_linked(Register globals, void *wrapper);"]
     for name in names:
         lines.append(f"void {name}(Register globals, void *wrapper, void *identity, void *call)")

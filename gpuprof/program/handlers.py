@@ -85,7 +85,7 @@ class Handlers:
         can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
         """
         self.device, self.arena, self.executable, self.services = device, arena, executable, services
-        self.fault: GpuprofError | None = None
+        self.fault: KernelFault | None = None
         self._loaded: list[LoadedModule] = []
         self._functions: list[Known] = []
         self._shared_limits: dict[int, int] = {}

@@ -10,7 +10,7 @@ from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.asked import comment_requests
-from gpuprof.errors import GpuprofError, NotComparable, UsageError
+from gpuprof.errors import ContextLost, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
@@ -41,6 +41,11 @@ def main_is_in(path: Path) -> bool:
 def is_whole_program(path: Path) -> bool:
     """Whether a file of CUDA C++ is run as it is: it defines `main`, and no comment of it asks for launches."""
     return main_is_in(path) and not comment_requests(path)
+
+
+def runs_itself(path: Path) -> bool:
+    """Whether a file is run as it is: a whole program in CUDA C++, or an executable."""
+    return is_binary(path) or is_whole_program(path)
 
 
 def is_source(path: Path) -> bool:
@@ -137,7 +142,7 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
             raise
     if handlers.fault is not None:
         device.executor.drop()
-        raise GpuprofError(f"{sources[0]}: the program's GPU context was lost: {handlers.fault}")
+        raise ContextLost(str(sources[0]), handlers.fault)
     if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
     return code

@@ -19,3 +19,4 @@ void __cudaRegisterLinkedBinary__nv_c2(Register globals, void *wrapper, void *id
 
 def test_each_object_has_a_function():
     assert linking_source(OBJECTS) == SOURCE
+    assert linking_source(OBJECTS[2:]) == ""

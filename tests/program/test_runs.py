@@ -47,6 +47,7 @@ PROGRAMS = {
         0,
         "cudaSuccess\ncudaSuccess\ncudaErrorNotSupported\n0 1 0 1, 128 128\n",
     ),
+    "assertion.cu": (1, "PASS\n"),
     "ranges.cu": (0, "0 1 0 -2\n1 1\n"),
     "device.cu": (
         0,
@@ -108,7 +109,8 @@ def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
     done = gpuprof("run", "errors.cu")
     assert done.stdout == ERRORS
     assert done.returncode == 1
-    assert done.stderr.count("errors.cu:3, thread (0, 0, 0) of block (0, 0, 0): out of bounds write") == 2
+    assert done.stderr.count("errors.cu:3, thread (0, 0, 0) of block (0, 0, 0): out of bounds write") == 1
+    assert done.stderr.splitlines()[-1] == "gpuprof: errors.cu: the program's GPU context was lost"
 
 
 @pytest.mark.long

@@ -96,6 +96,7 @@ void learn_variable(Named *one) { one->status = ask_variable(one->module->number
 
 Named *known(const void *address, void (*learn)(Named *))
 {
+    Turn turn; // before the lock: who has the turn may ask for a kernel
     pthread_mutex_lock(&lock);
     Named *one = find(address);
     if (one && !one->is_known) {
