@@ -222,13 +222,28 @@ ENDS = {
 }
 
 
+def of_programs() -> list[str]:
+    """What programs may leave behind: shared memory, and processes of theirs that this test has started."""
+    shared = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+    running = []
+    for process in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            environment = Path(f"/proc/{process}/environ").read_bytes()
+            running += [process] if f"GPUPROF_TEST={os.getpid()}\0".encode() in environment else []
+        except OSError:  # another's, or it has ended
+            continue
+    return [*(name for name in shared if "gpuprof" in name), *running]
+
+
 @pytest.mark.long
-def test_programs_that_end_in_other_ways():
+def test_programs_that_end_in_other_ways(monkeypatch):
+    monkeypatch.setenv("GPUPROF_TEST", str(os.getpid()))
     found = {}
     for how in ENDS:
         done = gpuprof("run", "hostile.cu", "--", how)
         found[how] = (done.returncode, done.stdout, "".join(done.stderr.splitlines()[-1:]))
     assert found == ENDS
+    assert of_programs() == []
 
 
 @pytest.mark.long
