@@ -6,5 +6,6 @@ commands.
     arena       device memory, shared with the program
     channel     messages on the socket
     handlers    what each call does
+    packed      device code in executables of nvcc
     process     the program's process, from its start to its end
 """

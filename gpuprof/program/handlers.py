@@ -18,7 +18,7 @@ from gpuprof.device.streams import Event
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault, UsageError
 from gpuprof.isa.handles import pack_handle
 from gpuprof.isa.program import Function
-from gpuprof.program import errors, fatbin
+from gpuprof.program import errors
 from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable, module_number
@@ -27,6 +27,7 @@ from gpuprof.program.choice import ALL_LAUNCHES, Chooser, LaunchChoice
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
+from gpuprof.program.packed import fatbin
 from gpuprof.program.places import Places
 from gpuprof.program.tasks import ProgramTasks
 
