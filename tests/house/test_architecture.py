@@ -80,7 +80,6 @@ SUB_ROOMS = {
     ),
     "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
-    "program": ("packed", REST),
     "export": (REST, "paths", "timeline", "tables", "graph"),
 }
 
