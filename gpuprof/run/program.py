@@ -10,15 +10,15 @@ from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.asked import comment_requests
-from gpuprof.errors import ContextLost, NotComparable, UsageError
+from gpuprof.errors import ContextLost, KernelFault, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
-from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable, HostOptions, build_program
 from gpuprof.program.choice import LaunchChoice
 from gpuprof.program.handlers import Handlers
 from gpuprof.program.process import run_process
-from gpuprof.run.build import read_linked
+from gpuprof.run.build import BuildOptions, read_linked
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from gpuprof.timing.state.occupancy import occupancy
@@ -111,38 +111,48 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     program has ended.
     """
     options = replace(settings.options, standard=settings.options.standard or STANDARD)
-    settings = replace(settings, options=options)
+    choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
-    choice, settings = _chosen(settings)
-    if is_binary(sources[0]):
-        executable = open_binary(sources[0])
-    else:
-        flags = (options.standard, options.optimize, options.cccl, options.links_device)
-        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags)
-        executable = build_program(sources, host, chip.arch)
+    executable = _executable(sources, options, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
-        device = open_device(settings, memory=arena.memory)
-        handlers = Handlers(
-            device,
-            arena,
-            executable,
-            _Services(settings, chip.arch),
-            tells_writes=settings.save_stream,
-            choice=choice,
-            lists_calls=settings.recorder is not None,
-        )
-        try:
-            sys.stdout.flush()
-            code = run_process(executable, [_name_of(sources[0]), *arguments], handlers)
-            if handlers.fault is None:
-                device.synchronize()
-                device.executor.finish()
-        except BaseException:
-            device.executor.drop()
-            raise
-    if handlers.fault is not None:
-        device.executor.drop()
-        raise ContextLost(str(sources[0]), handlers.fault)
+        code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
+    if fault is not None:
+        raise ContextLost(str(sources[0]), fault)
     if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
     return code
+
+
+def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:
+    if is_binary(sources[0]):
+        return open_binary(sources[0])
+    flags = (options.standard, options.optimize, options.cccl, options.links_device)
+    return build_program(sources, HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags), arch)
+
+
+def _run(
+    executable: Executable, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice
+) -> tuple[int, KernelFault | None]:
+    """The program's exit code, and the fault that ended its context. `words`: its name first."""
+    device = open_device(settings, memory=arena.memory)
+    handlers = Handlers(
+        device,
+        arena,
+        executable,
+        _Services(settings, device.chip.arch),
+        tells_writes=settings.save_stream,
+        choice=choice,
+        lists_calls=settings.recorder is not None,
+    )
+    try:
+        sys.stdout.flush()
+        code = run_process(executable, words, handlers)
+        if handlers.fault is None:
+            device.synchronize()
+            device.executor.finish()
+    except BaseException:
+        device.executor.drop()
+        raise
+    if handlers.fault is not None:
+        device.executor.drop()
+    return code, handlers.fault
