@@ -82,6 +82,16 @@ class KernelFault(GpuprofError):
         self.kind = kind
 
 
+class ContextLost(GpuprofError):
+    """A fault has ended a program's context. It was told when it happened; `diagnostics` is its text, for those who did
+    not hear it.
+    """
+
+    def __init__(self, program: str, fault: KernelFault):
+        super().__init__(f"{program}: the program's GPU context was lost")
+        self.diagnostics = str(fault)
+
+
 class WrongResult(GpuprofError):
     """A kernel computed something else than it should have: an array differs from its expected values."""
 

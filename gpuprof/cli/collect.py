@@ -1,6 +1,7 @@
 """gpuprof collect: run kernels on the emulated GPU and record a profile."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ import click
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import build_options
+from gpuprof.cli.options.building import RDC_FLAG, build_options
 from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
@@ -93,6 +94,7 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     help="The recording to write.  [default: FILE's name with .gprec, in this folder]",
 )
 @force_option
+@RDC_FLAG
 @build_options
 @click.pass_obj
 def command(
@@ -119,6 +121,7 @@ def command(
     wanted,
     output: Path | None,
     force: bool,
+    links_device: bool,
     options: BuildOptions,
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
@@ -137,6 +140,9 @@ def command(
         check_file(file, launches, script_args)
     if waits_for_start and not sources:
         raise UsageError("--no-profile-from-start is for whole programs; leave it out")
+    if links_device and not sources:
+        raise UsageError("--rdc is for whole programs; leave it out")
+    options = replace(options, links_device=links_device)
     check_results_flags(file, wanted)
     with stage("starting"), nothing_is_garbage():
         requests = [] if file.suffix == ".py" or sources else _requests(file, launches)
@@ -296,6 +302,10 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
         words += [f"-O{options.optimize}"]
     if options.standard:
         words += ["--std", options.standard]
+    if options.links_device:
+        words += ["--rdc"]
+    if options.cccl:
+        words += ["--cccl", options.cccl]
     for define in options.defines:
         words += ["-D", define]
     if script_args:

@@ -1,12 +1,13 @@
 """gpuprof run: run a whole CUDA program on the emulated GPU, without a profile."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.options.building import RDC_FLAG, compiler_options
 from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.recording import TRACE_FLAG, trace_settings
 from gpuprof.cli.progress.display import Display
@@ -24,6 +25,7 @@ from gpuprof.run.build import BuildOptions
 )
 @TRACE_FLAG
 @checking_options
+@RDC_FLAG
 @compiler_options
 @click.pass_obj
 def command(
@@ -36,6 +38,7 @@ def command(
     error_exitcode: int,
     limit: int,
     suppressions: str | None,
+    links_device: bool,
     options: BuildOptions,
 ):
     """Build the program of FILES (.cu, .cpp, .c), run it with the arguments behind `--`, and end with its exit code.
@@ -56,7 +59,7 @@ def command(
             chip_name=chip_name,
             is_timed=timed,
             max_cycles=max_cycles,
-            options=options,
+            options=replace(options, links_device=links_device),
             observer=terminal,
             findings=findings,
             **trace_settings(traces),

@@ -121,7 +121,8 @@ def command(
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin or a .py script) on every combination of chips and values.
 
-    A .cu file with a `main` and without launches in its comments is a whole program, with the arguments behind `--`.
+    A .cu file with a `main` and without launches in its comments is a whole program, with the arguments behind `--`;
+    so is an executable of `nvcc -cudart shared`.
 
     \b
     gpuprof sweep matmul.cu --chips a100,h200 --param l2_mb=10,20,40 -o l2.csv --plot l2.svg
@@ -130,10 +131,10 @@ def command(
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    from gpuprof.run.program import is_whole_program
+    from gpuprof.run.program import runs_itself
 
-    is_program = not launches and is_whole_program(file)
-    check_file(file, launches, () if is_program else script_args)
+    if launches or not runs_itself(file):
+        check_file(file, launches, script_args)
     check_results_flags(file, wanted)
     _check_flags(outputs, plot, jobs, scheduler)
 

@@ -1,18 +1,35 @@
-"""NVIDIA's C++ libraries (Thrust, CUB, libcu++): headers of a Python package that may be installed, `gpuprof[cccl12]`.
-
-Version 13 has them, too, and wants more of the driver's header than ours has.
-"""
+"""NVIDIA's C++ libraries (Thrust, CUB, libcu++): headers of a Python package that may be installed."""
 
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import NamedTuple
 
-PACKAGE = "nvidia-cuda-cccl-cu12"
-FOLDER = "nvidia/cuda_cccl/include"  # of its headers, where it is installed
+from gpuprof.errors import UsageError
+
 # A header of theirs that clang does not find.
 MISSING = re.compile(r"'(?:thrust|cub|cuda|nv)/[^']*' file not found")
-HINT = "Thrust, CUB and libcu++ are not installed: run `pip install 'gpuprof[cccl12]'`"
+
+
+class Release(NamedTuple):
+    """`extra`: gpuprof's, which installs `package`. `folder`: of its headers, where it is installed."""
+
+    package: str
+    folder: str
+    extra: str
+
+    @property
+    def command(self) -> str:
+        """That installs it."""
+        return f"`pip install 'gpuprof[{self.extra}]'`"
+
+
+# What --cccl calls it -> the release; the newest one first.
+RELEASES = {
+    "13": Release("nvidia-cuda-cccl", "nvidia/cu13/include/cccl", "cccl"),
+    "12": Release("nvidia-cuda-cccl-cu12", "nvidia/cuda_cccl/include", "cccl12"),
+}
+HINT = f"Thrust, CUB and libcu++ are not installed: run {RELEASES['13'].command}"
 
 
 class Cccl(NamedTuple):
@@ -22,14 +39,30 @@ class Cccl(NamedTuple):
     identity: str
 
 
-def find() -> Cccl | None:
-    """The headers; None where they are not installed."""
+def find(name: str = "") -> Cccl | None:
+    """The headers of a release of RELEASES; of the newest that is installed where there is no name, and None where
+    there is none.
+
+    Raises UsageError for a name that no release has, or whose release is not installed.
+    """
+    if not name:
+        return next(filter(None, map(_installed, RELEASES.values())), None)
+    if name not in RELEASES:
+        raise UsageError(f"--cccl {name}: there are {' and '.join(sorted(RELEASES))}")
+    release = RELEASES[name]
+    found = _installed(release)
+    if found is None:
+        raise UsageError(f"--cccl {name}: it is not installed: run {release.command}")
+    return found
+
+
+def _installed(release: Release) -> Cccl | None:
     try:
-        found = distribution(PACKAGE)
+        found = distribution(release.package)
     except PackageNotFoundError:
         return None
-    folder = Path(str(found.locate_file(FOLDER)))
-    return Cccl(folder, f"{PACKAGE} {found.version}") if folder.is_dir() else None
+    folder = Path(str(found.locate_file(release.folder)))
+    return Cccl(folder, f"{release.package} {found.version}") if folder.is_dir() else None
 
 
 def hint_for(diagnostics: str) -> str:

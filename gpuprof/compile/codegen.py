@@ -1,9 +1,9 @@
 """LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL < IR > JSON`.
 
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
-stdin, not optimized. Out go two lines of JSON: the source line that each location label stands for ("a.cu:7"; see
-`lineinfo`), by which the parent reads LLVM's last words if it comes to that, and then an object: ptx, files (of the
-`.file` table), display, instances (their symbols), param_types.
+stdin, not optimized; of several files, which are linked, with a zero between them. Out go two lines of JSON: the source
+line that each location label stands for ("a.cu:7"; see `lineinfo`), by which the parent reads LLVM's last words if it
+comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
 """
 
 import json
@@ -90,6 +90,16 @@ def internalize(ir: str) -> str:
         return "define internal " + match[1].replace(" comdat", "")
 
     return _DEVICE_FUNCTION.sub(replace, ir)
+
+
+def link(irs: list[str]) -> str:
+    """One module of several. Raises RuntimeError, in LLVM's words, for what two of them define."""
+    if len(irs) == 1:
+        return irs[0]
+    module = llvm.parse_assembly(irs[0])
+    for ir in irs[1:]:
+        module.link_in(llvm.parse_assembly(ir))
+    return str(module)
 
 
 def sink(ir: str, target) -> str:
@@ -180,7 +190,7 @@ def main():
     def announce(chains: list[Chain]):
         print(json.dumps([lineinfo.blamed(chain) for chain in chains]), flush=True)
 
-    print(json.dumps(generate(sys.stdin.read(), sys.argv[1], int(sys.argv[2]), announce)))
+    print(json.dumps(generate(link(sys.stdin.read().split("\0")), sys.argv[1], int(sys.argv[2]), announce)))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, cccl, toolchain
@@ -27,7 +28,7 @@ _LOCATED = re.compile(r",? \S+:(\d+)$")
 _IN_FUNCTION = re.compile(r"In function: (\S+)")
 
 LAUNCHES = "-fgpu-rdc"  # kernels that launch kernels need it, and clang's complaint names it
-UNIT_NAME = "-cuid=0"  # it is in the names of static kernels, and clang would make one of the folder
+UNIT_NAME = "-cuid={}"  # it is in the names of static kernels, and clang would make one of the folder
 
 
 def compile_cuda(
@@ -40,34 +41,93 @@ def compile_cuda(
     optimize: int = 3,
     standard: str | None = None,
     clang: str | None = None,
+    cccl_release: str = "",
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's.
+    ziglang wheel's. cccl_release: as in `cccl.find`.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
-    path = str(path)
+    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(clang, cccl_release))
+    return _compiled([_unit(str(path), how, instantiate)], how, instantiate)
+
+
+def compile_linked(
+    paths: Sequence[Path],
+    *,
+    arch: str,
+    include_dirs: Sequence[Path | str],
+    defines: Sequence[str],
+    optimize: int,
+    standard: str | None,
+    cccl_release: str,
+) -> PtxModule:
+    """Compiles .cu files for the device and links them, as `nvcc -rdc=true` does: what one declares as extern, another
+    defines. The module has the first one's name.
+
+    Raises what `compile_cuda` raises, and CompileError for what two of them define.
+    """
+    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(None, cccl_release))
+    units = [_unit(str(path), how, (), linked_flags(number)) for number, path in enumerate(paths)]
+    return _compiled(units, how, ())
+
+
+def linked_flags(number: int) -> list[str]:
+    """Flags of a file whose device code is linked with others'; they are the host's, too. `number`: the file's."""
+    return [LAUNCHES, UNIT_NAME.format(number)]
+
+
+class _Flags(NamedTuple):
+    """What holds for all files of a module."""
+
+    arch: str
+    include_dirs: Sequence[Path | str]
+    defines: Sequence[str]
+    optimize: int
+    standard: str | None
+    tools: Toolchain
+
+
+class _Unit(NamedTuple):
+    """A file, as clang gets it. `text` is `source` with what stands before and behind it."""
+
+    path: str
+    source: str
+    text: str
+    flags: list[str]
+
+
+def _unit(path: str, how: _Flags, instantiate: Sequence[str], more: Sequence[str] = ()) -> _Unit:
     source = read_source(path)
-    tools = toolchain.find(clang)
     # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
     # file.
-    flags = [*tools.flags, f"--cuda-gpu-arch={arch}", "-iquote", os.path.dirname(path) or "."]
-    flags += [f"-O{optimize}", *([f"-std={standard}"] if standard else [])]
-    reserved, macros = split_defines(defines)
-    flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
+    flags = [*how.tools.flags, f"--cuda-gpu-arch={how.arch}", "-iquote", os.path.dirname(path) or "."]
+    flags += [f"-O{how.optimize}", *([f"-std={how.standard}"] if how.standard else []), *more]
+    reserved, macros = split_defines(how.defines)
+    flags += [
+        *(f"-I{each}" for each in how.include_dirs),
+        *(f"-D{each}" for each in (*feature_macros(how.arch), *reserved)),
+    ]
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
-    parts = (text, *flags, *cache.environment_parts(), tools.identity, os.getcwd())
+    return _Unit(path, source, text, flags)
+
+
+def _compiled(units: Sequence[_Unit], how: _Flags, instantiate: Sequence[str]) -> PtxModule:
+    parts = [part for unit in units for part in (unit.text, *unit.flags)]
+    parts += [*cache.environment_parts(), how.tools.identity, os.getcwd()]
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
-        included_files(path, source, include_dirs)  # refuses what clang should not open
-        ir, opened = _parse(tools, flags, text, path)
-        made = _generate(ir, arch, optimize, path)
-        module = _module(made, tools, path, source, instantiate, arch, opened)
-        cache.store(key, module, [each for each in opened if not _is_library(each, tools)])
+        for unit in units:
+            included_files(unit.path, unit.source, how.include_dirs)  # refuses what clang should not open
+        irs, opened = zip(*(_parse(how.tools, unit) for unit in units), strict=True)
+        headers = list(dict.fromkeys(each for files in opened for each in files))
+        made = _generate(irs, how.arch, how.optimize, units[0].path)
+        module = _module(made, how, units, instantiate, headers)
+        cache.store(key, module, [each for each in headers if not _is_library(each, how.tools)])
     return module
 
 
@@ -76,35 +136,33 @@ def _is_library(place: str, tools: Toolchain) -> bool:
 
 
 def _module(
-    made: dict,
-    tools: Toolchain,
-    path: str,
-    source: str,
-    instantiate: Sequence[str],
-    arch: str,
-    opened: Sequence[str],
+    made: dict, how: _Flags, units: Sequence[_Unit], instantiate: Sequence[str], opened: Sequence[str]
 ) -> PtxModule:
     named = dict(zip(made["instances"], instantiate, strict=True))
+    path = units[0].path
     return PtxModule(
         name=path,
         ptx=bounded_ptx(path, made["ptx"]),
-        sources=_sources(made["files"], path, source, tools.library_names, opened),
+        sources=_sources(made["files"], units, how.tools.library_names, opened),
         display=made["display"] | named,
-        compiler=tools.name,
-        arch=arch,
+        compiler=how.tools.name,
+        arch=how.arch,
         param_types={symbol: tuple(types) for symbol, types in made["param_types"].items()},
     )
 
 
-def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[str, list[str]]:
+def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
     """Runs clang. Returns LLVM IR, and the files that it opened beside the source."""
+    path = unit.path
     with temporary_folder() as folder:
         dependencies = folder / "headers.d"
-        command = [*tools.command, *flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
-        run = partial(run_child, what=path, source=text.encode("utf-8", "surrogateescape"), env=cache.environment())
+        command = [*tools.command, *unit.flags, "-MD", "-MF", str(dependencies), "-MT", "ir", "-o", "-", "-"]
+        run = partial(
+            run_child, what=path, source=unit.text.encode("utf-8", "surrogateescape"), env=cache.environment()
+        )
         done = run(command)
         if LAUNCHES.encode() in done.errors:
-            done = run([*command[:-1], LAUNCHES, UNIT_NAME, "-"])
+            done = run([*command[:-1], *linked_flags(0), "-"])
         if done.code:
             said = diagnostics_of(done)
             raise CompileError(f"{path} does not compile{cccl.hint_for(said)}", said)
@@ -113,16 +171,16 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
         )
 
 
-def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
+def _generate(irs: Sequence[str], arch: str, optimize: int, path: str) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
 
     -P: a file of the user's folder must not stand in for a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch, str(optimize)]
-    done = run_child(command, path, ir.encode(), _same_package())
+    done = run_child(command, path, "\0".join(irs).encode(), _same_package())
     places, _, result = done.out.partition(b"\n")
     if done.code:
-        raise CompileError(_explain(diagnostics_of(done), json.loads(places or b"[]"), ir, path))
+        raise CompileError(_explain(diagnostics_of(done), json.loads(places or b"[]"), irs, path))
     return json.loads(result)
 
 
@@ -135,7 +193,7 @@ def _same_package() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{others}" if others else str(root)}
 
 
-def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:
+def _explain(complaint: str, places: list[str], irs: Sequence[str], path: str) -> str:
     """LLVM's last words, with the line of the instruction they are about, or else of its function, when they name
     one.
     """
@@ -143,11 +201,11 @@ def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:
     lines = complaint.strip().splitlines()
     what = fatal[1] if fatal else lines[-1] if lines else "LLVM ended without a message"
     place, function = path, ""
-    metadata = Metadata(ir)
-    for each in metadata.of_kind("DISubprogram"):
-        if inside and symbol_of(each) == inside[1]:
-            place = f"{metadata.file_of(each)}:{each.number('line')}"
-            function = f" for `{qualified_name(metadata, each)}`"
+    for metadata in map(Metadata, irs):
+        for each in metadata.of_kind("DISubprogram"):
+            if inside and symbol_of(each) == inside[1]:
+                place = f"{metadata.file_of(each)}:{each.number('line')}"
+                function = f" for `{qualified_name(metadata, each)}`"
     if located := _LOCATED.search(what):
         index = label_index(int(located[1]))
         place = places[index] if index is not None else place
@@ -156,7 +214,7 @@ def _explain(complaint: str, places: list[str], ir: str, path: str) -> str:
 
 
 def _sources(
-    files: list[str], path: str, source: str, library_names: dict[str, str], opened: Sequence[str]
+    files: list[str], units: Sequence[_Unit], library_names: dict[str, str], opened: Sequence[str]
 ) -> dict[str, str]:
     """The text of each file in the `.file` table that clang has opened."""
 
@@ -164,7 +222,8 @@ def _sources(
         library, _, rest = name.partition("/")
         return str(Path(library_names[library], rest)) if library in library_names else name
 
-    found = opened_texts({name: place_of(name) for name in files if name != path}, opened)
-    if path in files:
-        found[path] = source.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    own = {unit.path: unit.source for unit in units}
+    found = opened_texts({name: place_of(name) for name in files if name not in own}, opened)
+    for path in own.keys() & set(files):
+        found[path] = own[path].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return {name: found[name] for name in files if name in found}

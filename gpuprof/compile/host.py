@@ -35,15 +35,17 @@ class HostToolchain(NamedTuple):
         return any(Path(path).is_relative_to(folder) for folder in self.folders)
 
 
-def host_toolchain() -> HostToolchain:
-    """Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel."""
+def host_toolchain(cccl_release: str = "") -> HostToolchain:
+    """`cccl_release`: as in `cccl.find`.
+
+    Raises CompileError on another system than Linux on x86-64 or aarch64, or without the ziglang wheel."""
     machine = MACHINES.get(platform.machine())
     if platform.system() != "Linux" or machine is None:
         raise CompileError(
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools, found = toolchain.find(), cccl.find()
+    tools, found = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
     ours = ("-isystem", str(toolchain.INCLUDE), *toolchain.cccl_flags(found))

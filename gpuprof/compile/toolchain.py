@@ -76,13 +76,13 @@ def library_flags(library: Path, machine: str = "x86_64") -> list[str]:
     return flags + [f"-D{each}" for each in _LIBCXX]
 
 
-def find(clang: str | None = None) -> Toolchain:
+def find(clang: str | None = None, cccl_release: str = "") -> Toolchain:
     """The clang of the ziglang wheel with the wheel's C and C++ libraries, or the one the user names, which has its own
-    headers. Thrust and CUB are beside it where they are installed.
+    headers. Thrust and CUB are beside it where they are installed (`cccl.find`).
 
     Raises CompileError when there is none.
     """
-    wheel, headers = _wheel(), cccl.find()
+    wheel, headers = _wheel(), cccl.find(cccl_release)
     if clang is None and wheel is None:
         raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:
@@ -110,8 +110,8 @@ def _flags(library: Path | None, headers: Cccl | None) -> tuple[str, ...]:
 
 
 def cccl_flags(headers: Cccl | None) -> tuple[str, ...]:
-    """Where clang finds the headers of Thrust, CUB and libcu++."""
-    return ("-isystem", str(headers.folder)) if headers else ()
+    """Where clang finds the headers of Thrust, CUB and libcu++. Their ranges want more of NVTX's C++ than ours has."""
+    return ("-isystem", str(headers.folder), "-DCCCL_DISABLE_NVTX") if headers else ()
 
 
 def library_names(library: Path | None, headers: Cccl | None) -> dict[str, str]:

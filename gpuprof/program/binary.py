@@ -34,7 +34,7 @@ def open_binary(path: Path) -> Executable:
     Raises UsageError for one that does not take the CUDA runtime from a shared library, CompileError where ours cannot
     be built.
     """
-    return Executable(path.absolute(), (path,), _runtime(library_name(path)))
+    return Executable(path.absolute(), (path,), library_folder=_runtime(library_name(path)))
 
 
 def library_name(path: Path) -> str:

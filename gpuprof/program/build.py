@@ -16,11 +16,13 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
 from gpuprof.compile import cache, cccl
 from gpuprof.compile.child import diagnostics_of, run_child
+from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.program.calls import header
+from gpuprof.program.device_link import linking_source
 
 RUNTIME = Path(__file__).parent / "runtime"
 CUDA_SUFFIXES = (".cu",)
@@ -36,19 +38,26 @@ CXX_SYMBOLS = tuple(
 
 @dataclass(frozen=True)
 class HostOptions:
-    """The flags of a program's build. `standard`: such as "c++17"."""
+    """The flags of a program's build. `standard`: such as "c++17"; `cccl`: as in `cccl.find`; `links_device`: the .cu
+    files are one module, as `nvcc -rdc=true` makes of them.
+    """
 
     include_dirs: tuple[str, ...]
     defines: tuple[str, ...]
     standard: str
     optimize: int
+    cccl: str
+    links_device: bool
 
 
 class Executable(NamedTuple):
-    """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself."""
+    """`modules`: the .cu files, in the order of their keys' numbers; of another's executable, itself. `links_device`:
+    together they are one module.
+    """
 
     path: Path
     modules: tuple[Path, ...]
+    links_device: bool = False
     library_folder: Path | None = None  # of the shared library that it needs
 
     @property
@@ -63,7 +72,7 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
     """
-    tools = host_toolchain()
+    tools = host_toolchain(options.cccl)
     folder = programs_folder()
     library = _library(tools, folder)
     modules = tuple(path for path in sources if path.suffix in CUDA_SUFFIXES)
@@ -71,7 +80,10 @@ def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> E
     for path in sources:
         number = modules.index(path) if path in modules else None
         objects.append(_object(path, number, options, arch, tools, folder))
-    return Executable(_linked(objects, library, tools, folder), modules)
+    registering = linking_source(path.read_bytes() for path in objects)
+    if registering:
+        objects.append(_linking_object(registering.encode(), tools, folder))
+    return Executable(_linked(objects, library, tools, folder), modules, options.links_device)
 
 
 def module_number(key: bytes, n_modules: int) -> int:
@@ -123,7 +135,17 @@ def _object(
     flags += [*(f"-I{each}" for each in options.include_dirs), *(f"-D{each}" for each in options.defines)]
     language = "cuda" if number is not None else "c" if path.suffix == ".c" else "c++"
     place = (str(path.absolute()), os.getcwd())  # __FILE__, and what relative folders of headers are
-    parts = (source, language, str(number), arch, *place, *flags, *tools.host, tools.identity)
+    parts = (
+        source,
+        language,
+        str(number),
+        str(options.links_device),
+        arch,
+        *place,
+        *flags,
+        *tools.host,
+        tools.identity,
+    )
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in (*parts, *cache.environment_parts())])
     made, listed = folder / f"{key[:32]}.o", folder / f"{key[:32]}.json"
     if _is_fresh(made, listed):
@@ -138,18 +160,30 @@ def _object(
             blob.write_bytes(f"{KEY}{number}".encode() + b"\0")
             command += [
                 *tools.cuda,
+                *(linked_flags(number) if options.links_device else []),
                 f"--cuda-gpu-arch={arch}",
                 "-Xclang",
                 "-fcuda-include-gpubinary",
                 "-Xclang",
                 str(blob),
             ]
-        _run([*command, "-c", file], str(path))
+        _compile([*command, "-c", file], str(path))
         opened = headers_of(dependencies.read_text(encoding="utf-8", errors="replace"))
         put(new, made)
         known = {each: cache.file_digest(each) for each in opened if not tools.is_library(each)}
         (scratch / "list").write_text(json.dumps(known), encoding="utf-8")
         put(scratch / "list", listed)
+    return made
+
+
+def _linking_object(source: bytes, tools: HostToolchain, folder: Path) -> Path:
+    made = folder / f"{cache.digest([source, tools.identity.encode()])[:32]}.o"
+    if not made.is_file():
+        with temporary_folder() as scratch:
+            text, new = scratch / "link.c", scratch / "link.o"
+            text.write_bytes(source)
+            _run([*tools.clang, *tools.host, "-x", "c", "-c", str(text), "-o", str(new)], "what links device code")
+            put(new, made)
     return made
 
 
@@ -193,6 +227,16 @@ def linkers_environment(folder: Path) -> dict[str, str]:
     """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
     kept = str(folder / "zig")
     return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
+
+
+def _compile(command: Sequence[str], what: str) -> None:
+    """As `_run`, of a source; one whose kernels launch kernels is compiled as compile/cuda.py does, too."""
+    ended = run_child(command, what, env=cache.environment())
+    if ended.code and LAUNCHES in diagnostics_of(ended):
+        command = [*command[:-2], *linked_flags(0), *command[-2:]]
+    elif not ended.code:
+        return
+    _run(command, what)
 
 
 def _run(command: Sequence[str], what: str) -> None:

@@ -1,6 +1,6 @@
 """From a source file to a program: the compiler for .cu, the PTX reader for .ptx, the assembler for both."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ class BuildOptions:
     optimize: int = 3
     standard: str | None = None
     max_registers: int | None = None
+    cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
+    links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -66,9 +68,27 @@ def read_source(
     }
     with stage(f"compiling {path.name}"):
         if Path(options.compiler).name.startswith("nvcc"):
+            if options.cccl:
+                raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang)
+        return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl)
+
+
+def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "PtxModule":
+    """The compile.PtxModule of .cu files whose device code is linked. Raises what the compiler raises."""
+    from gpuprof.compile.cuda import compile_linked
+
+    with stage("compiling and linking device code"):
+        return compile_linked(
+            paths,
+            arch=arch,
+            include_dirs=options.include_dirs,
+            defines=options.defines,
+            optimize=options.optimize,
+            standard=options.standard,
+            cccl_release=options.cccl,
+        )
 
 
 def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:

@@ -7,19 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuprof.chips import Chip
+from gpuprof.compile.module import PtxModule
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.asked import comment_requests
-from gpuprof.errors import GpuprofError, NotComparable, UsageError
+from gpuprof.errors import ContextLost, KernelFault, NotComparable, UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program.arena import Arena
 from gpuprof.program.binary import is_binary, open_binary
-from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, HostOptions, build_program
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable, HostOptions, build_program
 from gpuprof.program.choice import LaunchChoice
 from gpuprof.program.handlers import Handlers
-from gpuprof.program.places import Places
 from gpuprof.program.process import run_process
+from gpuprof.run.build import BuildOptions, read_linked
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Observer, Settings
+from gpuprof.run.settings import Settings
 from gpuprof.timing.state.occupancy import occupancy
 
 STANDARD = "c++17"  # nvcc's
@@ -40,6 +41,11 @@ def main_is_in(path: Path) -> bool:
 def is_whole_program(path: Path) -> bool:
     """Whether a file of CUDA C++ is run as it is: it defines `main`, and no comment of it asks for launches."""
     return main_is_in(path) and not comment_requests(path)
+
+
+def runs_itself(path: Path) -> bool:
+    """Whether a file is run as it is: a whole program in CUDA C++, or an executable."""
+    return is_binary(path) or is_whole_program(path)
 
 
 def is_source(path: Path) -> bool:
@@ -75,14 +81,17 @@ def check_sources(sources: Sequence[Path]) -> None:
 
 
 class _Services:
-    def __init__(self, observer: Observer):
-        self.observer = observer
+    def __init__(self, settings: Settings, arch: str):
+        self.settings, self.arch = settings, arch
 
     def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
         return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
 
+    def linked(self, paths: Sequence[Path]) -> PtxModule:
+        return read_linked(paths, arch=self.arch, options=self.settings.options)
+
     def tell(self, text: str) -> None:
-        self.observer.notice(text)
+        self.settings.observer.notice(text)
 
 
 def _chosen(settings: Settings) -> tuple[LaunchChoice, Settings]:
@@ -102,38 +111,48 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     program has ended.
     """
     options = replace(settings.options, standard=settings.options.standard or STANDARD)
-    settings = replace(settings, options=options)
+    choice, settings = _chosen(replace(settings, options=options))
     chip = settings.chosen_chip()
-    choice, settings = _chosen(settings)
-    if is_binary(sources[0]):
-        executable = open_binary(sources[0])
-    else:
-        host = HostOptions(tuple(options.include_dirs), tuple(options.defines), options.standard, options.optimize)
-        executable = build_program(sources, host, chip.arch)
+    executable = _executable(sources, options, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
-        device = open_device(settings, memory=arena.memory)
-        handlers = Handlers(
-            device,
-            arena,
-            executable.modules,
-            _Services(settings.observer),
-            Places(executable.path, executable.library_file),
-            tells_writes=settings.save_stream,
-            choice=choice,
-            lists_calls=settings.recorder is not None,
-        )
-        try:
-            sys.stdout.flush()
-            code = run_process(executable, [_name_of(sources[0]), *arguments], handlers)
-            if handlers.fault is None:
-                device.synchronize()
-                device.executor.finish()
-        except BaseException:
-            device.executor.drop()
-            raise
-    if handlers.fault is not None:
-        device.executor.drop()
-        raise GpuprofError(f"{sources[0]}: the program's GPU context was lost: {handlers.fault}")
+        code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
+    if fault is not None:
+        raise ContextLost(str(sources[0]), fault)
     if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
     return code
+
+
+def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:
+    if is_binary(sources[0]):
+        return open_binary(sources[0])
+    flags = (options.standard, options.optimize, options.cccl, options.links_device)
+    return build_program(sources, HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags), arch)
+
+
+def _run(
+    executable: Executable, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice
+) -> tuple[int, KernelFault | None]:
+    """The program's exit code, and the fault that ended its context. `words`: its name first."""
+    device = open_device(settings, memory=arena.memory)
+    handlers = Handlers(
+        device,
+        arena,
+        executable,
+        _Services(settings, device.chip.arch),
+        tells_writes=settings.save_stream,
+        choice=choice,
+        lists_calls=settings.recorder is not None,
+    )
+    try:
+        sys.stdout.flush()
+        code = run_process(executable, words, handlers)
+        if handlers.fault is None:
+            device.synchronize()
+            device.executor.finish()
+    except BaseException:
+        device.executor.drop()
+        raise
+    if handlers.fault is not None:
+        device.executor.drop()
+    return code, handlers.fault

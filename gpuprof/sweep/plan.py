@@ -52,9 +52,9 @@ class Plan:
     @property
     def is_script(self) -> bool:
         """Whether the file launches its kernels itself: a script, or a whole program."""
-        from gpuprof.run.program import is_whole_program
+        from gpuprof.run.program import runs_itself
 
-        return self.file.suffix == ".py" or (not self.launches and is_whole_program(self.file))
+        return self.file.suffix == ".py" or (not self.launches and runs_itself(self.file))
 
     @property
     def folder(self) -> Path:
@@ -97,10 +97,13 @@ def _check_chips(plan: Plan, chips: list[Chip]) -> None:
 
 def _check_kinds(plan: Plan) -> None:
     """Raises UsageError for parameters that do nothing to a file of this kind."""
+    from gpuprof.run.program import is_executable
+
     suffix = plan.file.suffix
     useless = {"define": (".ptx", ".gpubin"), "registers": (".gpubin",)}
+    is_built = is_executable(plan.file)
     for parameter in plan.parameters:
-        if suffix in useless.get(parameter.kind, ()):
+        if suffix in useless.get(parameter.kind, ()) or (is_built and parameter.kind == "define"):
             raise UsageError(f"{plan.file}: is already compiled, so {parameter.name} has no effect; leave it out")
 
 
@@ -200,7 +203,7 @@ def flag_requests(plan: Plan, run: Run) -> tuple[LaunchRequest, ...]:
 
 def file_requests(plan: Plan) -> tuple[LaunchRequest, ...]:
     """The launches that the plan's source names, where no flag does."""
-    if plan.launches or plan.file.suffix == ".py":
+    if plan.launches or plan.is_script:
         return ()
     return tuple(
         replace(request, place=request.place.removeprefix(f"{plan.file.parent}/"))

@@ -1,4 +1,5 @@
-// What calls, launches and copies of a program take on the wall. The system's clock is asked, as the C library's is made.
+// What calls, launches and copies of a program take of the processor, in it and in gpuprof, which has started it. The
+// system's clocks are asked, as the C library's is made.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,9 +9,14 @@
 __global__ void k(int *p) { *p += 1; }
 static double now()
 {
-    timespec found;
-    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &found);
-    return found.tv_sec + found.tv_nsec * 1e-9;
+    const pid_t processes[] = {getpid(), getppid()};
+    double seconds = 0;
+    for (const pid_t process : processes) {
+        timespec found;
+        syscall(SYS_clock_gettime, ~process * 8 + 2, &found); // of all threads of a process: clock_getcpuclockid(3)
+        seconds += found.tv_sec + found.tv_nsec * 1e-9;
+    }
+    return seconds;
 }
 int main()
 {

@@ -1,5 +1,6 @@
 """Executables that another compiler has built."""
 
+import csv
 import shutil
 import struct
 import subprocess
@@ -64,3 +65,11 @@ def test_what_nvcc_has_built_runs_and_is_recorded(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "PASS counted 192, time\n" in done.stdout and done.returncode == 0, done.stderr
     assert (tmp_path / "app.gprec").is_file()
+    sweep = [sys.executable, "-m", "gpuprof", "sweep", "./app", "-o", "t.csv"]
+    done = subprocess.run([*sweep, "--chips", "a100,h100", "--", "3000"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((tmp_path / "t.csv").read_text().splitlines()))
+    assert [row["chip"] for row in rows] == ["a100", "a100", "h100", "h100"] and done.stderr == ""
+    done = subprocess.run([*sweep, "--force", "--define", "N=1,2"], cwd=tmp_path, capture_output=True, text=True)
+    told = "gpuprof: app: is already compiled, so N has no effect; leave it out\n"
+    assert (done.returncode, done.stderr) == (2, told)

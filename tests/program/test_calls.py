@@ -40,3 +40,8 @@ def test_the_list_in_the_docs_is_the_headers():
     listed = re.findall(r"`((?:cuda|cu|nvtx)[A-Z]\w+)`", (DOCS / "programs.md").read_text().split("## Calls")[1])
     names = [name for header in HEADERS for name in declared(header) if not name.startswith(("gpuprof", "__"))]
     assert sorted(listed) == sorted(names)
+
+
+def test_every_call_of_the_driver_is_found_by_its_name():
+    names = (INCLUDE / "gpuprof" / "driver_names.h").read_text().split("GPUPROF_DRIVER_CALLS(DO)")[1]
+    assert re.findall(r"DO\((\w+)\)", names) == declared("driver.h")

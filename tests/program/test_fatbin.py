@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.errors import UsageError
-from gpuprof.program import fatbin, lz4, zstd
+from gpuprof.program.packed import fatbin, lz4, zstd
 
 FOLDER = Path(__file__).parent / "fatbins"
 # What `zstd -19 --no-check` makes of a text, in base 85.

@@ -2,10 +2,13 @@
 
 import csv
 import io
+import re
 import shutil
 
 import pytest
 
+from gpuprof.chips import load_chip
+from tests.paths import DOCS, ROOT
 from tests.program.test_runs import SOURCES, WHY_NOT, gpuprof
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)]
@@ -151,3 +154,40 @@ def test_ranges_and_stated_relations_are_tasks(tmp_path):
         "layer depends on before",
         "second contains cudaLaunchKernel",
     ]
+
+
+SAMPLE = str(ROOT / "samples" / "programs" / "heat.cu")
+PAGE = DOCS / "programs.md"
+BLOCKS = ["--sample-blocks"]
+
+
+def test_the_sample_does_what_the_docs_show(tmp_path):
+    shown = re.search(r"```text\n\$ (gpuprof run samples/programs/heat.cu .*)\n((?:.*\n)*?)```", PAGE.read_text())
+    done = gpuprof(*shown[1].split()[1:], folder=ROOT)
+    assert (done.stdout, done.returncode) == (shown[2], 0), done.stderr
+
+
+def test_blocks_of_a_program_are_sampled_and_its_results_whole(tmp_path):
+    """The cycles are those of all blocks, within the error that is told."""
+    command = ["collect", SAMPLE, "--param", "sms=4", "-o", "heat.gprec", "--force"]
+    whole, sampled = (
+        launches(gpuprof(*command, *flags, "--", "600", "1", folder=tmp_path).stdout) for flags in ([], BLOCKS)
+    )
+    told = [
+        re.search(r"  ([\d,]+) cycles.*\(timed \d+ of 1,444 blocks, cycles within ([\d.]+) %", row) for row in sampled
+    ]
+    assert len(told) == len(whole) == 2
+    for row, found in zip(whole, told, strict=True):
+        cycles, estimate = (int(text.replace(",", "")) for text in (re.search(r"([\d,]+) cycles", row)[1], found[1]))
+        assert abs(estimate / cycles - 1) <= float(found[2]) / 100
+
+
+def test_a_program_is_predicted_from_its_recording(tmp_path):
+    """On its own chip: what the recording took, from its first launch to the end of its last."""
+    done = gpuprof("collect", SAMPLE, "-o", "heat.gprec", "--", "96", "4", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    ends = [int(row["end_cycle"]) for row in table(tmp_path, "report", "heat.gprec", "--page", "launches")]
+    found = {row["chip"]: row for row in table(tmp_path, "predict", "heat.gprec", "--chips", "a100,h100")}
+    assert len(ends) == 8 and list(found) == ["a100", "h100"]
+    assert float(found["a100"]["microseconds"]) == pytest.approx(ends[-1] / load_chip("a100").clock_mhz)
+    assert 1 < float(found["h100"]["score"]) < 3

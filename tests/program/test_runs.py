@@ -47,12 +47,14 @@ PROGRAMS = {
         0,
         "cudaSuccess\ncudaSuccess\ncudaErrorNotSupported\n0 1 0 1, 128 128\n",
     ),
+    "assertion.cu": (1, "PASS\n"),
     "ranges.cu": (0, "0 1 0 -2\n1 1\n"),
     "device.cu": (
         0,
         "1 gpuprof a100 1 8.0 warp 32\n8 blocks of 256, block of 1024, 1024 threads at most\n"
         "cudaErrorCooperativeLaunchTooLarge\ncudaSuccess 40\nmemory\n",
     ),
+    "--rdc linked/main.cu linked/parts.cu": (0, "26 11 58 8 cudaSuccess\n"),
     "parts/main.cpp parts/sum.cu parts/twice.c -- -x": (3, "word -x 5050 10100\ncaught\n"),
 }
 ERRORS = """\
@@ -107,7 +109,8 @@ def test_errors_are_cudas_and_the_fault_is_told_with_its_line():
     done = gpuprof("run", "errors.cu")
     assert done.stdout == ERRORS
     assert done.returncode == 1
-    assert done.stderr.count("errors.cu:3, thread (0, 0, 0) of block (0, 0, 0): out of bounds write") == 2
+    assert done.stderr.count("errors.cu:3, thread (0, 0, 0) of block (0, 0, 0): out of bounds write") == 1
+    assert done.stderr.splitlines()[-1] == "gpuprof: errors.cu: the program's GPU context was lost"
 
 
 @pytest.mark.long
@@ -178,6 +181,29 @@ def test_what_is_no_source_is_no_argument_either(tmp_path):
     assert found == [(2, no_source)] * 2 + [(2, absent.format("pp"))] * 2 + [(2, absent.format(""))]
 
 
+@pytest.mark.long
+def test_device_code_of_two_files_needs_each_name_once(tmp_path):
+    """What another file defines is not there without --rdc; twice with it is an error, too."""
+    (tmp_path / "a.cu").write_text(
+        "__device__ int square(int x);\n__global__ void k(int *p) { *p = square(*p); }\n"
+        "int main() { k<<<1, 1>>>(nullptr); return cudaGetLastError(); }\n"
+    )
+    for name in ("b.cu", "c.cu"):
+        (tmp_path / name).write_text("__device__ int square(int x) { return x * x; }\n")
+    found = [gpuprof("run", *line.split(), folder=tmp_path) for line in ("a.cu b.cu", "a.cu b.cu c.cu --rdc")]
+    assert [(done.returncode, done.stderr.split(": ", 3)[3]) for done in found] == [
+        (
+            218,
+            "a.cu:2: unsupported external function _Z6squarei in call.uni (PTX line 33)\n",
+        ),
+        (
+            209,
+            "a.cu: no PTX can be generated: RuntimeError: Linking globals named '_Z6squarei': symbol multiply "
+            "defined!\n",
+        ),
+    ]
+
+
 BEGUN = "begun\nand on\n"  # what is printed before a launch is out, however the program ends
 # how the program ends -> exit code, standard output, the last line that the user is told
 ENDS = {
@@ -196,13 +222,28 @@ ENDS = {
 }
 
 
+def of_programs() -> list[str]:
+    """What programs may leave behind: shared memory, and processes of theirs that this test has started."""
+    shared = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
+    running = []
+    for process in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            environment = Path(f"/proc/{process}/environ").read_bytes()
+            running += [process] if f"GPUPROF_TEST={os.getpid()}\0".encode() in environment else []
+        except OSError:  # another's, or it has ended
+            continue
+    return [*(name for name in shared if "gpuprof" in name), *running]
+
+
 @pytest.mark.long
-def test_programs_that_end_in_other_ways():
+def test_programs_that_end_in_other_ways(monkeypatch):
+    monkeypatch.setenv("GPUPROF_TEST", str(os.getpid()))
     found = {}
     for how in ENDS:
         done = gpuprof("run", "hostile.cu", "--", how)
         found[how] = (done.returncode, done.stdout, "".join(done.stderr.splitlines()[-1:]))
     assert found == ENDS
+    assert of_programs() == []
 
 
 @pytest.mark.long

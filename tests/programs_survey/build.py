@@ -25,7 +25,8 @@ def main() -> int:
     arch = load_chip(DEFAULT_CHIP).arch
     options = BuildOptions(include_dirs, defines, standard=given.standard)
     try:
-        build_program(given.sources, HostOptions(include_dirs, defines, given.standard, options.optimize), arch)
+        flags = (given.standard, options.optimize, options.cccl, options.links_device)
+        build_program(given.sources, HostOptions(include_dirs, defines, *flags), arch)
         for path in given.sources:
             if path.suffix in CUDA_SUFFIXES:
                 build(path, arch=arch, options=options)

@@ -40,6 +40,11 @@ _COMPILER_FLAGS = (
     click.option(
         "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"
     ),
+    click.option(
+        "--cccl",
+        metavar="12|13",
+        help="The release of Thrust, CUB and libcu++.  [default: the newest that is installed]",
+    ),
 )
 
 
@@ -47,14 +52,21 @@ def compiler_options(command: Callable) -> Callable:
     """Gives a command the compilers' flags, and the BuildOptions they make as its argument `options`."""
 
     @wraps(command)
-    def with_options(*, compiler, include_dirs, defines, optimize, standard, **others):
-        return command(
-            options=BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard), **others
-        )
+    def with_options(*, compiler, include_dirs, defines, optimize, standard, cccl, **others):
+        options = BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard)
+        return command(options=replace(options, cccl=cccl or ""), **others)
 
     for flag in reversed(_COMPILER_FLAGS):
         with_options = flag(with_options)
     return with_options
+
+
+RDC_FLAG = click.option(
+    "--rdc",
+    "links_device",
+    is_flag=True,
+    help="Link the device code of a program's sources, as `nvcc -rdc=true` does: kernels call what others define.",
+)
 
 
 def build_options(command: Callable) -> Callable:
@@ -74,4 +86,5 @@ def flags_for_compilers(options: BuildOptions) -> dict[str, object]:
         "--compiler": options.compiler if options.compiler != BuildOptions.compiler else None,
         "-O": options.optimize != BuildOptions.optimize,
         "--std": options.standard,
+        "--cccl": options.cccl,
     }

@@ -17,7 +17,7 @@ GROUPS = {
     "The results": ("--expect", "--rtol", "--atol", "--save"),
     "The recording": ("-o", "--force", "--passes", "--save-stream", "--trace", "--no-accesses", "--rules"),
     "The checkers": ("--error-exitcode", "--limit", "--suppressions"),
-    "The compiler": ("--compiler", "-I", "-D", "-O", "--std", "--max-registers"),
+    "The compiler": ("--compiler", "-I", "-D", "-O", "--std", "--cccl", "--rdc", "--max-registers"),
 }
 OTHERS = "Other"
 FLAG_CELLS = 20  # a longer flag has a line of its own

@@ -6,3 +6,4 @@
 struct __align__(64) CUtensorMap {
     unsigned long long opaque[16];
 };
+#include "gpuprof/driver_others.h"

@@ -19,6 +19,7 @@ struct Known {
 const Known &known()
 {
     static Known found = {cudaErrorUnknown, {}, {}};
+    Turn turn;
     if (found.status) {
         Room room = {found.name, sizeof found.name - 1};
         const Reply reply = ask_with(Payload{}, &room, Call::properties);
@@ -70,6 +71,7 @@ int value_of(cudaDeviceAttr attribute, bool *is_known)
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return (int)words[at::shared_sm];
     case cudaDevAttrMaxRegistersPerMultiprocessor: return (int)words[at::registers_sm];
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: return (int)words[at::shared_optin];
+    case cudaDevAttrReservedSharedMemoryPerBlock: return (int)(words[at::shared_sm] - words[at::shared_optin]);
     case cudaDevAttrMaxBlocksPerMultiprocessor: return (int)words[at::blocks_sm];
     }
     *is_known = false;
@@ -145,7 +147,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         *value = value_of(attribute, &is_known);
     return result(status ? status : is_known ? cudaSuccess : cudaErrorInvalidValue);
 }
-cudaError_t cudaDeviceSynchronize() { return result(is_capturing() ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize).status); }
+cudaError_t cudaDeviceSynchronize() { return result(is_waiting_refused() ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize).status); }
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }

@@ -4,6 +4,7 @@
 #include "launches.h"
 #include "graphs.h"
 #include "open_memory.h"
+#include "pools.h"
 
 #include <stdio.h>
 
@@ -141,6 +142,17 @@ CUresult fill_words(CUdeviceptr p, unsigned value, unsigned element_nbytes, size
     return as(result(ask(Call::fill_words, p, n * element_nbytes, value, element_nbytes, 0, 1, number(stream)).status));
 }
 
+size_t nbytes_of(CUpointer_attribute attribute)
+{
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+    case CU_POINTER_ATTRIBUTE_MAPPED: return sizeof(int);
+    default: return sizeof(void *);
+    }
+}
+
 struct Named {
     CUresult error;
     const char *name;
@@ -225,6 +237,12 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *found, CUdevice device)
     return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned int *flags, int *is_active)
+{
+    *flags = 0;
+    *is_active = 1;
+    return device ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+}
 CUresult cuDevicePrimaryCtxReset(CUdevice device) { return cuDevicePrimaryCtxRelease(device); }
 CUresult cuCtxCreate(CUcontext *made, unsigned int, CUdevice device)
 {
@@ -297,6 +315,54 @@ CUresult cuMemFree(CUdeviceptr p) { return as(cudaFree(pointer(p))); }
 CUresult cuMemFreeAsync(CUdeviceptr p, CUstream stream) { return as(cudaFreeAsync(pointer(p), stream)); }
 CUresult cuMemFreeHost(void *p) { return as(cudaFreeHost(p)); }
 
+CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdeviceptr p)
+{
+    cudaPointerAttributes known;
+    const cudaError_t status = cudaPointerGetAttributes(&known, pointer(p));
+    if (status || !value || known.type == cudaMemoryTypeUnregistered)
+        return status ? as(status) : CUDA_ERROR_INVALID_VALUE;
+    const bool is_managed = known.type == cudaMemoryTypeManaged;
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: *(CUcontext *)value = &context; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *(CUmemorytype *)value = known.type == cudaMemoryTypeHost ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+        return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *(void **)value = known.devicePointer; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER: *(void **)value = known.hostPointer; return known.hostPointer ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(int *)value = is_managed; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = 0; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MAPPED: *(int *)value = 1; return CUDA_SUCCESS;
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: *(CUmemoryPool *)value = pool_of(pointer(p)); return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+// One of memory that is nobody's is zero, as CUDA has it.
+CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr p)
+{
+    if (!n || !attributes || !values)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < n; ++i)
+        if (cuPointerGetAttribute(values[i], attributes[i], p))
+            memset(values[i], 0, nbytes_of(attributes[i]));
+    return CUDA_SUCCESS;
+}
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *how) { return as(cudaMemPoolCreate(pool, (const cudaMemPoolProps *)how)); }
+CUresult cuMemPoolDestroy(CUmemoryPool pool) { return as(cudaMemPoolDestroy(pool)); }
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+    return as(cudaMemPoolSetAttribute(pool, (cudaMemPoolAttr)attribute, value));
+}
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value)
+{
+    return as(cudaMemPoolGetAttribute(pool, (cudaMemPoolAttr)attribute, value));
+}
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t nbytes) { return as(cudaMemPoolTrimTo(pool, nbytes)); }
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t nbytes, CUmemoryPool pool, CUstream stream)
+{
+    return as(cudaMallocFromPoolAsync((void **)p, nbytes, pool, stream));
+}
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) { return as(cudaDeviceGetDefaultMemPool(pool, device)); }
+
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t nbytes, CUstream stream)
 {
     return as(result(copy(pointer(to), pointer(from), nbytes, cudaMemcpyDefault, stream)));
@@ -333,6 +399,17 @@ CUresult cuStreamDestroy(CUstream stream) { return as(cudaStreamDestroy(stream))
 CUresult cuStreamSynchronize(CUstream stream) { return as(cudaStreamSynchronize(stream)); }
 CUresult cuStreamQuery(CUstream stream) { return as(cudaStreamQuery(stream)); }
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags) { return as(cudaStreamWaitEvent(stream, event, flags)); }
+CUresult cuStreamGetPriority(CUstream stream, int *priority) { return as(cudaStreamGetPriority(stream, priority)); }
+CUresult cuStreamGetId(CUstream stream, unsigned long long *number) { return as(cudaStreamGetId(stream, number)); }
+CUresult cuStreamGetCtx(CUstream, CUcontext *found)
+{
+    *found = &context;
+    return CUDA_SUCCESS;
+}
+CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback function, void *data, unsigned int flags)
+{
+    return as(cudaStreamAddCallback(stream, (cudaStreamCallback_t)function, data, flags));
+}
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *data) { return as(cudaLaunchHostFunc(stream, function, data)); }
 CUresult cuEventCreate(CUevent *event, unsigned int flags) { return as(cudaEventCreateWithFlags(event, flags)); }
 CUresult cuEventDestroy(CUevent event) { return as(cudaEventDestroy(event)); }

@@ -45,19 +45,23 @@ namespace {
 
 typedef CUgraphNode_st Node;
 
+thread_local char here; // its address tells threads apart
+
 // A stream that is captured. `tail`: what its next node waits for.
 struct Captured {
     cudaStream_t stream;
     Graph *graph;
     List<Node *> tail;
     bool is_origin;
+    cudaStreamCaptureMode mode;
+    const char *thread; // that began it
 };
 struct Noted { // an event of a captured stream
     cudaEvent_t event;
     Graph *graph;
     List<Node *> tail;
 };
-List<Captured> captured;
+List<Captured> captured; // with `noted`, of all threads: looked at in a Turn
 List<Noted> noted;
 
 Captured *capture_of(cudaStream_t stream)
@@ -80,6 +84,7 @@ Node *new_node(Graph *graph, cudaGraphNodeType type)
 Node *next_of(Graph *graph, cudaStream_t stream, cudaGraphNodeType type)
 {
     Node *node = new_node(graph, type);
+    Turn turn;
     Captured *there = capture_of(stream);
     node->before.add_all(there->tail);
     there->tail.clear();
@@ -351,6 +356,7 @@ cudaError_t destroy(CUgraphExec_st *exec)
 
 cudaError_t end_capture(cudaStream_t stream, cudaGraph_t *made)
 {
+    Turn turn;
     Captured *origin = capture_of(stream);
     *made = nullptr;
     if (!origin || !origin->is_origin)
@@ -404,10 +410,18 @@ template <typename T> cudaError_t give_list(const List<T> &from, T *to, size_t *
 
 Graph *captured_by(cudaStream_t stream)
 {
-    Captured *there = captured.n ? capture_of(stream) : nullptr;
+    Turn turn;
+    Captured *there = capture_of(stream);
     return there ? there->graph : nullptr;
 }
-bool is_capturing() { return captured.n; }
+bool is_waiting_refused()
+{
+    Turn turn;
+    for (const Captured &each : captured)
+        if (each.mode == cudaStreamCaptureModeGlobal || (each.mode == cudaStreamCaptureModeThreadLocal && each.thread == &here))
+            return true;
+    return false;
+}
 
 cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *from, size_t nbytes, cudaMemcpyKind kind)
 {
@@ -432,6 +446,7 @@ cudaError_t add_host(Graph *graph, cudaStream_t stream, cudaHostFn_t function, v
 }
 void note_event(cudaEvent_t event, cudaStream_t stream)
 {
+    Turn turn;
     Captured *there = capture_of(stream);
     for (size_t i = noted.n; i-- > 0;)
         if (noted[i].event == event) {
@@ -444,10 +459,11 @@ void note_event(cudaEvent_t event, cudaStream_t stream)
 }
 bool waits_for_captured(cudaStream_t stream, cudaEvent_t event)
 {
+    Turn turn;
     for (const Noted &each : noted)
         if (each.event == event) {
             if (!capture_of(stream))
-                captured.add({stream, each.graph, {}, false});
+                captured.add({stream, each.graph, {}, false, cudaStreamCaptureModeRelaxed, &here});
             capture_of(stream)->tail.add_all(each.tail);
             return true;
         }
@@ -460,13 +476,14 @@ using namespace gpuprof;
 
 extern "C" {
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode)
 {
+    Turn turn;
     if ((unsigned long long)stream <= 1) // the legacy default stream
         return result(cudaErrorStreamCaptureUnsupported);
     if (capture_of(stream))
         return result(cudaErrorIllegalState);
-    captured.add({stream, new_graph(), {}, true});
+    captured.add({stream, new_graph(), {}, true, mode, &here});
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) { return result(end_capture(stream, graph)); }

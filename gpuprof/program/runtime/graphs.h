@@ -17,6 +17,6 @@ cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch);
 cudaError_t add_host(Graph *graph, cudaStream_t stream, cudaHostFn_t function, void *data);
 void note_event(cudaEvent_t event, cudaStream_t stream);           // it is behind what the graph has so far
 bool waits_for_captured(cudaStream_t stream, cudaEvent_t event); // the stream joins the capture of the event's
-bool is_capturing();
+bool is_waiting_refused(); // a capture is under way during which this thread may not wait for the device
 
 } // namespace gpuprof

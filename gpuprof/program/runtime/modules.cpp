@@ -96,6 +96,7 @@ void learn_variable(Named *one) { one->status = ask_variable(one->module->number
 
 Named *known(const void *address, void (*learn)(Named *))
 {
+    Turn turn; // before the lock: who has the turn may ask for a kernel
     pthread_mutex_lock(&lock);
     Named *one = find(address);
     if (one && !one->is_known) {
@@ -179,6 +180,8 @@ void **__cudaRegisterFatBinary(void *wrapper)
     module->key = ((GpuprofFatBinary *)wrapper)->key;
     return (void **)module;
 }
+// Of an object whose device code is linked with others': see device_link.py.
+void gpuprof_register_linked(void (*globals)(void **), void *wrapper) { globals(__cudaRegisterFatBinary(wrapper)); }
 void __cudaRegisterFatBinaryEnd(void **) { gpuprof::learn_managed(); }
 char __cudaInitModule(void **) { return 0; }
 void __cudaUnregisterFatBinary(void **) {}

@@ -1,7 +1,7 @@
 // Memory in the order of streams, and its pools. A pool here owns no memory: it counts what was taken from it.
 #include "arena.h"
 #include "list.h"
-#include "runtime_pools.h"
+#include "pools.h"
 
 using namespace gpuprof;
 
@@ -27,6 +27,7 @@ cudaError_t take(void **p, size_t nbytes, Pool *pool)
 {
     if (!pool)
         return cudaErrorInvalidValue;
+    Turn turn;
     const cudaError_t status = allocate(p, nbytes, device_memory, "cudaMallocAsync");
     if (status || !*p)
         return status;
@@ -39,6 +40,7 @@ cudaError_t take(void **p, size_t nbytes, Pool *pool)
 
 cudaError_t give_back(void *p, Call how)
 {
+    Turn turn;
     for (size_t i = 0; i < all.n; ++i)
         if (all[i].p == p) {
             all[i].pool->used_nbytes -= all[i].nbytes;
@@ -67,6 +69,15 @@ int *flag_of(Pool *pool, cudaMemPoolAttr attribute)
 }
 
 } // namespace
+
+cudaMemPool_t gpuprof::pool_of(const void *p)
+{
+    Turn turn;
+    for (const Taken &each : all)
+        if (each.p == p)
+            return each.pool;
+    return nullptr;
+}
 
 extern "C" {
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
@@ -100,6 +111,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
     if (!pool || pool == &first)
         return result(cudaErrorInvalidValue);
+    Turn turn;
     if (current == pool)
         current = &first;
     for (Taken &each : all) // what is still in use ends with the program

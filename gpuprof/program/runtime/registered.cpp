@@ -28,6 +28,7 @@ cudaError_t map(char *start, size_t nbytes)
     const size_t pages_nbytes = (start + nbytes - first + page - 1) / page * page;
     if (is_device(start))
         return cudaErrorHostMemoryAlreadyRegistered;
+    Turn turn;
     for (const Registered &one : all)
         if (meets(one, first, pages_nbytes))
             return cudaErrorHostMemoryAlreadyRegistered;
@@ -47,6 +48,7 @@ cudaError_t map(char *start, size_t nbytes)
 // The pages are the program's own again, with what is in them.
 cudaError_t unmap(const char *start)
 {
+    Turn turn;
     for (size_t i = 0; i < all.n; ++i) {
         const Registered one = all[i];
         if (one.start != start)
@@ -65,6 +67,7 @@ cudaError_t unmap(const char *start)
 
 void *gpuprof::device_address(const void *host)
 {
+    Turn turn;
     for (const Registered &one : all)
         if ((char *)host >= one.start && (char *)host < one.start + one.nbytes)
             return one.device + ((char *)host - one.first_page);

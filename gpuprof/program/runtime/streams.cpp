@@ -17,7 +17,7 @@ cudaError_t record(cudaEvent_t event, cudaStream_t stream)
 }
 cudaError_t wait(cudaStream_t stream, cudaEvent_t event)
 {
-    if (is_capturing() && waits_for_captured(stream, event))
+    if (waits_for_captured(stream, event))
         return cudaSuccess;
     if (captured_by(stream))
         return cudaErrorStreamCaptureIsolation;
@@ -34,6 +34,7 @@ List<Made> all;
 
 Made made_with(cudaStream_t stream)
 {
+    Turn turn;
     for (const Made &each : all)
         if (each.stream == stream)
             return each;
@@ -43,6 +44,7 @@ Made made_with(cudaStream_t stream)
 cudaError_t make_stream(cudaStream_t *stream, unsigned flags, int priority)
 {
     const int kept = priority > 0 ? 0 : priority < -5 ? -5 : priority; // CUDA takes the nearest of its range
+    Turn turn;
     const Reply reply = ask(Call::make_stream, (long long)kept);
     *stream = (cudaStream_t)reply.words[make_stream_gives::stream];
     if (!reply.status)
@@ -51,6 +53,7 @@ cudaError_t make_stream(cudaStream_t *stream, unsigned flags, int priority)
 }
 cudaError_t destroy_stream(cudaStream_t stream)
 {
+    Turn turn;
     for (size_t i = 0; i < all.n; ++i)
         if (all[i].stream == stream) {
             all.drop(i);
@@ -112,8 +115,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return result(record(event, stream)); }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) { return result(record(event, stream)); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return result_if(event); }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return result(synchronize(is_capturing())); }
-cudaError_t cudaEventQuery(cudaEvent_t) { return result(synchronize(is_capturing())); }
+cudaError_t cudaEventSynchronize(cudaEvent_t) { return result(synchronize(is_waiting_refused())); }
+cudaError_t cudaEventQuery(cudaEvent_t) { return result(synchronize(is_waiting_refused())); }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     const Reply reply = ask(Call::event_time, (unsigned long long)start, (unsigned long long)end);

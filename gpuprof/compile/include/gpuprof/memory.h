@@ -226,6 +226,7 @@ GPUPROF_API unsigned int __islocal(const void *p) { return __nvvm_isspacep_local
 GPUPROF_API unsigned int __isGlobal(const void *p) { return __isglobal(p); }
 GPUPROF_API unsigned int __isShared(const void *p) { return __isshared(p); }
 GPUPROF_API unsigned int __isLocal(const void *p) { return __islocal(p); }
+GPUPROF_API unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
 
 // --- the C library's; the builtins become loops or plain moves ---
 

@@ -24,12 +24,13 @@ __device__ static inline __attribute__((nodebug, always_inline)) void __assert_f
 }
 
 
-__device__ __attribute__((nodebug)) void *operator new(size_t nbytes) { return malloc(nbytes); }
-__device__ __attribute__((nodebug)) void *operator new[](size_t nbytes) { return malloc(nbytes); }
-__device__ __attribute__((nodebug)) void operator delete(void *p) noexcept { free(p); }
-__device__ __attribute__((nodebug)) void operator delete[](void *p) noexcept { free(p); }
-__device__ __attribute__((nodebug)) void operator delete(void *p, size_t) noexcept { free(p); }
-__device__ __attribute__((nodebug)) void operator delete[](void *p, size_t) noexcept { free(p); }
+// Weak: files that are linked have one of these each.
+__device__ __attribute__((nodebug, weak)) void *operator new(size_t nbytes) { return malloc(nbytes); }
+__device__ __attribute__((nodebug, weak)) void *operator new[](size_t nbytes) { return malloc(nbytes); }
+__device__ __attribute__((nodebug, weak)) void operator delete(void *p) noexcept { free(p); }
+__device__ __attribute__((nodebug, weak)) void operator delete[](void *p) noexcept { free(p); }
+__device__ __attribute__((nodebug, weak)) void operator delete(void *p, size_t) noexcept { free(p); }
+__device__ __attribute__((nodebug, weak)) void operator delete[](void *p, size_t) noexcept { free(p); }
 // Of <new>, which the host has.
 __device__ inline __attribute__((nodebug, always_inline)) void *operator new(size_t, void *p) noexcept { return p; }
 __device__ inline __attribute__((nodebug, always_inline)) void *operator new[](size_t, void *p) noexcept { return p; }

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.errors import UsageError
-from gpuprof.program import lz4, zstd
+from gpuprof.program.packed import lz4, zstd
 
 MAGIC = b"\x50\xed\x55\xba"
 HEAD = struct.Struct("<4sHHQ")

@@ -1,0 +1,60 @@
+// The driver's calls by their names: of cuGetProcAddress, and of a program that opens the driver's library itself.
+#include "channel.h"
+#include "gpuprof/driver.h"
+#include "gpuprof/driver_names.h"
+
+#include <string.h>
+
+namespace {
+
+struct EntryPoint {
+    const char *name;
+    void *function;
+};
+#define GPUPROF_ENTRY_POINT(NAME) {#NAME, (void *)NAME},
+const EntryPoint entry_points[] = {GPUPROF_DRIVER_CALLS(GPUPROF_ENTRY_POINT)};
+#undef GPUPROF_ENTRY_POINT
+
+// Symbols of the library have a version behind the call's name: cuMemAlloc_v2.
+size_t bare_length(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 3 && name[n - 3] == '_' && name[n - 2] == 'v' ? n - 3 : n;
+}
+void *entry_point(const char *name)
+{
+    const size_t n = bare_length(name);
+    for (const EntryPoint &each : entry_points)
+        if (strlen(each.name) == n && !memcmp(each.name, name, n))
+            return each.function;
+    return nullptr;
+}
+
+} // namespace
+
+extern "C" {
+CUresult cuGetProcAddress(const char *name, void **function, int, unsigned long long, CUdriverProcAddressQueryResult *how)
+{
+    if (!name || !function)
+        return CUDA_ERROR_INVALID_VALUE;
+    *function = entry_point(name);
+    if (how)
+        *how = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+#ifndef __PIC__ // a static program, which can open no library; musl's functions say no more than that
+void *dlopen(const char *file, int)
+{
+    static const char driver[] = "libcuda.so";
+    return file && !strncmp(file, driver, sizeof driver - 1) ? (void *)entry_points : nullptr;
+}
+void *dlsym(void *library, const char *name) { return library == entry_points && name ? entry_point(name) : nullptr; }
+int dlclose(void *) { return 0; }
+char *dlerror(void)
+{
+    static char text[] = "a program that gpuprof has built is static: it can open libcuda.so.1 alone";
+    return text;
+}
+#endif
+}
