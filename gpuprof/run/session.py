@@ -89,7 +89,7 @@ class Session:
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
-            cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
+            cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
             cmd.Free: self._free,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
@@ -209,7 +209,7 @@ class Session:
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:
         self._reach(command.stream)
-        self.memory.write(command.destination, self.memory.read(command.source, command.nbytes))
+        self.memory.copy(command.destination, command.source, command.nbytes)
         self._happens(command)
 
     def _fill(self, command: cmd.Fill) -> None:
@@ -303,6 +303,7 @@ class Session:
         self.settling.run_through()
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+        self.tracers.pass_over()
         counters = LaunchCounters.zeros(len(launch.module.code))
         task = self.relating.untimed(launch, self.settling.machine.cycle)
         emulation = partial(self._emulation, launch, counters, None, task)

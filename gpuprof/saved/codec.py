@@ -22,7 +22,9 @@ from typing import Any
 from gpuprof.device import commands as cmd
 from gpuprof.timing.sampling.configuration import Sampling
 
-VERSION = 3  # of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time
+# Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
+# whose content is undefined.
+VERSION = 4
 LIMIT = 1 << 63
 
 
