@@ -21,8 +21,8 @@ class _Notes(Observer):
 class Planted:
     """The kernels of one source, and the GPU that they run on. `notices`: what its user is told."""
 
-    def __init__(self, folder: Path, source: str, *checkers: TraceGenerator):
-        path = folder / "planted.cu"
+    def __init__(self, folder: Path, source: str, *checkers: TraceGenerator, suffix: str = ".cu"):
+        path = folder / f"planted{suffix}"
         path.write_text(source)
         self.checkers, self.notices = checkers, []
         self.device = open_device(

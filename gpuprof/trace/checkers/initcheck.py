@@ -69,17 +69,24 @@ class Initcheck(Checker):
             kind = event.instruction.kind
             known = self._plans[event.instruction.number] = plan, _ACTS[kind], _QUICK.get(kind)
         plan, act, quick = known
-        if self._registers.may_be_undefined and plan.rows:
-            slots = self._slots(event.block)
-            hot = self._registers.hot(slots, event.warp, plan.rows)
-            if len(hot):
-                step = Step(event, plan, self._registers, slots, None if quick else hot)
-                self._check_guard(step)
-                act(self, step)
+        step = self._doubtful(event, plan, quick is None)
+        if step is not None:
+            self._check_guard(step)
+            act(self, step)
         elif quick is not None:
             quick(self, event, plan)
         if event.instruction.kind in ("exit", "return"):
             self._exit(event)
+
+    def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
+        """The event's warps that have an undefined bit in a register of the instruction, where warps stand alone: else
+        all of them. None where no warp has one.
+        """
+        if not (self._registers.may_be_undefined and plan.rows):
+            return None
+        slots = self._slots(event.block)
+        hot = self._registers.hot(slots, event.warp, plan.rows)
+        return Step(event, plan, self._registers, slots, hot if are_alone else None) if len(hot) else None
 
     def post_event(self, event: TraceEvent) -> None:
         plan, _, _ = self._plans[event.instruction.number]
@@ -127,7 +134,7 @@ class Initcheck(Checker):
 
     def _where_from(self, origin: int, step: Step) -> str:
         if origin == NO_ORIGIN:
-            return "; nothing has written the register"
+            return "; the value comes from a register that nothing has written"
         return "" if origin == step.plan.instruction.number else f"; {self._loaded[origin]}"
 
     def _check_guard(self, step: Step) -> None:
@@ -273,9 +280,9 @@ class Initcheck(Checker):
         if event.instruction.number not in self._loaded:
             row, lane = divmod(int(np.flatnonzero(found.any(axis=2))[0]), 32)
             address = int(access.addresses[row, lane])
-            about = f" ({event.describe('global', address)})" if access.space == "global" else ""
+            where = event.describe("global", address) if access.space == "global" else f"{address:#x}"
             self._loaded[event.instruction.number] = (
-                f"nothing has written {access.space} memory at {address:#x}{about}, where the value comes from"
+                f"the value comes from {access.space} memory that nothing has written: {where}"
             )
         return found
 
@@ -409,7 +416,7 @@ class Initcheck(Checker):
     def _take_ranges(self, step: Step, lanes: np.ndarray) -> None:
         if lanes.any():
             number = step.plan.instruction.number
-            self._loaded.setdefault(number, "nothing has written some of the memory that the value comes from")
+            self._loaded.setdefault(number, "the value comes from memory that nothing has written")
             origin = np.full(len(step.slots), number, np.int32)
             for slot, registers in step.plan.results.items():
                 for k, register in enumerate(registers):
@@ -445,7 +452,7 @@ class Initcheck(Checker):
     def _after_bulk(self, step: Step) -> None:
         """Bytes come as they are. Where others come than are read, as at the edges of a tensor, they are defined."""
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
-        self._loaded.setdefault(step.plan.instruction.number, "")
+        self._loaded.setdefault(step.plan.instruction.number, "the value comes from memory that nothing has written")
         for source, target in self._spaces.transfers(step.event):
             read_bytes = np.concatenate([each.shadow.get(each.address, each.nbytes) for each in source])
             times, rest = divmod(sum(each.nbytes for each in target), max(len(read_bytes), 1))

@@ -55,9 +55,14 @@ class BlockShadow(MemoryShadow):
             self._n_owners = max(n_owners, 2 * self._n_owners)
             self._reach(0, self._n_owners * self.stride)
 
-    def end(self, owner: int) -> None:
-        if owner < self._n_owners:
-            self.undefine(owner * self.stride, self.stride)
+    def end(self, owners: np.ndarray) -> None:
+        """int64 (n,): these have ended."""
+        if not self._n_owners or not len(owners):
+            return
+        states = self._states[: self._n_owners * self.stride >> PAGE_SHIFT].reshape(self._n_owners, -1)
+        used = states[owners]
+        self._free += used[used >= 0].tolist()
+        states[owners] = UNDEFINED
 
     def widen(self, nbytes: int) -> None:
         """Each has as many bytes at least."""
@@ -129,10 +134,9 @@ class Spaces:
         self._local.begin(n_slots * self._warps)
 
     def end(self, slots: list[int]) -> None:
-        for slot in slots:
-            self._shared.end(slot)
-            for warp in range(self._warps):
-                self._local.end(slot * self._warps + warp)
+        ended = np.array(slots, np.int64)
+        self._shared.end(ended)
+        self._local.end((ended[:, None] * self._warps + np.arange(self._warps)).reshape(-1))
 
     def pieces(self, access: Access, blocks: np.ndarray, warps: np.ndarray) -> list[Piece]:
         """blocks, warps: int64 (n,), of the access' warps."""
@@ -151,16 +155,21 @@ class Spaces:
     def of_global(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> Piece:
         low, high = self._global.reach
         low, high = min(self._low, low), max(self._high, high)
-        inside = narrowed(masks, (addresses >= low) & (addresses + nbytes <= high))
-        return Piece(self._global, addresses, inside, 0, nbytes)
+        first, last = bounds(addresses, masks)
+        if first < low or last + nbytes > high:
+            masks = narrowed(masks, (addresses >= low) & (addresses + nbytes <= high))
+        return Piece(self._global, addresses, masks, 0, nbytes)
 
     def of_shared(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, blocks: np.ndarray) -> Piece:
+        first, last = bounds(addresses, masks)
+        if first >= 0 and last + nbytes <= self._shared.stride:
+            base = self._slots(blocks) * self._shared.stride
+            return Piece(self._shared, addresses + base[:, None], masks, 0, nbytes)
         offset, rank = addresses & OFFSET_MASK, addresses >> RANK_SHIFT
-        inside = (addresses >= 0) & (offset + nbytes <= self._shared.stride)
-        masks = narrowed(masks, inside)
-        own = np.broadcast_to(blocks[:, None], addresses.shape)
+        masks = narrowed(masks, (addresses >= 0) & (offset + nbytes <= self._shared.stride))
         lanes = unpacked(masks)
-        owners = np.where(rank > 0, self._peers(own, rank - 1), own) if (lanes & (rank > 0)).any() else own
+        own = np.broadcast_to(blocks[:, None], addresses.shape)
+        owners = np.where(rank > 0, self._peers(own, rank - 1), own)
         slots = np.zeros(addresses.shape, np.int64)
         slots[lanes] = self._slots(owners[lanes])
         return Piece(self._shared, slots * self._shared.stride + offset, masks, 0, nbytes)
