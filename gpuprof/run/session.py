@@ -116,7 +116,7 @@ class Session:
         """Before the first command."""
         record_preamble(self.settings, self.chip)
         if self.settings.save_stream:
-            self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings))
+            self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings, self.memory.alignment))
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a source file, by the settings' compiler if none is named; see `build`."""

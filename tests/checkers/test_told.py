@@ -143,3 +143,48 @@ def test_run_goes_on_and_tells(tmp_path):
     assert third.startswith("gpuprof: app.cu:15: cudaFree: cannot free 0x700000000")
     assert last == "gpuprof: 5 errors at 2 places"
     assert process(tmp_path, "run", "app.cu", "--trace", "memcheck", "--error-exitcode", "9")[0] == 9
+
+
+HALF = """\
+__global__ void scale(const float *x, float *y, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = 2 * x[i];
+}
+int main()
+{
+    float *x, *y, *both, host[64] = {};
+    cudaMalloc(&x, 256);
+    cudaMalloc(&y, 256);
+    cudaMallocManaged(&both, 256);
+    cudaMemcpy(x, host, 192, cudaMemcpyHostToDevice);
+    scale<<<2, 32>>>(x, y, 64);
+    cudaMemcpy(x, y, 256, cudaMemcpyDeviceToDevice);
+    scale<<<2, 32>>>(x, y, 64);
+    scale<<<2, 32>>>(both, y, 64);
+    cudaMemset(x, 0, 256);
+    scale<<<2, 32>>>(x, y, 64);
+    cudaMemcpy(host, y, 256, cudaMemcpyDeviceToHost);
+}
+"""
+
+
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+@pytest.mark.long
+def test_undefined_values_of_a_program(tmp_path):
+    """They are found in the run, in a profile of it, and when its commands are carried out again."""
+    (tmp_path / "half.cu").write_text(HALF)
+    for command in ("run half.cu", "collect half.cu --save-stream", "replay half.gprec"):
+        code, _, error = process(tmp_path, *command.split(), "--trace", "initcheck")
+        told = [line for line in error.splitlines() if "uninitialised" in line or " errors at " in line]
+        assert (code, len(told)) == (0, 3)
+        for line, source in zip(told, ("nothing has written: 0x7", "nothing has written: 0x7"), strict=False):
+            assert line.startswith(
+                "gpuprof: uninitialised_store: scale: half.cu:5: thread (16, 0, 0) of block (1, 0, 0) writes 4 bytes of"
+            )
+            assert source in line
+            assert line.endswith(
+                " is byte 192 of cudaMalloc 1 (256 bytes at 0x700000000) (the other access: half.cu:5); 16 times"
+            )
+        assert told[2] == "gpuprof: 32 errors at 2 places"
