@@ -62,11 +62,19 @@ class AddressSpace:
     New memory is zero, also where freed memory is used again: what a program sees never depends on what ran before it.
     """
 
-    def __init__(self, limit_nbytes: int | None = None, arena: np.ndarray | None = None, alignment: int = ALIGNMENT):
+    def __init__(
+        self,
+        limit_nbytes: int | None = None,
+        arena: np.ndarray | None = None,
+        alignment: int = ALIGNMENT,
+        has_fixed_gaps: bool = False,
+    ):
         """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
-        used in place of one that grows. `alignment`: of allocations, a multiple of 256.
+        used in place of one that grows. `alignment`: of allocations, a multiple of 256. `has_fixed_gaps`: nobody
+        may move allocations farther apart, as they have to be where others were.
         """
         self.limit_nbytes, self.alignment, self._guard_nbytes = limit_nbytes, alignment, GUARD_NBYTES
+        self._has_fixed_gaps = has_fixed_gaps
         self.used_nbytes = 0
         self._grows = arena is None
         self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8) if arena is None else arena
@@ -117,7 +125,8 @@ class AddressSpace:
     def keep_apart(self, nbytes: Iterable[int]) -> None:
         """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
         assert not self._live, "a gap has the length that it was made with"
-        self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
+        if not self._has_fixed_gaps:
+            self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
 
     def allocate(self, nbytes: int, name: str = "", is_undefined: bool = False) -> Allocation:
         """`nbytes` of zeros at a 256-byte aligned address; a program that relies on the zeros is wrong where the memory

@@ -47,7 +47,7 @@ def replay(
     Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels
     raise.
     """
-    memory = AddressSpace(memory_limit_nbytes(), alignment=_alignment(stream))
+    memory = AddressSpace(memory_limit_nbytes(), alignment=_alignment(stream), has_fixed_gaps=True)
     session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)), memory=memory)
     if fixed is None:
         fixed = _changed_registers(stream.header.sampling, settings.sampling)

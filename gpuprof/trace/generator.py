@@ -90,6 +90,10 @@ class TraceGenerator:
         """Whether __init__ has run: a class with one of its own may forget to call it."""
         return "_gathering" in vars(self)
 
+    def again(self) -> "TraceGenerator":
+        """One that is like it, and has seen nothing."""
+        return type(self)(**{name: getattr(self, name) for name in options_of(type(self))})
+
     # The calls, in the order of a launch. A generator overrides those that it needs.
 
     def initialize(self, kernel: Kernel) -> None:

@@ -69,6 +69,13 @@ def test_collect_tells_and_records(folder):
     assert code == 3
 
 
+def test_a_kernel_goes_on_in_every_pass(folder):
+    code, _, error = gpuprof(folder, "collect", "k.cu", "--trace", "memcheck", "--passes", "2", "--period", "64")
+    assert (code, error) == (0, TOLD + SUM)
+    code, out, _ = gpuprof(folder, "report", "k.gprec", "--page", "findings", "--format", "csv")
+    assert out.count("out_of_bounds") == 1
+
+
 def test_an_exit_code_is_given_when_there_are_errors(folder):
     flags = ("collect", "k.cu", "--trace", "memcheck", "--error-exitcode", "9")
     assert gpuprof(folder, *flags)[0] == 9
