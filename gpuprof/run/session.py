@@ -43,6 +43,7 @@ from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
 from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
+from gpuprof.run.trace_records import record_host_error
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.sampling.configuration import Sampling
@@ -150,8 +151,13 @@ class Session:
             raise
 
     def _tell_host_errors(self, errors: Iterable[HostError]) -> None:
-        for sentence in self.tracers.host_errors(errors):
-            self.settings.observer.notice(sentence)
+        """They are findings of the launch that was asked for before them: a finding belongs to one."""
+        for error in errors:
+            for generator, sentence in self.tracers.host_errors(error):
+                if sentence:
+                    self.settings.observer.notice(sentence)
+                if self.recorder and self.n_launches:
+                    record_host_error(self.recorder, generator, self.n_launches - 1, error)
 
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""

@@ -3,7 +3,7 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
@@ -149,11 +149,12 @@ class Tracers:
     def finds_leaks(self) -> bool:
         return any(generator.finds_leaks for _, generator, _ in self._attached)
 
-    def host_errors(self, errors: Iterable[HostError]) -> Iterator[str]:
-        """A sentence for each error that the host has made, where a generator checks that."""
-        if any(generator.checks_host for _, generator, _ in self._attached):
-            for error in errors:
-                yield from self._findings.host_error(error.kind, error.text)
+    def host_errors(self, error: HostError) -> Iterator[tuple[str, str]]:
+        """The name of the first generator that checks the host, if there is one, and a sentence of what the host did
+        wrong, "" where enough was said.
+        """
+        for name in [name for name, generator, _ in self._attached if generator.checks_host][:1]:
+            yield name, "".join(self._findings.host_error(error.kind, error.text))
 
     def note(self, command: cmd.Command) -> None:
         """Something is asked of the GPU."""

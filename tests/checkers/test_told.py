@@ -109,6 +109,43 @@ def test_a_kernel_is_named_with_its_template_arguments(name):
     assert (known.kernel, known.text) == (name, f"*:kernel:{name}")
 
 
+HOST = """\
+import numpy as np
+import gpuprof
+from gpuprof.device import commands as cmd
+from gpuprof.errors import DeviceMemoryError
+gpu = gpuprof.Device()
+module = gpu.load("k.cu")
+x = gpu.to_device(np.zeros(100, np.int32))
+def wrong(command):
+    try:
+        gpu.submit(command)
+    except DeviceMemoryError:
+        pass
+wrong(cmd.Free(16))
+module.k[1, 100](x, 0)
+wrong(cmd.CopyIn(x.address + 4, bytes(400)))
+wrong(cmd.CopyOut(x.address, -8))
+module.k[1, 100](x, 0)
+x.free()
+wrong(cmd.Free(x.address))
+"""
+
+
+def test_errors_of_the_host_are_recorded(folder):
+    """One before the first launch belongs to none, and is told alone."""
+    (folder / "host.py").write_text(HOST)
+    code, _, error = gpuprof(folder, "collect", "host.py", "--trace", "memcheck", "--limit", "3")
+    told = [line.split(":")[1].strip() for line in error.splitlines()]
+    assert (code, told[:3]) == (0, ["invalid_free", "copy_out_of_bounds", "negative_size"])
+    assert error.splitlines()[-1] == "gpuprof: 4 errors at 4 places; 1 place is not shown"
+    _, out, _ = gpuprof(folder, "report", "host.gprec", "--page", "findings", "--format", "csv")
+    heads, *rows = (dict(enumerate(line.split(","))) for line in out.splitlines())
+    places = {name: place for place, name in heads.items()}
+    found = [(row[places["kind"]], row[places["launch"]]) for row in rows if row[places["severity"]] == "error"]
+    assert found == [("copy_out_of_bounds", "0"), ("negative_size", "0"), ("double_free", "1")]
+
+
 BAD_LINES = {
     "no reason": "out_of_bounds:k.cu:6",
     "no kind": "k.cu:6 why",
