@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.compile.host import host_toolchain
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.findings import Findings, place_of
 from gpuprof.trace.suppressions import parse
 from gpuprof.trace.tables import Finding
 from tests.support.command import gpuprof, process
@@ -144,6 +144,35 @@ def test_errors_of_the_host_are_recorded(folder):
     places = {name: place for place, name in heads.items()}
     found = [(row[places["kind"]], row[places["launch"]]) for row in rows if row[places["severity"]] == "error"]
     assert found == [("copy_out_of_bounds", "0"), ("negative_size", "0"), ("double_free", "1")]
+
+
+ONE_WAY = """\
+// LAUNCH: one_way<<<1, 32>>>(y: i32[32])
+__global__ void one_way(int *y)
+{
+    int value;
+    if (threadIdx.x < 20) value = 3;
+    y[threadIdx.x] = value;
+}
+"""
+
+
+@pytest.mark.long
+def test_what_optimisation_hides(folder):
+    (folder / "one_way.cu").write_text(ONE_WAY)
+    hidden = gpuprof(folder, "collect", "one_way.cu", "--trace", "initcheck")[2]
+    assert hidden == "gpuprof: no errors\n"
+    told = gpuprof(folder, "collect", "one_way.cu", "--trace", "initcheck", "-O0")[2]
+    assert "uninitialised_store: one_way: one_way.cu:6: thread (20, 0, 0)" in told
+    assert told.endswith("; 12 times\ngpuprof: 12 errors at 1 place\n")
+
+
+def test_an_address_without_a_line_names_the_way_to_more_lines():
+    plain, known = (SimpleNamespace(pc=16 * k, frames=[], location=k or None) for k in range(2))
+    assert place_of(SimpleNamespace(instructions=(plain,)), 0) == "0x0"
+    assert place_of(SimpleNamespace(instructions=(plain, known)), 0) == (
+        "0x0 (an instruction without a line: -O0 keeps more of them)"
+    )
 
 
 BAD_LINES = {

@@ -7,21 +7,14 @@ import numpy as np
 from gpuprof.isa.flow.definedness import is_validity
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
-from gpuprof.trace.checkers.checker import Checker, Instance, first_of
 from gpuprof.trace.checkers.definedness import atomics, matrices, rules
-from gpuprof.trace.checkers.definedness.blocks import RunningBlocks
-from gpuprof.trace.checkers.definedness.memory import MemoryShadow
+from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
 from gpuprof.trace.checkers.definedness.plan import Plan, Step, plan_of
-from gpuprof.trace.checkers.definedness.registers import NO_ORIGIN, Registers
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
-from gpuprof.trace.checkers.definedness.spaces import Piece, Spaces, define, read, write
+from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, read, write
 from gpuprof.trace.event import Access, TraceEvent
-from gpuprof.trace.generators.counts.live_registers import words_of
 from gpuprof.trace.kernel import Kernel
 
-STACK_POINTER = 1
-ADDRESS, BRANCH, STORE = (f"uninitialised_{what}" for what in ("address", "branch", "store"))
-VERBS = {"store": "writes", "atomic": "changes", "reduction": "changes"}
 # Kinds whose addresses only their execution finds.
 FOUND_LATER = (
     *("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "fetch", "surface_load"),
@@ -33,7 +26,7 @@ IGNORED = frozenset(
 )  # fmt: skip
 
 
-class Initcheck(Checker):
+class Initcheck(Doubts):
     """Finds undefined values that decide an address or a branch, or are stored where the host can read them.
 
     Each bit of memory and of registers is followed, through copies of the host, too.
@@ -43,24 +36,9 @@ class Initcheck(Checker):
     kinds = tuple(kind for kind in KINDS if kind not in IGNORED)
     kinds_after = FOUND_LATER
 
-    def __init__(self, **options):
-        super().__init__(**options)
-        self.shadow = MemoryShadow()
-
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
-        encoded = [instruction.encoded for instruction in kernel.instructions]
-        entry = words_of(kernel.code)[kernel.function.first] & ~(1 << STACK_POINTER)
-        at_start = [word for word in range(entry.bit_length()) if entry >> word & 1]
-        self._registers = Registers(encoded, kernel.warps_per_block, at_start)
-        self._blocks = RunningBlocks(kernel.n_blocks, kernel.threads_per_block)
-        self._spaces = Spaces(kernel, self.shadow, self._slots)
         self._plans: dict[int, tuple[Plan, Callable, Callable | None]] = {}
-        self._loaded: dict[int, str] = {}  # what was undefined first, by the instruction that loaded it
-
-    def finish(self) -> None:
-        super().finish()
-        del self._registers, self._spaces, self._plans
 
     def event(self, event: TraceEvent) -> None:
         known = self._plans.get(event.instruction.number)
@@ -91,109 +69,6 @@ class Initcheck(Checker):
     def post_event(self, event: TraceEvent) -> None:
         plan, _, _ = self._plans[event.instruction.number]
         _AFTER[event.instruction.kind](self, Step(event, plan, self._registers, self._slots(event.block), None))
-
-    def _slots(self, blocks: np.ndarray) -> np.ndarray:
-        slots, fresh = self._blocks.slots(blocks)
-        if fresh:
-            self._registers.begin(fresh, self._blocks.n_slots)
-            self._spaces.begin(self._blocks.n_slots)
-        return slots
-
-    def _exit(self, event: TraceEvent) -> None:
-        if event.instruction.kind == "return" and event.depth:
-            return
-        ended = self._blocks.exit(event.block, event.true_masks)
-        self._registers.end(ended)
-        self._spaces.end(ended)
-
-    # What is told.
-
-    def _tell(self, kind: str, step: Step, lanes: np.ndarray, origin: np.ndarray, what: Callable) -> None:
-        """Lanes, bool (n, 32), do something wrong. `what(row, lane)`: what the first of them does, its address and the
-        allocation that it lies in.
-        """
-        pc = step.plan.instruction.pc
-        for number in np.unique(origin[lanes.any(axis=1)]).tolist():
-            chosen = lanes & (origin == number)[:, None]
-            count, other = int(np.count_nonzero(chosen)), self._pc_of(number, step)
-            if not self.is_new(kind, pc, other):
-                self.more(kind, count, pc, other)
-                continue
-            row, lane = divmod(int(np.flatnonzero(chosen)[0]), 32)
-            place = np.zeros(step.event.active.shape, np.bool_)
-            place[step.row_of(row), lane] = True
-            who = first_of(step.event, place)[2]
-            text, address, allocation = what(row, lane)
-            told = f"{self.thread_text(who)} {text}{self._where_from(number, step)}"
-            self.note(kind, Instance(told, who, address, allocation), count, pc, other)
-
-    def _pc_of(self, origin: int, step: Step) -> int:
-        if origin == NO_ORIGIN or origin == step.plan.instruction.number:
-            return -1
-        return self.kernel.instructions[origin].pc
-
-    def _where_from(self, origin: int, step: Step) -> str:
-        if origin == NO_ORIGIN:
-            return "; the value comes from a register that nothing has written"
-        return "" if origin == step.plan.instruction.number else f"; {self._loaded[origin]}"
-
-    def _check_guard(self, step: Step) -> None:
-        """An instruction that has an effect is executed or not."""
-        lanes = step.guard_undefined
-        if lanes.any() and step.plan.has_effect:
-            verb = "goes one way or another" if step.plan.instruction.kind == "branch" else "may do it or not"
-            text = f"{verb} as an undefined value has it: {step.plan.instruction.opcode}"
-            self._tell(BRANCH, step, lanes, step.origin(""), lambda row, lane: (text, -1, ""))
-
-    def _decides(self, step: Step) -> None:
-        """What it reads decides how threads go on."""
-        slots = "".join(step.plan.sources)
-        lanes = step.any_undefined(slots) & step.true
-        if lanes.any():
-            text = f"goes on as an undefined value has it: {step.plan.instruction.opcode}"
-            self._tell(BRANCH, step, lanes, step.origin(slots), lambda row, lane: (text, -1, ""))
-        self._defined(step)
-
-    def _check_address(self, step: Step, slots: str) -> None:
-        lanes = step.any_undefined(slots) & step.true
-        if not lanes.any():
-            return
-        accesses = step.event.accesses
-
-        def what(row: int, lane: int) -> tuple[str, int, str]:
-            found = next((each for each in accesses if each.active[row, lane]), None)
-            if found is None:
-                return f"makes an address of an undefined value: {step.plan.instruction.opcode}", -1, ""
-            address = int(found.addresses[row, lane])
-            text = f"makes an address of {found.space} memory of an undefined value: {address & MASK:#x}"
-            return text, *self._place(found.space, address)
-
-        self._tell(ADDRESS, step, lanes, step.origin(slots), what)
-        for slot in slots:
-            step.define(slot, lanes)
-
-    def _place(self, space: str, address: int) -> tuple[int, str]:
-        """As a finding has it."""
-        found = self.kernel.allocation_at(address) if space == "global" else None
-        return (address if 0 <= address <= MASK >> 1 else -1), found.name if found else ""
-
-    def _check_store(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
-        """The host can read global memory."""
-        if access.space != "global":
-            return
-        lanes = (undefined != 0).any(axis=2) & access.active
-        if not lanes.any():
-            return
-
-        def what(row: int, lane: int) -> tuple[str, int, str]:
-            address = int(access.addresses[row, lane])
-            nbytes, n_undefined = undefined.shape[2], int(np.count_nonzero(undefined[row, lane]))
-            which = "undefined" if n_undefined == nbytes else f"of which {n_undefined} have undefined bits"
-            verb = VERBS.get(access.operation, "writes")
-            text = f"{verb} {nbytes} bytes of global memory at {address & MASK:#x}, {which}"
-            return text, *self._place("global", address)
-
-        self._tell(STORE, step, lanes, origin, what)
 
     # What is followed.
 
@@ -464,7 +339,7 @@ class Initcheck(Checker):
                     part = part | place.shadow.get(place.address, place.nbytes)
                 self._leave(step, place, part, origin)
 
-    def _leave(self, step: Step, place, undefined: np.ndarray, origin: np.ndarray) -> None:
+    def _leave(self, step: Step, place: Place, undefined: np.ndarray, origin: np.ndarray) -> None:
         place.shadow.put(place.address, undefined)
         if place.space == "global" and undefined.any():
             lanes = np.zeros(step.true.shape, np.bool_)
@@ -472,9 +347,6 @@ class Initcheck(Checker):
             text = f"writes {place.nbytes} bytes of global memory at {place.address:#x}, some of them undefined"
             at = self._place("global", place.address)
             self._tell(STORE, step, lanes, origin, lambda row, lane: (text, *at))
-
-
-MASK = (1 << 64) - 1
 
 
 def _joined(found: list) -> np.ndarray | None:
