@@ -148,6 +148,10 @@ extern "C" __global__ void fragments(unsigned *x, unsigned *y)
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 %0, [%1];" : "=r"(v) : "r"(from) : "memory");
     y[threadIdx.x] = v;
 }
+extern "C" __global__ void fetched(cudaTextureObject_t x, float *y)
+{
+    y[threadIdx.x] = tex1Dfetch<float>(x, threadIdx.x);
+}
 extern "C" __global__ void product(unsigned *x, float *y)
 {
     // Rows of A, of 16 halves each: lane l has those of row l / 4 and 8 further down.
@@ -269,3 +273,43 @@ def test_the_shadow_is_as_large_as_what_is_touched(planted):
     for k in range(0, nbytes, 256):
         planted.checkers[0].shadow.undefine(x + k, 1)
     assert planted.checkers[0].shadow.nbytes <= 2 * nbytes + before
+
+
+def test_textures_give_what_their_array_has(planted):
+    array = planted.device.device_array(N, np.float32, name="texels")
+    handle = planted.device.texture(array).handle - (1 << 64)  # as a signed number
+    y = planted.array(4 * N)
+    assert planted.run("fetched", 1, N, handle, y) == []
+    planted.checkers[0].shadow.undefine(array.address + 40, 8)
+    assert in_short(planted.run("fetched", 1, N, handle, y)) == [(STORE, 2)]
+
+
+BULK = """
+#define AT(p) (unsigned)__cvta_generic_to_shared(p)
+extern "C" __global__ void there_and_back(int *x, int *y)
+{
+    __shared__ __align__(128) int s[32];
+    __shared__ unsigned long long bar;
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(AT(&bar)) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 128;" :: "r"(AT(&bar)) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];"
+                 :: "r"(AT(s)), "l"(x), "r"(AT(&bar)) : "memory");
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }"
+                 :: "r"(AT(&bar)) : "memory");
+    s[31] = s[0];
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 128;" :: "l"(y), "r"(AT(s)) : "memory");
+}
+extern "C" __global__ void last(int *x, int *y) { y[0] = x[31]; }
+"""
+
+
+def test_bulk_copies_carry_what_is_undefined(tmp_path):
+    planted = Planted(tmp_path, BULK, Initcheck(), chip="h200")
+    x, y = undefined(planted, 128, bytes(16)), undefined(planted, 128)
+    assert in_short(planted.run("there_and_back", 1, 1, x, y)) == [(STORE, 1)]
+    shadow = planted.checkers[0].shadow
+    assert shadow.get(y, 128).tolist() == 16 * [0] + 108 * [0xFF] + 4 * [0]
+    assert planted.run("last", 1, 1, y, x) == []
+    planted.device.submit(cmd.Fill(x, 128))
+    assert planted.run("there_and_back", 1, 1, x, y) == []
