@@ -9,11 +9,10 @@ from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
 from gpuprof.trace.checkers.definedness import atomics, matrices, rules
 from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
-from gpuprof.trace.checkers.definedness.plan import Plan, Step, plan_of
+from gpuprof.trace.checkers.definedness.plan import Plan, Step
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
 from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, read, write
 from gpuprof.trace.event import Access, TraceEvent
-from gpuprof.trace.kernel import Kernel
 
 # Kinds whose addresses only their execution finds.
 FOUND_LATER = (
@@ -36,24 +35,16 @@ class Initcheck(Doubts):
     kinds = tuple(kind for kind in KINDS if kind not in IGNORED)
     kinds_after = FOUND_LATER
 
-    def initialize(self, kernel: Kernel) -> None:
-        super().initialize(kernel)
-        self._plans: dict[int, tuple[Plan, Callable, Callable | None]] = {}
-
     def event(self, event: TraceEvent) -> None:
-        known = self._plans.get(event.instruction.number)
-        if known is None:
-            plan = plan_of(event.instruction, self._registers)
-            kind = event.instruction.kind
-            known = self._plans[event.instruction.number] = plan, _ACTS[kind], _QUICK.get(kind)
-        plan, act, quick = known
+        plan, kind = self._module.plan(event.instruction), event.instruction.kind
+        act, quick = _ACTS[kind], _QUICK.get(kind)
         step = self._doubtful(event, plan, quick is None)
         if step is not None:
             self._check_guard(step)
             act(self, step)
         elif quick is not None:
             quick(self, event, plan)
-        if event.instruction.kind in ("exit", "return"):
+        if kind in ("exit", "return"):
             self._exit(event)
 
     def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
@@ -67,7 +58,7 @@ class Initcheck(Doubts):
         return Step(event, plan, self._registers, slots, hot if are_alone else None) if len(hot) else None
 
     def post_event(self, event: TraceEvent) -> None:
-        plan, _, _ = self._plans[event.instruction.number]
+        plan = self._module.plan(event.instruction)
         _AFTER[event.instruction.kind](self, Step(event, plan, self._registers, self._slots(event.block), None))
 
     # What is followed.

@@ -7,11 +7,10 @@ import numpy as np
 from gpuprof.trace.checkers.checker import Checker, Instance, first_of
 from gpuprof.trace.checkers.definedness.blocks import RunningBlocks
 from gpuprof.trace.checkers.definedness.memory import MemoryShadow
-from gpuprof.trace.checkers.definedness.plan import Step
+from gpuprof.trace.checkers.definedness.plan import Step, module_of
 from gpuprof.trace.checkers.definedness.registers import NO_ORIGIN, Registers
 from gpuprof.trace.checkers.definedness.spaces import Spaces
 from gpuprof.trace.event import Access, TraceEvent
-from gpuprof.trace.generators.counts.live_registers import words_of
 from gpuprof.trace.kernel import Kernel
 
 STACK_POINTER = 1  # a register that has its value from the start
@@ -31,10 +30,10 @@ class Doubts(Checker):
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
-        encoded = [instruction.encoded for instruction in kernel.instructions]
-        entry = words_of(kernel.code)[kernel.function.first] & ~(1 << STACK_POINTER)
+        self._module = module_of(kernel.code)
+        entry = self._module.live_words[kernel.function.first] & ~(1 << STACK_POINTER)
         at_start = [word for word in range(entry.bit_length()) if entry >> word & 1]
-        self._registers = Registers(encoded, kernel.warps_per_block, at_start)
+        self._registers = Registers(self._module.layout, kernel.warps_per_block, at_start)
         self._blocks = RunningBlocks(kernel.n_blocks, kernel.threads_per_block)
         self._spaces = Spaces(kernel, self.shadow, self._slots)
         self._loaded: dict[int, str] = {}

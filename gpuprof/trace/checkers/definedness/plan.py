@@ -1,15 +1,17 @@
 """What an instruction reads and writes, by rows of the registers' shadow: worked out once."""
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gpuprof.isa.encoding import PT, Operand, results_of, sources_of
 from gpuprof.isa.kinds import KINDS
-from gpuprof.trace.checkers.definedness.registers import Registers
+from gpuprof.trace.checkers.definedness.registers import Layout, Registers, layout_of
 from gpuprof.trace.checkers.definedness.rules import U64
 from gpuprof.trace.event import TraceEvent
-from gpuprof.trace.kernel import Instruction
+from gpuprof.trace.generators.counts.live_registers import words_of
+from gpuprof.trace.kernel import Code, Instruction
 
 Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the upper one's
 
@@ -18,6 +20,7 @@ class Plan(NamedTuple):
     """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these."""
 
     instruction: Instruction
+    layout: Layout
     guard: Register
     sources: dict[str, tuple[Register, ...]]
     results: dict[str, tuple[Register, ...]]
@@ -32,19 +35,46 @@ class Plan(NamedTuple):
         return [row for registers in self.sources.values() for register in registers for row in register]
 
 
-def plan_of(instruction: Instruction, registers: Registers) -> Plan:
+def plan_of(instruction: Instruction, layout: Layout) -> Plan:
     inst = instruction.encoded
 
     def by_register(operand: Operand) -> tuple[Register, ...]:
-        rows = registers.rows_of(operand)
+        rows = layout.rows_of(operand)
         return tuple(zip(*[iter(rows)] * (len(rows) // operand.count), strict=True))
 
     index = inst.guard & PT
-    guard = () if index == PT else tuple(registers.rows_of(Operand("P", index, 1)))
+    guard = () if index == PT else tuple(layout.rows_of(Operand("P", index, 1)))
     sources = {slot: by_register(operand) for slot, operand in sources_of(inst)}
     results = {slot: by_register(operand) for slot, operand in results_of(inst)}
     rows = {row for found in (sources, results) for each in found.values() for register in each for row in register}
-    return Plan(instruction, guard, sources, results, sorted(rows | set(guard)))
+    return Plan(instruction, layout, guard, sources, results, sorted(rows | set(guard)))
+
+
+class Module:
+    """What launches of a module share: where registers stand, the words that are live before each instruction, and the
+    plans of those that have run, by number.
+    """
+
+    def __init__(self, code: Code):
+        self.layout = layout_of([instruction.encoded for instruction in code.instructions])
+        self.live_words = words_of(code)
+        self._plans: dict[int, Plan] = {}
+
+    def plan(self, instruction: Instruction) -> Plan:
+        found = self._plans.get(instruction.number)
+        if found is None:
+            found = self._plans[instruction.number] = plan_of(instruction, self.layout)
+        return found
+
+
+_modules: WeakKeyDictionary[Code, Module] = WeakKeyDictionary()
+
+
+def module_of(code: Code) -> Module:
+    """Made once."""
+    if code not in _modules:
+        _modules[code] = Module(code)
+    return _modules[code]
 
 
 class Step:
@@ -114,7 +144,7 @@ class Step:
         doubtful = self.guard_undefined
         for word, row in enumerate(registers[number]):
             bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32)
-            whole = np.uint32(1 if self._registers.is_predicate(row) else 0xFFFFFFFF)
+            whole = np.uint32(1 if self.plan.layout.is_predicate(row) else 0xFFFFFFFF)
             bits = np.where(doubtful, whole, bits)
             self._registers.put(self.slots, self.warps, row, bits, self.true | doubtful, origin)
 

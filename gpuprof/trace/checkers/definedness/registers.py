@@ -3,6 +3,7 @@ some in a lane is kept beside the bits, so that warps without are passed over.
 """
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,15 +14,37 @@ WORDS = {"R": 1, "D": 2}
 NO_ORIGIN = -1
 
 
-class Registers:
+class Layout(NamedTuple):
     """Rows of a warp: its 32-bit words, then its predicates, of which a bit is the lowest of a word."""
 
-    def __init__(self, instructions: Collection[Instruction], warps_per_block: int, undefined: Collection[int]):
-        operands = [operand for each in instructions for operand in (*reads(each), *writes(each))]
-        self._n_words = max((_end(each) for each in operands if each.file != "P"), default=0)
-        n_predicates = max((_end(each) for each in operands if each.file == "P"), default=0)
-        self._at_start = [word for word in undefined if word < self._n_words]
-        shape = (0, warps_per_block, self._n_words + n_predicates)
+    n_words: int
+    n_predicates: int
+
+    def is_predicate(self, row: int) -> bool:
+        return row >= self.n_words
+
+    def rows_of(self, operand: Operand) -> list[int]:
+        if operand.file == "P":
+            return [self.n_words + operand.index]
+        size = WORDS[operand.file]
+        return list(range(size * operand.index, size * (operand.index + operand.count)))
+
+
+def layout_of(instructions: Collection[Instruction]) -> Layout:
+    """Of all registers that the instructions of a module read and write."""
+    operands = [operand for each in instructions for operand in (*reads(each), *writes(each))]
+    words, predicates = (
+        max((_end(each) for each in operands if (each.file == "P") == is_predicate), default=0)
+        for is_predicate in (False, True)
+    )
+    return Layout(words, predicates)
+
+
+class Registers:
+    def __init__(self, layout: Layout, warps_per_block: int, undefined: Collection[int]):
+        """`undefined`: words that have no value when a block begins, and may be read then."""
+        self._at_start = [word for word in undefined if word < layout.n_words]
+        shape = (0, warps_per_block, layout.n_words + layout.n_predicates)
         self._bits = np.zeros((*shape, 32), np.uint32)
         self._is_hot = np.zeros(shape, np.bool_)
         self._origin = np.zeros(shape, np.int32)  # number of the instruction that has loaded it
@@ -31,15 +54,6 @@ class Registers:
     def may_be_undefined(self) -> bool:
         """Whether a register has an undefined bit, or a block that begins will have one."""
         return bool(self._n_hot or self._at_start)
-
-    def is_predicate(self, row: int) -> bool:
-        return row >= self._n_words
-
-    def rows_of(self, operand: Operand) -> list[int]:
-        if operand.file == "P":
-            return [self._n_words + operand.index]
-        size = WORDS[operand.file]
-        return list(range(size * operand.index, size * (operand.index + operand.count)))
 
     def begin(self, slots: Collection[int], n_slots: int) -> None:
         """Blocks begin in these slots, of so many."""
