@@ -17,10 +17,11 @@ EVERYTHING = -1  # as the event of a Wait: all that was asked so far, on every s
 
 @dataclass(frozen=True)
 class Allocate:
-    """Gives device.memory.Allocation."""
+    """Gives device.memory.Allocation. is_undefined: the program may not rely on the zeros that are in it."""
 
     nbytes: int
     name: str = ""
+    is_undefined: bool = False
 
 
 @dataclass(frozen=True)

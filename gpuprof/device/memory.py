@@ -11,6 +11,7 @@ end of one array is caught and does not read the next one.
 from bisect import bisect_right, insort
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -42,17 +43,38 @@ class Allocation:
         return self.address + self.nbytes
 
 
+class Shadow(Protocol):
+    """Somebody who keeps which bytes of global memory have a value: told of what the host does."""
+
+    def undefine(self, address: int, nbytes: int) -> None:
+        """They have none: memory is new, and nobody has said what is in it."""
+
+    def define(self, address: int, nbytes: int) -> None:
+        """They have one."""
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        """They are as those of the source; the two may overlap."""
+
+
 class AddressSpace:
     """Allocates, frees, reads and writes; first fit, so the same requests always give the same addresses.
 
     New memory is zero, also where freed memory is used again: what a program sees never depends on what ran before it.
     """
 
-    def __init__(self, limit_nbytes: int | None = None, arena: np.ndarray | None = None, alignment: int = ALIGNMENT):
+    def __init__(
+        self,
+        limit_nbytes: int | None = None,
+        arena: np.ndarray | None = None,
+        alignment: int = ALIGNMENT,
+        has_fixed_gaps: bool = False,
+    ):
         """`limit_nbytes`: the chip's memory; None for as much as the host has. `arena`: uint8 (n,), all zero, that is
-        used in place of one that grows. `alignment`: of allocations, a multiple of 256.
+        used in place of one that grows. `alignment`: of allocations, a multiple of 256. `has_fixed_gaps`: nobody
+        may move allocations farther apart, as they have to be where others were.
         """
         self.limit_nbytes, self.alignment, self._guard_nbytes = limit_nbytes, alignment, GUARD_NBYTES
+        self._has_fixed_gaps = has_fixed_gaps
         self.used_nbytes = 0
         self._grows = arena is None
         self._arena = np.zeros(FIRST_ARENA_NBYTES, np.uint8) if arena is None else arena
@@ -63,6 +85,7 @@ class AddressSpace:
         self._top = GLOBAL_BASE  # end of the allocations
         self._used_top = GLOBAL_BASE  # the highest _top so far: memory above it was never written
         self.images = ImageTable()
+        self.shadows: list[Shadow] = []
         self._bounds: tuple[np.ndarray, np.ndarray] | None = None
 
     @property
@@ -102,11 +125,12 @@ class AddressSpace:
     def keep_apart(self, nbytes: Iterable[int]) -> None:
         """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
         assert not self._live, "a gap has the length that it was made with"
-        self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
+        if not self._has_fixed_gaps:
+            self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
 
-    def allocate(self, nbytes: int, name: str = "") -> Allocation:
-        """`nbytes` of zeros at a 256-byte aligned address. Raises DeviceMemoryError when that is negative or too
-        much.
+    def allocate(self, nbytes: int, name: str = "", is_undefined: bool = False) -> Allocation:
+        """`nbytes` of zeros at a 256-byte aligned address; a program that relies on the zeros is wrong where the memory
+        is undefined. Raises DeviceMemoryError when that is negative or too much.
         """
         if nbytes < 0:
             raise DeviceMemoryError(f"cannot allocate {nbytes} bytes{_for(name)}: the size is negative")
@@ -122,6 +146,8 @@ class AddressSpace:
         self._freed.pop(address, None)
         self.used_nbytes += nbytes
         self._bounds = None
+        for shadow in self.shadows:
+            (shadow.undefine if is_undefined else shadow.define)(address, nbytes)
         return allocation
 
     def free(self, address: int) -> None:
@@ -145,6 +171,16 @@ class AddressSpace:
         raw = _as_bytes(data)
         index = self._checked_index(address, len(raw), "write")
         self._arena[index : index + len(raw)] = raw
+        for shadow in self.shadows:
+            shadow.define(address, len(raw))
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        """Copies bytes, also onto themselves. Raises DeviceMemoryError unless one allocation each holds them all."""
+        start = self._checked_index(source, nbytes, "read")
+        to = self._checked_index(destination, nbytes, "write")
+        self._arena[to : to + nbytes] = self._arena[start : start + nbytes].copy()
+        for shadow in self.shadows:
+            shadow.copy(destination, source, nbytes)
 
     def fill(self, address: int, nbytes: int, pattern: bytes) -> None:
         """Repeats a pattern over bytes, whose number is a multiple of its length. Raises DeviceMemoryError unless one
@@ -153,6 +189,8 @@ class AddressSpace:
         index = self._checked_index(address, nbytes, "write")
         whole = self._arena[index : index + nbytes].reshape(-1, len(pattern))
         whole[:] = np.frombuffer(pattern, np.uint8)
+        for shadow in self.shadows:
+            shadow.define(address, nbytes)
 
     def has(self, address: int, data: bytes | memoryview) -> bool:
         """Whether these bytes are at `address` already. Raises DeviceMemoryError unless one allocation holds them."""

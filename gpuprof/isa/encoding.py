@@ -147,19 +147,31 @@ def reads(inst: Instruction) -> Iterator[Operand]:
     """The registers an instruction reads, guard included; zero registers and immediates left out."""
     if inst.guard & 0x7F != PT:
         yield Operand("P", inst.guard & 0x7F, 1)
+    for _, operand in sources_of(inst):
+        yield operand
+
+
+def sources_of(inst: Instruction) -> Iterator[tuple[str, Operand]]:
+    """What it reads by slot, the guard left out."""
     for slot in ("a", "b", "c", "e"):
         spec = getattr(inst.op, slot)
         if spec and not spec.startswith(">") and slot != inst.imm_slot:
             operand = _operand(inst, slot, spec)
             if operand:
-                yield operand
+                yield slot, operand
 
 
 def writes(inst: Instruction) -> Iterator[Operand]:
     """The registers an instruction writes; zero registers left out."""
+    for _, operand in results_of(inst):
+        yield operand
+
+
+def results_of(inst: Instruction) -> Iterator[tuple[str, Operand]]:
+    """What it writes by slot."""
     for slot in SLOTS:
         spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
         if spec and (slot == "dst" or spec.startswith(">")):
             operand = _operand(inst, slot, spec.lstrip(">"))
             if operand:
-                yield operand
+                yield slot, operand

@@ -54,9 +54,11 @@ def sampling_fields(sampling: Sampling, settings: Settings) -> dict[str, int | s
     return described(sampling, settings.sampling) | {"record": settings.record}
 
 
-def stream_header(settings: Settings) -> Header:
-    """The header of a saved stream: the settings of its run."""
-    return Header(STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles)
+def stream_header(settings: Settings, alignment: int) -> Header:
+    """The header of a saved stream: the settings of its run, and the alignment of allocations in bytes."""
+    return Header(
+        STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles, alignment
+    )
 
 
 def record_module(recorder: RecordWriter, number: int, module: LoadedModule, image: bytes) -> None:

@@ -6,7 +6,7 @@ recording; in the end `records.merge` makes one of them.
 """
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,9 @@ from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.settings import Observer, Settings
+from gpuprof.run.tracing import Attached
 from gpuprof.saved.read import read_stream
+from gpuprof.trace.findings import Findings
 
 
 def record(
@@ -46,9 +48,15 @@ def record(
     if passes == 1:
         return recorder
     n_launches, save_stream, stream = recorder.n_launches, settings.save_stream, read_stream(output)
-    # The kernels' output and durations are known from the first pass.
+    # The kernels' output and durations, and what was found, are known from the first pass.
     settings = replace(
-        settings, chip=chip_of(stream), chip_changes={}, save_stream=False, observer=Observer(), traces=()
+        settings,
+        chip=chip_of(stream),
+        chip_changes={},
+        save_stream=False,
+        observer=Observer(),
+        findings=Findings(),
+        traces=tuple(_refusing(settings.traces)),
     )
     with _temporary(output, passes) as paths, stage("", "passes", passes, each="pass") as under_way:
         for number, path in enumerate(paths, 1):
@@ -64,6 +72,13 @@ def record(
         merged = merge([output, *paths], output, save_stream=save_stream).writer
         assert merged.n_launches == n_launches, "what is exact differs between passes"
         return merged
+
+
+def _refusing(traces: Iterable[Attached]) -> Iterator[Attached]:
+    """A kernel goes on where it went on in the first pass: accesses that were refused there are so again."""
+    for each in traces:
+        if each.generator.refuses:
+            yield Attached(each.generator.again(), each.where)
 
 
 def passes_of(sampling: dict[str, Any]) -> int:

@@ -15,6 +15,7 @@ from gpuprof.device.images import check_image
 from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import PAGE_NBYTES
+from gpuprof.device.memory import ALIGNMENT, AddressSpace
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, Program
@@ -26,6 +27,7 @@ from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 
 MOST_STREAMS = 1 << 31
+MOST_ALIGNMENT = 1 << 21  # bytes: a large page of the host
 
 
 def replay(
@@ -45,8 +47,8 @@ def replay(
     Raises FileFormatError for a damaged stream, UsageError for a launch that the chip cannot do, and what the kernels
     raise.
     """
-    session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)))
-    session.memory.limit_nbytes = memory_limit_nbytes()
+    memory = AddressSpace(memory_limit_nbytes(), alignment=_alignment(stream), has_fixed_gaps=True)
+    session = open_session(replace(settings, sampling=shifted(settings.sampling, number, of)), memory=memory)
     if fixed is None:
         fixed = _changed_registers(stream.header.sampling, settings.sampling)
     player = Player(stream, session, saved_load_bases, Registers(settings.sampling, fixed, number, of))
@@ -64,6 +66,14 @@ def replay(
     except BaseException:
         session.drop()
         raise
+
+
+def _alignment(stream: SavedStream) -> int:
+    """Of allocations, in bytes: they are to have the addresses that they had."""
+    found = stream.header.alignment
+    if found not in range(ALIGNMENT, MOST_ALIGNMENT + 1, ALIGNMENT):
+        raise stream.damaged(f"allocations are aligned to {found} bytes")
+    return found
 
 
 def shifted(sampling: Sampling, number: int, of: int) -> Sampling:

@@ -43,6 +43,7 @@ from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
 from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
+from gpuprof.run.trace_records import record_host_error
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.sampling.configuration import Sampling
@@ -89,7 +90,7 @@ class Session:
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
-            cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name),
+            cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
             cmd.Free: self._free,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
@@ -116,7 +117,7 @@ class Session:
         """Before the first command."""
         record_preamble(self.settings, self.chip)
         if self.settings.save_stream:
-            self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings))
+            self.stream = StreamWriter(self.recorder.stream, stream_header(self.settings, self.memory.alignment))
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a source file, by the settings' compiler if none is named; see `build`."""
@@ -150,8 +151,13 @@ class Session:
             raise
 
     def _tell_host_errors(self, errors: Iterable[HostError]) -> None:
-        for sentence in self.tracers.host_errors(errors):
-            self.settings.observer.notice(sentence)
+        """They are findings of the launch that was asked for before them: a finding belongs to one."""
+        for error in errors:
+            for generator, sentence in self.tracers.host_errors(error):
+                if sentence:
+                    self.settings.observer.notice(sentence)
+                if self.recorder and self.n_launches:
+                    record_host_error(self.recorder, generator, self.n_launches - 1, error)
 
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""
@@ -209,7 +215,7 @@ class Session:
 
     def _copy_within(self, command: cmd.CopyWithin) -> None:
         self._reach(command.stream)
-        self.memory.write(command.destination, self.memory.read(command.source, command.nbytes))
+        self.memory.copy(command.destination, command.source, command.nbytes)
         self._happens(command)
 
     def _fill(self, command: cmd.Fill) -> None:
@@ -304,6 +310,7 @@ class Session:
         self.settling.run_through()
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+        self.tracers.pass_over()
         counters = LaunchCounters.zeros(len(launch.module.code))
         task = self.relating.untimed(launch, self.settling.machine.cycle)
         emulation = partial(self._emulation, launch, counters, None, task, False)

@@ -1,7 +1,9 @@
 """What trace generators found, as the chunks of a recording (`records.schema`)."""
 
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.checking.host_errors import HostError
 from gpuprof.run.tracing import LaunchTrace
+from gpuprof.trace.tables import Finding
 
 
 def record_traces(recorder: RecordWriter, trace: LaunchTrace) -> None:
@@ -22,3 +24,8 @@ def record_traces(recorder: RecordWriter, trace: LaunchTrace) -> None:
             recorder.trace_table(fields, results.tables[table.name])
         for finding in results.findings:
             recorder.finding({"launch": results.launch, "generator": name} | finding._asdict())
+
+
+def record_host_error(recorder: RecordWriter, generator: str, launch: int, error: HostError) -> None:
+    finding = Finding(error.kind, "error", error.text)
+    recorder.finding({"launch": launch, "generator": generator} | finding._asdict())

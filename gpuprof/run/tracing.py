@@ -3,7 +3,7 @@
 Attached ─ Tracers.watch(launch) ─> LaunchTrace ─ listener of the emulation ─> Results, once it has ended
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
@@ -125,6 +125,9 @@ class Tracers:
         chooser = Chooser(launches_of(attached.where))
         name = self._names.take(attached.generator, {name for name, _, _ in self._attached})
         self._attached.append((name, attached.generator, chooser))
+        if attached.generator.shadow is not None:
+            attached.generator.shadow.clear()
+            self._memory.shadows.append(attached.generator.shadow)
         if attached.where:
             self._idle[name] = attached.where
         self._commands = [] if self._commands is None else self._commands
@@ -135,6 +138,7 @@ class Tracers:
         if len(rest) == len(self._attached):
             raise UsageError("this trace generator is not attached")
         self._attached = rest
+        self._memory.shadows = [each for each in self._memory.shadows if each is not generator.shadow]
 
     def idle(self) -> Iterator[str]:
         """A sentence for each generator whose filter no launch met."""
@@ -145,11 +149,12 @@ class Tracers:
     def finds_leaks(self) -> bool:
         return any(generator.finds_leaks for _, generator, _ in self._attached)
 
-    def host_errors(self, errors: Iterable[HostError]) -> Iterator[str]:
-        """A sentence for each error that the host has made, where a generator checks that."""
-        if any(generator.checks_host for _, generator, _ in self._attached):
-            for error in errors:
-                yield from self._findings.host_error(error.kind, error.text)
+    def host_errors(self, error: HostError) -> Iterator[tuple[str, str]]:
+        """The name of the first generator that checks the host, if there is one, and a sentence of what the host did
+        wrong, "" where enough was said.
+        """
+        for name in [name for name, generator, _ in self._attached if generator.checks_host][:1]:
+            yield name, "".join(self._findings.host_error(error.kind, error.text))
 
     def note(self, command: cmd.Command) -> None:
         """Something is asked of the GPU."""
@@ -160,17 +165,24 @@ class Tracers:
         """None when nobody wants to see the launch."""
         function = launch.function
         names = (function.display, function.name)
-        wanting = [
-            (name, generator)
-            for name, generator, chooser in self._attached
-            if chooser.choose(launch.index, names, launch.stream, task) is not NOTHING
-        ]
+        wanting = []
+        for name, generator, chooser in self._attached:
+            if chooser.choose(launch.index, names, launch.stream, task) is not NOTHING:
+                wanting.append((name, generator))
+            elif generator.shadow is not None:
+                generator.shadow.clear()
         if not wanting:
             return None
         found, generators = zip(*wanting, strict=True)
         for name in found:
             self._idle.pop(name, None)
         return LaunchTrace(Feed(self._kernel(launch, task), generators), found, self._findings)
+
+    def pass_over(self) -> None:
+        """A launch comes that nobody watches: it may write any of the memory."""
+        for _, generator, _ in self._attached:
+            if generator.shadow is not None:
+                generator.shadow.clear()
 
     def _kernel(self, launch: cmd.Launch, task: str) -> Kernel:
         module, function = launch.module, launch.function

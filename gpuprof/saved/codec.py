@@ -20,9 +20,12 @@ from functools import cache
 from typing import Any
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.memory import ALIGNMENT
 from gpuprof.timing.sampling.configuration import Sampling
 
-VERSION = 3  # of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time
+# Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
+# whose content is undefined, their alignment.
+VERSION = 4
 LIMIT = 1 << 63
 
 
@@ -35,6 +38,7 @@ class Header:
     record: str
     sample_blocks: bool = False
     max_cycles: int | None = None
+    alignment: int = ALIGNMENT  # of allocations, in bytes
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,10 @@ class Feed:
             numbers = numbers_wanted(generator, kernel.code)
             for call, table in (("event", self._before), ("post_event", self._after)):
                 if overrides(generator, call):
+                    of_kinds = generator.kinds_after if call == "post_event" else ()
                     for number in numbers:
-                        table.setdefault(number, []).append(generator)
+                        if not of_kinds or kernel.instructions[number].kind in of_kinds:
+                            table.setdefault(number, []).append(generator)
             if generator.values and overrides(generator, "post_event"):
                 operands.update(numbers)
             if generator.refuses:

@@ -46,6 +46,7 @@ GENERATORS = {
 # for one of the generators of memory traffic.
 CHECKERS = {
     "memcheck": ("memcheck", "Memcheck"),
+    "initcheck": ("initcheck", "Initcheck"),
     "racecheck": ("racecheck", "Racecheck"),
     "synccheck": ("synccheck", "Synccheck"),
 }

@@ -70,6 +70,11 @@ def text_of(kernel: Kernel, finding: Finding) -> str:
 
 
 def place_of(kernel: Kernel, pc: int) -> str:
-    """The source position of a code address with those that it was inlined at, or the address."""
+    """The source position of a code address with those that it was inlined at, or the address: optimised code has
+    instructions that belong to no line.
+    """
     frames = [f"{frame.file}:{frame.line}" for frame in frames_of(kernel, pc)]
-    return ", inlined at ".join(frames) if frames else f"{pc:#x}"
+    if frames:
+        return ", inlined at ".join(frames)
+    has_lines = any(instruction.location for instruction in kernel.instructions)
+    return f"{pc:#x}" + (" (an instruction without a line: -O0 keeps more of them)" if has_lines else "")

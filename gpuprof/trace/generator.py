@@ -50,6 +50,7 @@ class TraceGenerator:
     Class attributes say what it wants; nothing is built for what nobody wants. An instruction is wanted when it meets
     all of `kinds` (of isa.kinds), `opcodes` (names, with * and ?) and `spaces` (state spaces) that are not empty.
 
+    * `kinds_after`: of the wanted instructions, those of these kinds have a `post_event`; empty: all of them.
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
     * `values`: operands are there in `post_event`, too.
     * `refuses`: it may keep lanes from an access (TraceEvent.refuse).
@@ -61,12 +62,14 @@ class TraceGenerator:
     kinds: ClassVar[tuple[str, ...]] = ()
     opcodes: ClassVar[tuple[str, ...]] = ()
     spaces: ClassVar[tuple[str, ...]] = ()
+    kinds_after: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[bool] = False
     values: ClassVar[bool] = False
     refuses: ClassVar[bool] = False
     is_checker: ClassVar[bool] = False  # what it finds are errors of the program
     checks_host: ClassVar[bool] = False  # errors that the host makes with memory are told, too
     finds_leaks: bool = False  # and what is still allocated at the end
+    shadow: Any = None  # device.memory.Shadow: what it keeps of global memory, also between launches
     guard_nbytes: int = 0  # bytes that it wants between allocations, when it is attached before the first of them
     tables: ClassVar[tuple[Table, ...]] = ()
 
@@ -86,6 +89,10 @@ class TraceGenerator:
     def is_ready(self) -> bool:
         """Whether __init__ has run: a class with one of its own may forget to call it."""
         return "_gathering" in vars(self)
+
+    def again(self) -> "TraceGenerator":
+        """One that is like it, and has seen nothing."""
+        return type(self)(**{name: getattr(self, name) for name in options_of(type(self))})
 
     # The calls, in the order of a launch. A generator overrides those that it needs.
 
@@ -147,9 +154,10 @@ def check(generator: type[TraceGenerator]) -> None:
     name = name_of(generator)
     if not NAME.fullmatch(name):
         raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
-    for attribute, of in (("kinds", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
+    for attribute, of in (("kinds", str), ("kinds_after", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
         check_tuple(f"trace generator {name}: {attribute}", getattr(generator, attribute), of)
-    for given, known, what in ((generator.kinds, KINDS, "kind of instruction"), (generator.spaces, SPACES, "space")):
+    for given, known, what in ((generator.kinds, KINDS, "kind of instruction"), (generator.spaces, SPACES, "space"),
+                               (generator.kinds_after, KINDS, "kind of instruction")):  # fmt: skip
         for word in given:
             if word not in known:
                 near = suggestion(word, known) or f"there are {', '.join(known)}"

@@ -18,6 +18,7 @@ BLOCKS, THREADS = 128, 256
 
 def converged() -> tuple[list, AddressSpace]:
     """A loop of integer and fused float arithmetic, all lanes together."""
+    start = [make("MOV", dst=register, imm=0, slot="a") for register in range(8)]
     body = [
         make("FFMA", dst=1, a=1, b=2, c=3),
         make("FADD", dst=2, a=2, b=3),
@@ -29,7 +30,7 @@ def converged() -> tuple[list, AddressSpace]:
         make("IADD", dst=0, a=0, imm=1, slot="b"),
         make("ISETP.U32", dst=0, a=0, imm=ROUNDS, slot="b", mods=pack(cmp="lt")),
     ]
-    return [*body, jump(len(body), 0, guard=0), make("EXIT")], AddressSpace()
+    return [*start, *body, jump(len(start) + len(body), len(start), guard=0), make("EXIT")], AddressSpace()
 
 
 def memory_bound() -> tuple[list, AddressSpace]:

@@ -21,12 +21,12 @@ class _Notes(Observer):
 class Planted:
     """The kernels of one source, and the GPU that they run on. `notices`: what its user is told."""
 
-    def __init__(self, folder: Path, source: str, *checkers: TraceGenerator):
-        path = folder / "planted.cu"
+    def __init__(self, folder: Path, source: str, *checkers: TraceGenerator, suffix: str = ".cu", chip: str = "a100"):
+        path = folder / f"planted{suffix}"
         path.write_text(source)
         self.checkers, self.notices = checkers, []
         self.device = open_device(
-            Settings(is_timed=False, traces=tuple(map(Attached, checkers)), observer=_Notes(self.notices))
+            Settings(is_timed=False, traces=tuple(map(Attached, checkers)), observer=_Notes(self.notices)), chip
         )
         self.module = self.device.load(path)
 

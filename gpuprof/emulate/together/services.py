@@ -145,7 +145,7 @@ def allocate(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     """Device malloc: a null pointer when there is no room."""
     space = lanes.chunk.spaces["global"]
     try:
-        address = space.memory.allocate(a, "malloc in a kernel").address
+        address = space.memory.allocate(a, "malloc in a kernel", is_undefined=True).address
     except DeviceMemoryError:
         return 0
     space.refresh()

@@ -25,7 +25,7 @@ class Memory:
     def allocate(self, name: bytes, nbytes: int, kind: int):
         text = f"{name.decode('utf-8', 'replace')} {self._n_allocations + 1}"
         try:
-            address = self.device.submit(cmd.Allocate(nbytes, text)).address
+            address = self.device.submit(cmd.Allocate(nbytes, text, is_undefined=kind == PLAIN)).address
         except DeviceMemoryError as error:
             raise Failed(errors.MEMORY_ALLOCATION, str(error)) from None
         self._n_allocations += 1

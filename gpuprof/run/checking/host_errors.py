@@ -18,7 +18,9 @@ class HostError(NamedTuple):
 
 def host_error(command: cmd.Command, error: DeviceMemoryError, memory: AddressSpace) -> Iterator[HostError]:
     """What the command did wrong; nothing where there was no room."""
-    if isinstance(command, cmd.Free):
+    if getattr(command, "nbytes", 0) < 0:
+        yield HostError("negative_size", str(error))
+    elif isinstance(command, cmd.Free):
         yield HostError("double_free" if memory.was_freed(command.address) else "invalid_free", str(error))
     elif isinstance(command, COPIES):
         yield HostError("copy_out_of_bounds", str(error))

@@ -1,0 +1,264 @@
+"""Undefined bits of memory: a byte for each byte, in pages that are made when one has bytes of both sorts."""
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
+from gpuprof.trace.checkers.slots import with_room
+
+PAGE_SHIFT = 8
+PAGE_NBYTES = 1 << PAGE_SHIFT
+DEFINED, UNDEFINED = -1, -2  # states of pages of one sort; of others, the number of their bytes' page
+ONE_LANE = np.ones(1, np.uint32)
+
+
+class MemoryShadow:
+    """Bytes from `base` on, which is a multiple of a page; what lies outside of all that was told is `outside`."""
+
+    def __init__(self, outside: int = DEFINED):
+        self._outside = outside
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._base = -1
+        self._states = np.zeros(0, np.int32)
+        self._bytes = np.zeros((0, PAGE_NBYTES), np.uint8)
+        self._n_pages, self._free = 0, []
+
+    @property
+    def nbytes(self) -> int:
+        """That it takes itself."""
+        return self._states.nbytes + self._bytes.nbytes
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The addresses of which something was told lie in [first, second)."""
+        if not len(self._states):
+            return 1 << 62, 0
+        return self._base, self._base + (len(self._states) << PAGE_SHIFT)
+
+    # Ranges.
+
+    def define(self, address: int, nbytes: int) -> None:
+        self._set(address, nbytes, DEFINED)
+
+    def undefine(self, address: int, nbytes: int) -> None:
+        self._set(address, nbytes, UNDEFINED)
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        self.put(destination, self.get(source, nbytes))
+
+    def get(self, address: int, nbytes: int) -> np.ndarray:
+        """uint8 (nbytes,): the undefined bits of each byte."""
+        found = np.zeros((1, 1, nbytes), np.uint8)
+        self._read(np.full((1, 1), address, np.int64), ONE_LANE, nbytes, found)
+        return found[0, 0]
+
+    def put(self, address: int, undefined: np.ndarray) -> None:
+        """The bytes from an address on have these undefined bits, uint8 (n,)."""
+        self.define(address, len(undefined))
+        if (undefined == 0xFF).all():
+            self.undefine(address, len(undefined))
+        elif undefined.any():
+            start, last = address - self._base, address - self._base + len(undefined) - 1
+            pages = np.arange(start >> PAGE_SHIFT, (last >> PAGE_SHIFT) + 1)
+            self._make(pages[self._states[pages] < 0])
+            places = np.full((1, 1), address, np.int64)
+            store_bits(self._states, self._bytes, self._base, places, ONE_LANE, undefined.reshape(1, 1, -1))
+
+    def _set(self, address: int, nbytes: int, state: int) -> None:
+        if nbytes <= 0:
+            return
+        end = address + nbytes
+        self._reach(address, end)
+        first, last = -(-(address - self._base) // PAGE_NBYTES), end - self._base >> PAGE_SHIFT
+        if first < last:
+            states = self._states[first:last]
+            self._free += states[states >= 0].tolist()
+            states[:] = state
+        for start, stop in _edges(address - self._base, end - self._base):
+            page = self._own_page(start >> PAGE_SHIFT, state)
+            if page >= 0:
+                low = start & (PAGE_NBYTES - 1)
+                self._bytes[page, low : low + stop - start] = 0xFF if state == UNDEFINED else 0
+
+    def _own_page(self, page: int, state: int) -> int:
+        """The number of a page's bytes; a state of one sort, where that is the one it gets."""
+        if self._states[page] < 0 and self._states[page] != state:
+            self._make(np.array([page]))
+        return int(self._states[page])
+
+    # Accesses of lanes: addresses int64 (n, 32), masks uint32 (n,) of those that take part.
+
+    def is_clean(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> bool:
+        """Whether all that is accessed is defined."""
+        if not len(self._states):
+            return self._outside == DEFINED
+        return bool(are_defined(self._states, self._bytes, self._base, self._outside, addresses, masks, nbytes))
+
+    def read(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> np.ndarray:
+        """uint8 (n, 32, nbytes): undefined bits; 0 of lanes that take no part."""
+        found = np.zeros((*addresses.shape, nbytes), np.uint8)
+        self._read(addresses, masks, nbytes, found)
+        return found
+
+    def _read(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, found: np.ndarray) -> None:
+        load_bits(self._states, self._bytes, max(self._base, 0), self._outside, addresses, masks, nbytes, found)
+
+    def define_lanes(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
+        """Lanes store what is defined."""
+        if not len(self._states) and self._outside == DEFINED:
+            return
+        self._cover(addresses, masks, nbytes)
+        if define_bits(self._states, self._bytes, self._base, addresses, masks, nbytes):
+            self._make(self._pages(addresses, masks, nbytes, UNDEFINED))
+            define_bits(self._states, self._bytes, self._base, addresses, masks, nbytes)
+
+    def write(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
+        """Lanes store bytes with these undefined bits, uint8 (n, 32, nbytes)."""
+        nbytes = undefined.shape[2]
+        self._cover(addresses, masks, nbytes)
+        for state in (DEFINED, UNDEFINED):
+            self._make(self._pages(addresses, masks, nbytes, state))
+        store_bits(self._states, self._bytes, self._base, addresses, masks, undefined)
+
+    # Pages.
+
+    def _cover(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
+        """What lies outside is known to be of one sort: it need not be kept before somebody changes it."""
+        low, high = bounds(addresses, masks)
+        if low > high:
+            return
+        end = self._base + (len(self._states) << PAGE_SHIFT)
+        if low < self._base or high + nbytes > end or not len(self._states):
+            self._reach(low, high + nbytes)
+
+    def _reach(self, start: int, end: int) -> None:
+        """There are states for all pages of [start, end)."""
+        low, high = start >> PAGE_SHIFT << PAGE_SHIFT, -(-end // PAGE_NBYTES) * PAGE_NBYTES
+        if not len(self._states):
+            self._base, self._states = low, np.full(high - low >> PAGE_SHIFT, self._outside, np.int32)
+            return
+        top = self._base + (len(self._states) << PAGE_SHIFT)
+        if low < self._base:
+            before = np.full(self._base - low >> PAGE_SHIFT, self._outside, np.int32)
+            self._base, self._states = low, np.concatenate((before, self._states))
+        if high > top:
+            more = max(high - top >> PAGE_SHIFT, len(self._states) >> 1)
+            self._states = np.concatenate((self._states, np.full(more, self._outside, np.int32)))
+
+    def _pages(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, state: int) -> np.ndarray:
+        """The pages of this state that are accessed, ascending."""
+        lanes = np.unpackbits(masks.view(np.uint8), bitorder="little").view(np.bool_).reshape(addresses.shape)
+        first = addresses[lanes] - self._base >> PAGE_SHIFT
+        last = addresses[lanes] + (nbytes - 1) - self._base >> PAGE_SHIFT
+        most = int((last - first).max(initial=0))
+        pages = np.unique(np.concatenate([np.minimum(first + k, last) for k in range(most + 1)]))
+        return pages[self._states[pages] == state]
+
+    def _make(self, pages: np.ndarray) -> None:
+        """Gives pages of one sort bytes of their own."""
+        if not len(pages):
+            return
+        states = self._states[pages]
+        again = [self._free.pop() for _ in range(min(len(self._free), len(pages)))]
+        fresh = range(self._n_pages, self._n_pages + len(pages) - len(again))
+        self._n_pages += len(fresh)
+        self._bytes = with_room(self._bytes, self._n_pages)
+        numbers = np.array([*again, *fresh], np.int64)
+        self._bytes[numbers] = np.where(states == UNDEFINED, np.uint8(0xFF), np.uint8(0))[:, None]
+        self._states[pages] = numbers
+
+
+def _edges(start: int, end: int) -> list[tuple[int, int]]:
+    """The parts of a range that are no whole pages."""
+    first, last = -(-start // PAGE_NBYTES) * PAGE_NBYTES, end // PAGE_NBYTES * PAGE_NBYTES
+    if first > last:
+        return [(start, end)]
+    return [(low, high) for low, high in ((start, first), (last, end)) if low < high]
+
+
+@part
+def _state_of(states, page, outside):
+    return states[page] if 0 <= page < len(states) else outside
+
+
+@kept
+def bounds(addresses, masks):
+    """The lowest and the highest address of lanes that take part; the first is larger where none does."""
+    low, high = np.int64(1) << 62, np.int64(-1)
+    for row in range(len(masks)):
+        for lane in range(32):
+            if masks[row] >> np.uint32(lane) & np.uint32(1):
+                low, high = min(low, addresses[row, lane]), max(high, addresses[row, lane])
+    return low, high
+
+
+@kept
+def are_defined(states, data, base, outside, addresses, masks, nbytes):
+    clean = np.int64(-1)  # the page that was found to be defined last
+    for row in range(len(masks)):
+        for lane in range(32):
+            if not masks[row] >> np.uint32(lane) & np.uint32(1):
+                continue
+            at = addresses[row, lane] - base
+            first, last = at >> PAGE_SHIFT, at + nbytes - 1 >> PAGE_SHIFT
+            if first == clean and last == clean:
+                continue
+            for page in range(first, last + 1):
+                state = _state_of(states, page, outside)
+                if state == UNDEFINED:
+                    return False
+                if state == DEFINED:
+                    clean = page
+                    continue
+                start = max(at, page << PAGE_SHIFT)
+                for place in range(start, min(at + nbytes, (page + 1) << PAGE_SHIFT)):
+                    if data[state, place & (PAGE_NBYTES - 1)] != 0:
+                        return False
+    return True
+
+
+@kept
+def load_bits(states, data, base, outside, addresses, masks, nbytes, found):
+    for row in range(len(masks)):
+        for lane in range(32):
+            if not masks[row] >> np.uint32(lane) & np.uint32(1):
+                continue
+            for k in range(nbytes):
+                at = addresses[row, lane] - base + k
+                state = _state_of(states, at >> PAGE_SHIFT, outside)
+                if state >= 0:
+                    found[row, lane, k] = data[state, at & (PAGE_NBYTES - 1)]
+                elif state == UNDEFINED:
+                    found[row, lane, k] = 0xFF
+
+
+@kept
+def define_bits(states, data, base, addresses, masks, nbytes):
+    """Whether a page is undefined, so that it needs bytes first."""
+    needs = False
+    for row in range(len(masks)):
+        for lane in range(32):
+            if not masks[row] >> np.uint32(lane) & np.uint32(1):
+                continue
+            at = addresses[row, lane] - base
+            for k in range(nbytes):
+                state = states[at + k >> PAGE_SHIFT]
+                if state >= 0:
+                    data[state, at + k & (PAGE_NBYTES - 1)] = 0
+                elif state == UNDEFINED:
+                    needs = True
+    return needs
+
+
+@kept
+def store_bits(states, data, base, addresses, masks, undefined):
+    """All pages have bytes."""
+    for row in range(len(masks)):
+        for lane in range(32):
+            if masks[row] >> np.uint32(lane) & np.uint32(1):
+                for k in range(undefined.shape[2]):
+                    at = addresses[row, lane] - base + k
+                    data[states[at >> PAGE_SHIFT], at & (PAGE_NBYTES - 1)] = undefined[row, lane, k]

@@ -1,0 +1,104 @@
+"""Undefined bits of registers, by running block, warp and register. Nearly always there are none: which registers have
+some in a lane is kept beside the bits, so that warps without are passed over.
+"""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.encoding import Instruction, Operand, reads, writes
+from gpuprof.trace.checkers.slots import with_room
+
+WORDS = {"R": 1, "D": 2}
+NO_ORIGIN = -1
+
+
+class Layout(NamedTuple):
+    """Rows of a warp: its 32-bit words, then its predicates, of which a bit is the lowest of a word."""
+
+    n_words: int
+    n_predicates: int
+
+    def is_predicate(self, row: int) -> bool:
+        return row >= self.n_words
+
+    def rows_of(self, operand: Operand) -> list[int]:
+        if operand.file == "P":
+            return [self.n_words + operand.index]
+        size = WORDS[operand.file]
+        return list(range(size * operand.index, size * (operand.index + operand.count)))
+
+
+def layout_of(instructions: Collection[Instruction]) -> Layout:
+    """Of all registers that the instructions of a module read and write."""
+    operands = [operand for each in instructions for operand in (*reads(each), *writes(each))]
+    words, predicates = (
+        max((_end(each) for each in operands if (each.file == "P") == is_predicate), default=0)
+        for is_predicate in (False, True)
+    )
+    return Layout(words, predicates)
+
+
+class Registers:
+    def __init__(self, layout: Layout, warps_per_block: int, undefined: Collection[int]):
+        """`undefined`: words that have no value when a block begins, and may be read then."""
+        self._at_start = [word for word in undefined if word < layout.n_words]
+        shape = (0, warps_per_block, layout.n_words + layout.n_predicates)
+        self._bits = np.zeros((*shape, 32), np.uint32)
+        self._is_hot = np.zeros(shape, np.bool_)
+        self._origin = np.zeros(shape, np.int32)  # number of the instruction that has loaded it
+        self._n_hot = 0  # rows with an undefined bit
+
+    @property
+    def may_be_undefined(self) -> bool:
+        """Whether a register has an undefined bit, or a block that begins will have one."""
+        return bool(self._n_hot or self._at_start)
+
+    def begin(self, slots: Collection[int], n_slots: int) -> None:
+        """Blocks begin in these slots, of so many."""
+        self._bits, self._is_hot, self._origin = (
+            with_room(each, n_slots) for each in (self._bits, self._is_hot, self._origin)
+        )
+        for slot in slots if self._at_start else ():
+            self._bits[slot][:, self._at_start] = 0xFFFFFFFF
+            self._is_hot[slot][:, self._at_start] = True
+            self._origin[slot][:, self._at_start] = NO_ORIGIN
+            self._n_hot += self._is_hot[slot].sum()
+
+    def end(self, slots: Collection[int]) -> None:
+        for slot in slots:
+            if slot < len(self._is_hot) and self._is_hot[slot].any():
+                self._n_hot -= int(self._is_hot[slot].sum())
+                self._is_hot[slot], self._bits[slot] = False, 0
+
+    def hot(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
+        """int64 (k,): which of some warps have an undefined bit in one of the rows."""
+        return np.flatnonzero(self._is_hot[slots[:, None], warps[:, None], rows].any(axis=1))
+
+    def bits(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
+        """uint32 (n, 32)."""
+        return self._bits[slots, warps, row]
+
+    def origin(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
+        """int32 (n,): where the undefined bits of the rows come from, the first of them that has some."""
+        found = np.full(len(slots), NO_ORIGIN, np.int32)
+        for row in reversed(rows):
+            found = np.where(self._is_hot[slots, warps, row], self._origin[slots, warps, row], found)
+        return found
+
+    def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, lanes: np.ndarray,
+            origin: np.ndarray) -> None:  # fmt: skip
+        """What lanes, bool (n, 32), have in a row is undefined in `bits`, uint32 (n, 32)."""
+        now = np.where(lanes, bits, self._bits[slots, warps, row])
+        hot = now.any(axis=1)
+        self._n_hot += int(np.count_nonzero(hot)) - int(np.count_nonzero(self._is_hot[slots, warps, row]))
+        self._bits[slots, warps, row] = now
+        self._is_hot[slots, warps, row] = hot
+        changed = hot & (np.where(lanes, bits, 0) != 0).any(axis=1)
+        if changed.any():
+            self._origin[slots[changed], warps[changed], row] = origin[changed]
+
+
+def _end(operand: Operand) -> int:
+    return WORDS.get(operand.file, 1) * (operand.index + operand.count)

@@ -1,0 +1,403 @@
+"""Values that nobody has given: which bits of memory and registers have none, and where such a bit decides."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof.isa.flow.definedness import is_validity
+from gpuprof.isa.kinds import KINDS
+from gpuprof.isa.modifiers import unpack
+from gpuprof.trace.checkers.definedness import atomics, matrices, rules
+from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
+from gpuprof.trace.checkers.definedness.plan import Plan, Step
+from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
+from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, read, write
+from gpuprof.trace.event import Access, TraceEvent
+
+# Kinds whose addresses only their execution finds.
+FOUND_LATER = (
+    *("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "fetch", "surface_load"),
+    *("surface_store", "surface_reduction", "matrix_async"),
+)
+IGNORED = frozenset(
+    ("hint", "meet", "fence", "copy_commit", "copy_wait", "bulk_commit", "bulk_wait", "bulk_wait_read", "bulk_prefetch",
+     "matrix_commit", "matrix_wait", "grid_signal", "grid_wait", "breakpoint")
+)  # fmt: skip
+
+
+class Initcheck(Doubts):
+    """Finds undefined values that decide an address or a branch, or are stored where the host can read them.
+
+    Each bit of memory and of registers is followed, through copies of the host, too.
+    """
+
+    name = "initcheck"
+    kinds = tuple(kind for kind in KINDS if kind not in IGNORED)
+    kinds_after = FOUND_LATER
+
+    def event(self, event: TraceEvent) -> None:
+        plan, kind = self._module.plan(event.instruction), event.instruction.kind
+        act, quick = _ACTS[kind], _QUICK.get(kind)
+        step = self._doubtful(event, plan, quick is None)
+        if step is not None:
+            self._check_guard(step)
+            act(self, step)
+        elif quick is not None:
+            quick(self, event, plan)
+        if kind in ("exit", "return"):
+            self._exit(event)
+
+    def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
+        """The event's warps that have an undefined bit in a register of the instruction, where warps stand alone: else
+        all of them. None where no warp has one.
+        """
+        if not (self._registers.may_be_undefined and plan.rows):
+            return None
+        slots = self._slots(event.block)
+        hot = self._registers.hot(slots, event.warp, plan.rows)
+        return Step(event, plan, self._registers, slots, hot if are_alone else None) if len(hot) else None
+
+    def post_event(self, event: TraceEvent) -> None:
+        plan = self._module.plan(event.instruction)
+        _AFTER[event.instruction.kind](self, Step(event, plan, self._registers, self._slots(event.block), None))
+
+    # What is followed.
+
+    def _compute(self, step: Step) -> None:
+        op = step.inst.op
+        slots = [slot for slot in "abce" if (spec := getattr(op, slot)) and not spec.startswith(">")]
+        values = {slot: (step.values(slot) or [np.zeros(1, U64)])[0] for slot in slots}
+        undefined = {slot: (step.undefined(slot) or [np.zeros(step.true.shape, U64)])[0] for slot in slots}
+        operands = Operands(step.inst, values, undefined, rules.BITS[op.dst[0]])
+        origin = step.origin()
+        for slot, bits in zip(("dst", "c"), rules.results_of(operands), strict=False):
+            step.put(slot, 0, bits, origin)
+
+    def _defined(self, step: Step) -> None:
+        """What it writes is defined."""
+        for slot, registers in step.plan.results.items():
+            for number in range(len(registers)):
+                step.put(slot, number, np.zeros((1, 1), U64), step.origin())
+
+    def _undefined(self, step: Step, lanes: np.ndarray, origin: np.ndarray) -> None:
+        """What lanes, bool (n, 32), get is undefined, and what the others get is defined."""
+        for slot, registers in step.plan.results.items():
+            for number in range(len(registers)):
+                step.put(slot, number, np.where(lanes, ~ZERO, ZERO), origin)
+
+    def _address_alone(self, step: Step) -> None:
+        self._check_address(step, "".join(step.plan.sources))
+        self._defined(step)
+
+    def _shuffle(self, step: Step) -> None:
+        (values,) = step.undefined("a") or [np.zeros(step.true.shape, U64)]
+        lane, clamp = (self._fixed_or_read(step, name, slot) for name, slot in (("lane", "b"), ("clamp", "c")))
+        doubtful = step.any_undefined("bc")
+        if is_validity(step.inst.op):
+            self._undefined(step, doubtful, step.origin())
+            return
+        found = matrices.shuffled(step.inst, np.where(step.active, values, ZERO), lane, clamp, doubtful)
+        step.put("dst", 0, found, step.origin())
+
+    def _fixed_or_read(self, step: Step, name: str, slot: str) -> np.ndarray:
+        fixed = matrices.fixed(step.inst, name)
+        if fixed is not None:
+            return np.full(step.true.shape, fixed, np.int64)
+        return np.broadcast_to(step.values(slot)[0].astype(np.int64), step.true.shape)
+
+    def _vote(self, step: Step) -> None:
+        if not step.plan.sources.get("a"):
+            self._defined(step)
+            return
+        (value,), (undefined,) = step.values("a"), step.undefined("a")
+        step.put("dst", 0, matrices.voted(step.inst, value, undefined, step.true), step.origin())
+
+    def _together(self, step: Step) -> None:
+        """Lanes get what depends on a register of all of them."""
+        whole = (step.any_undefined("a") & step.true).any(axis=1, keepdims=True)
+        self._undefined(step, np.broadcast_to(whole, step.true.shape), step.origin())
+
+    def _matrix(self, step: Step) -> None:
+        n_results = len(step.plan.results.get("dst", ()))
+        a, b, c = (self._fragment(step, slot) for slot in "abc")
+        found = matrices.multiplied(step.inst, a, b, c, n_results)
+        metadata = step.any_undefined("e").any(axis=1, keepdims=True)
+        for number, bits in enumerate(found):
+            step.put("dst", number, np.where(metadata, ~ZERO, bits), step.origin())
+
+    def _fragment(self, step: Step, slot: str) -> list[np.ndarray]:
+        """Of zeros that are written as no register, as many as there would be."""
+        count = int(getattr(step.inst.op, slot)[1:] or 1)
+        return step.undefined(slot) or [np.zeros(step.true.shape, U64)] * count
+
+    def _transpose(self, step: Step) -> None:
+        step.put("dst", 0, matrices.transposed(step.undefined("a")[0]), step.origin())
+
+    # Memory. What is called `quick` is done where no register has an undefined bit.
+
+    def _pieces(self, event: TraceEvent, access: Access) -> list[Piece]:
+        return self._spaces.pieces(access, event.block, event.warp)
+
+    def _read(self, event: TraceEvent, access: Access) -> np.ndarray | None:
+        pieces = self._pieces(event, access)
+        found = read(pieces, access.nbytes) if pieces else None
+        if found is None or not found.any():
+            return None
+        if event.instruction.number not in self._loaded:
+            row, lane = divmod(int(np.flatnonzero(found.any(axis=2))[0]), 32)
+            address = int(access.addresses[row, lane])
+            where = event.describe("global", address) if access.space == "global" else f"{address:#x}"
+            self._loaded[event.instruction.number] = (
+                f"the value comes from {access.space} memory that nothing has written: {where}"
+            )
+        return found
+
+    def _quick_load(self, event: TraceEvent, plan: Plan) -> None:
+        found = [self._read(event, access) for access in event.accesses]
+        if any(each is not None for each in found):
+            self._take(Step(event, plan, self._registers, self._slots(event.block), None), found)
+
+    def _load(self, step: Step) -> None:
+        self._check_address(step, "a")
+        self._take(step, [self._read(step.event, access) for access in step.event.accesses])
+
+    def _take(self, step: Step, found: list) -> None:
+        """Bytes of memory come to registers."""
+        origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
+        undefined = _joined(found)
+        if undefined is None:
+            self._defined(step)
+            return
+        if step.plan.instruction.kind == "matrix_load":
+            is_transposed = bool(unpack(step.inst.mods, "trans"))
+            words = [matrices.fragment_of_rows(undefined, k, is_transposed) for k in range(int(step.inst.op.types[0]))]
+        else:
+            words = rules.of_bytes(undefined, step.inst.op.types[0], 8 if step.inst.op.dst[0] == "D" else 4)
+        for number, bits in enumerate(words):
+            step.put("dst", number, bits, origin)
+
+    def _quick_store(self, event: TraceEvent, plan: Plan) -> None:
+        for access in event.accesses:
+            if access.operation != "load":
+                define(self._pieces(event, access))
+
+    def _store(self, step: Step) -> None:
+        self._check_address(step, "a")
+        words = step.undefined("b")
+        doubtful = [each for each in words if each.any()]
+        if not doubtful:
+            self._quick_store(step.event, step.plan)
+            return
+        nbytes = step.inst.op.nbytes
+        if step.plan.instruction.kind == "matrix_store":
+            undefined = _rows_of_lanes(words, bool(unpack(step.inst.mods, "trans")))
+        else:
+            undefined = rules.to_bytes(words, 8 if step.inst.op.b[0] == "D" else 4)[:, :, :nbytes]
+        for access in step.event.accesses:
+            self._put(step, access, undefined, step.origin("b"))
+
+    def _put(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
+        self._check_store(step, access, undefined, origin)
+        write(self._pieces(step.event, access), undefined)
+
+    def _quick_copy(self, event: TraceEvent, plan: Plan) -> None:
+        start, to = event.accesses
+        found = self._read(event, start)
+        if found is None:
+            define(self._pieces(event, to))
+            return
+        if start.sizes is not None:
+            found[np.arange(start.nbytes) >= start.sizes[:, :, None]] = 0
+        write(self._pieces(event, to), found)
+
+    def _copy(self, step: Step) -> None:
+        self._check_address(step, "abc")
+        self._quick_copy(step.event, step.plan)
+
+    def _quick_atomic(self, event: TraceEvent, plan: Plan) -> None:
+        if any(self._read(event, access) is not None for access in event.accesses):
+            self._change(Step(event, plan, self._registers, self._slots(event.block), None))
+
+    def _atomic(self, step: Step) -> None:
+        self._check_address(step, "a")
+        self._change(step)
+
+    def _change(self, step: Step) -> None:
+        inst = step.inst
+        bits = 64 if (inst.op.b or "R")[0] == "D" else 32
+        nbytes = min(bits // 8, inst.op.nbytes)
+        origin, own = step.origin("bc"), step.plan.instruction.number
+        results: list = []
+        for access in step.event.accesses:
+            found = self._read(step.event, access)
+            found = np.zeros((*step.true.shape, access.nbytes), np.uint8) if found is None else found
+            memory = rules.of_bytes(found, "", nbytes)
+            given, other = (_padded(step.undefined(slot), memory, getattr(inst.op, slot)) for slot in "bc")
+            values = [np.broadcast_to(each, step.true.shape) for each in step.values("b")]
+            values = values if len(values) == len(memory) else values * len(memory)
+            left = atomics.left_behind(inst, memory, given, other, values, 8 * nbytes)
+            pieces = self._pieces(step.event, access)
+            after = rules.to_bytes(left, nbytes)
+            places = pieces[0].addresses if pieces else access.addresses
+            after = atomics.joined(after, places, access.active)
+            found |= np.where(atomics.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
+            came = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
+            self._check_store(step, access, after, came)
+            write(pieces, after)
+            results.append(found)
+        whole = _joined(results)
+        if whole is not None:
+            for number, word in enumerate(rules.of_bytes(whole, "", nbytes)):
+                step.put("dst", number, word, np.full(len(step.slots), own, np.int32))
+
+    def _mbarrier(self, step: Step) -> None:
+        self._check_address(step, "a")
+        self._decides(step)
+        self._quick_store(step.event, step.plan)
+
+    # What only its execution finds.
+
+    def _surface_address(self, step: Step) -> None:
+        self._check_address(step, "ab")
+
+    def _wgmma(self, step: Step) -> None:
+        """A and B come by descriptors, or A in registers: everything of these reaches everything."""
+        inst = step.inst
+        by_descriptor = "b" if inst.op.a[0] == "R" else "ab"
+        self._check_address(step, by_descriptor)
+        whole = (step.any_undefined("e" if "a" in by_descriptor else "ae") & step.true).any(axis=1, keepdims=True)
+        (adds,) = step.values("e")
+        origin, added = step.origin(), self._fragment(step, "c")
+        for number in range(len(step.plan.results.get("dst", ()))):
+            step.put("dst", number, np.where(whole, ~ZERO, np.where(adds != 0, added[number], ZERO)), origin)
+
+    def _after_fetch(self, step: Step) -> None:
+        """What a lane gets is undefined when a byte is that it is made of."""
+        self._take_ranges(step, self._undefined_lanes(step))
+
+    def _after_wgmma(self, step: Step) -> None:
+        whole = self._undefined_lanes(step).any(axis=1, keepdims=True)
+        self._take_ranges(step, np.broadcast_to(whole, step.true.shape))
+
+    def _take_ranges(self, step: Step, lanes: np.ndarray) -> None:
+        if lanes.any():
+            number = step.plan.instruction.number
+            self._loaded.setdefault(number, "the value comes from memory that nothing has written")
+            origin = np.full(len(step.slots), number, np.int32)
+            for slot, registers in step.plan.results.items():
+                for k, register in enumerate(registers):
+                    before = step.result(register)
+                    step.put(slot, k, np.where(lanes, ~ZERO, before), origin)
+
+    def _undefined_lanes(self, step: Step) -> np.ndarray:
+        """bool (n, 32): lanes that have read an undefined bit."""
+        found = np.zeros(step.true.shape, np.bool_)
+        for ranges in step.event.ranges:
+            if ranges.operation == "load":
+                for nbytes in np.unique(ranges.nbytes).tolist():
+                    chosen = ranges.nbytes == nbytes
+                    rows, lanes = ranges.warps[chosen], ranges.lanes[chosen]
+                    bad = self._spaces.are_undefined(
+                        ranges.space, ranges.addresses[chosen], nbytes, step.event.block[rows]
+                    )
+                    np.logical_or.at(found, (rows, lanes), bad)
+        return found
+
+    def _after_surface(self, step: Step) -> None:
+        """Stores: the registers' bytes, where an element has as many; all of it where values are converted."""
+        doubtful = step.any_undefined("c") & step.true
+        words = rules.to_bytes(step.undefined("c") or [np.zeros(step.true.shape, U64)], step.source_nbytes("c"))
+        for place in self._spaces.places(step.event, ("store", "reduction")):
+            part = words[place.row, place.lane, : place.nbytes]
+            if place.operation == "reduction" or len(part) < place.nbytes or step.inst.op.space != "surface":
+                part = np.full(place.nbytes, 0xFF if doubtful[place.row, place.lane] else 0, np.uint8)
+            if place.operation == "reduction":
+                part = part | place.shadow.get(place.address, place.nbytes)
+            self._leave(step, place, part, step.origin("c"))
+
+    def _after_bulk(self, step: Step) -> None:
+        """Bytes come as they are. Where others come than are read, as at the edges of a tensor, they are defined."""
+        origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
+        self._loaded.setdefault(step.plan.instruction.number, "the value comes from memory that nothing has written")
+        for source, target in self._spaces.transfers(step.event):
+            read_bytes = np.concatenate([each.shadow.get(each.address, each.nbytes) for each in source])
+            times, rest = divmod(sum(each.nbytes for each in target), max(len(read_bytes), 1))
+            given = np.tile(read_bytes, times) if not rest else np.zeros(0, np.uint8)
+            for place in target:
+                part = given[: place.nbytes] if len(given) else np.zeros(place.nbytes, np.uint8)
+                given = given[place.nbytes :]
+                if place.operation == "reduction":
+                    part = part | place.shadow.get(place.address, place.nbytes)
+                self._leave(step, place, part, origin)
+
+    def _leave(self, step: Step, place: Place, undefined: np.ndarray, origin: np.ndarray) -> None:
+        place.shadow.put(place.address, undefined)
+        if place.space == "global" and undefined.any():
+            lanes = np.zeros(step.true.shape, np.bool_)
+            lanes[place.row, place.lane] = True
+            text = f"writes {place.nbytes} bytes of global memory at {place.address:#x}, some of them undefined"
+            at = self._place("global", place.address)
+            self._tell(STORE, step, lanes, origin, lambda row, lane: (text, *at))
+
+
+def _joined(found: list) -> np.ndarray | None:
+    """What lanes have read in several spaces, each lane in one of them."""
+    there = [each for each in found if each is not None]
+    return np.bitwise_or.reduce(there) if there else None
+
+
+def _padded(undefined: list, memory: list, spec: str) -> list:
+    """Of a constant operand no bit is undefined; nothing where there is no operand."""
+    return undefined or [np.zeros_like(each) for each in memory] if spec else []
+
+
+def _rows_of_lanes(words: list, is_transposed: bool) -> np.ndarray:
+    """uint8 (n, 32, 16): rows of matrices by the lanes that have their addresses."""
+    rows = [matrices.rows_of_fragment(word, is_transposed) for word in words]
+    rows += [np.zeros_like(rows[0])] * (4 - len(rows))
+    return np.concatenate(rows, axis=1)
+
+
+_ACTS: dict[str, Callable[[Initcheck, Step], None]] = {
+    "compute": Initcheck._compute,
+    **dict.fromkeys(("special", "query", "elect", "stack_save"), Initcheck._address_alone),
+    **dict.fromkeys(
+        ("branch", "branch_indirect", "call", "call_indirect", "return", "exit", "trap", "sleep", "barrier",
+         "barrier_arrive", "barrier_vote", "cluster_barrier", "warp_sync"), Initcheck._decides
+    ),
+    **dict.fromkeys(("syscall", "stack_change", "mbarrier_wait"), Initcheck._address_alone),
+    "load": Initcheck._load,
+    "matrix_load": Initcheck._load,
+    "store": Initcheck._store,
+    "matrix_store": Initcheck._store,
+    "atomic": Initcheck._atomic,
+    "reduction": Initcheck._atomic,
+    "copy": Initcheck._copy,
+    "mbarrier": Initcheck._mbarrier,
+    **dict.fromkeys(("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "fetch",
+                     "surface_load"), Initcheck._address_alone),
+    **dict.fromkeys(("surface_store", "surface_reduction"), Initcheck._surface_address),
+    "shuffle": Initcheck._shuffle,
+    "vote": Initcheck._vote,
+    **dict.fromkeys(("match", "warp_reduction"), Initcheck._together),
+    "matrix": Initcheck._matrix,
+    "matrix_async": Initcheck._wgmma,
+    "matrix_transpose": Initcheck._transpose,
+}  # fmt: skip
+_QUICK: dict[str, Callable[[Initcheck, TraceEvent, Plan], None]] = {
+    "load": Initcheck._quick_load,
+    "matrix_load": Initcheck._quick_load,
+    "store": Initcheck._quick_store,
+    "matrix_store": Initcheck._quick_store,
+    "mbarrier": Initcheck._quick_store,
+    "copy": Initcheck._quick_copy,
+    "atomic": Initcheck._quick_atomic,
+    "reduction": Initcheck._quick_atomic,
+}
+_AFTER: dict[str, Callable[[Initcheck, Step], None]] = {
+    **dict.fromkeys(("fetch", "surface_load"), Initcheck._after_fetch),
+    **dict.fromkeys(("surface_store", "surface_reduction"), Initcheck._after_surface),
+    **dict.fromkeys(("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared"),
+                    Initcheck._after_bulk),
+    "matrix_async": Initcheck._after_wgmma,
+}  # fmt: skip
