@@ -51,6 +51,7 @@ class TraceGenerator:
     all of `kinds` (of isa.kinds), `opcodes` (names, with * and ?) and `spaces` (state spaces) that are not empty.
 
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
+    * `post_kinds`: `post_event` is told of these kinds alone; empty for all that are wanted.
     * `values`: operands are there in `post_event`, too.
     * `refuses`: it may keep lanes from an access (TraceEvent.refuse).
 
@@ -61,6 +62,7 @@ class TraceGenerator:
     kinds: ClassVar[tuple[str, ...]] = ()
     opcodes: ClassVar[tuple[str, ...]] = ()
     spaces: ClassVar[tuple[str, ...]] = ()
+    post_kinds: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[bool] = False
     values: ClassVar[bool] = False
     refuses: ClassVar[bool] = False
@@ -147,9 +149,13 @@ def check(generator: type[TraceGenerator]) -> None:
     name = name_of(generator)
     if not NAME.fullmatch(name):
         raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
-    for attribute, of in (("kinds", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
+    for attribute, of in (("kinds", str), ("post_kinds", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
         check_tuple(f"trace generator {name}: {attribute}", getattr(generator, attribute), of)
-    for given, known, what in ((generator.kinds, KINDS, "kind of instruction"), (generator.spaces, SPACES, "space")):
+    for given, known, what in (
+        (generator.kinds, KINDS, "kind of instruction"),
+        (generator.post_kinds, KINDS, "kind of instruction"),
+        (generator.spaces, SPACES, "space"),
+    ):
         for word in given:
             if word not in known:
                 near = suggestion(word, known) or f"there are {', '.join(known)}"

@@ -22,6 +22,10 @@ class Slots:
         numbers, place = np.unique(blocks, return_inverse=True)
         return np.array([self._slot(number) for number in numbers.tolist()], np.int64)[place.reshape(-1)]
 
+    def running_slots(self, blocks: np.ndarray) -> np.ndarray:
+        """int64 (n,): the same of blocks that may not run; -1 for one that has not begun, or has ended."""
+        return np.array([self._of_block.get(number, -1) for number in blocks.tolist()], np.int64)
+
     def running(self) -> list[tuple[int, int]]:
         """(block, slot) of the blocks that have not ended, ascending."""
         return sorted(self._of_block.items())

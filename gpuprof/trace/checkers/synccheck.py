@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.base.wording import base_name
 from gpuprof.isa.encoding import RZ
 from gpuprof.isa.kinds import BLOCK_BARRIERS
-from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
+from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of, ptx_of
 from gpuprof.trace.checkers.slots import Slots, with_room
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
@@ -53,7 +53,6 @@ class Synccheck(Checker):
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
         self._standing = Standing(kernel.threads_per_block)
-        self._lines = kernel.code.ptx.splitlines()
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
 
     def event(self, event: TraceEvent) -> None:
@@ -72,8 +71,7 @@ class Synccheck(Checker):
         return self._stand
 
     def _is_for_warps(self, instruction: Instruction) -> bool:
-        line = instruction.ptx_line
-        return not (0 < line <= len(self._lines) and UNALIGNED.search(self._lines[line - 1]))
+        return not UNALIGNED.search(ptx_of(self.kernel, instruction))
 
     def _exit(self, event: TraceEvent) -> None:
         if event.instruction.kind == "exit" or event.depth == 0:
