@@ -145,6 +145,16 @@ def _matrices():
 CASES = [*_loads(), *_stores(), *_copies(), *_matrices()]
 
 
+PAGES = (
+    "__shared__ __align__(128) int s[2048]; __shared__ u64 full; y[1500 + t] = 1;"
+    "if (t == 0) init(&full, 1); __syncthreads(); if (t == 0) { expect(&full, 8192); load(s, y, 8192, &full); }"
+)
+CASES += [
+    Case("pages_clean", PAGES + "wait(&full, 0); x[t] = s[t]; if (t == 0) y[1023] = y[2047] = 1;"),
+    Case("pages_overwritten", PAGES + "if (t == 0) y[1023] = y[2047] = 1; __syncthreads(); wait(&full, 0);", ASYNC),
+]
+
+
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
     source = PRELUDE + "".join(
@@ -156,6 +166,6 @@ def planted(tmp_path_factory):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_planted(planted, case):
-    x, y = planted.array(4096), planted.array(4096)
+    x, y = planted.array(4096), planted.array(8192)
     kinds = {kind for kind, _ in in_short(planted.run(case.name, 1, case.block, x, y))}
     assert kinds == set(case.kinds)

@@ -12,7 +12,7 @@ from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import order, stamps
 from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
-from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits
+from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import Instruction, Kernel
@@ -254,10 +254,12 @@ class Racecheck(Checker):
 
     def _touch_ranges(self, space: str, operation: str, addresses, nbytes, who, moment: int, at: int, how: int) -> None:
         """Ranges of an asynchronous operation, int64 (k,); `who`, int64 (k, 4): block, slot, warp, lane."""
-        every = np.ones(len(addresses), np.bool_)
         if space == "global":
+            of_range, addresses, nbytes = pages_of(addresses, nbytes)
+            who, every = who[of_range], np.ones(len(addresses), np.bool_)
             index, memory = self._global.index(addresses, every), self._global
         else:
+            every = np.ones(len(addresses), np.bool_)
             index, memory = self._shared.index(addresses, nbytes, every, who[:, 0], who[:, 1]), self._shared
             how |= stamps.BY_PROXY
         n_units = np.maximum(nbytes >> self._shift, 1)

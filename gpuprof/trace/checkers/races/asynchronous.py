@@ -116,7 +116,6 @@ class Asynchronous:
     # Operations that have been asked for.
 
     def act(self, event: TraceEvent) -> None:
-        self._blocks.room_for(2 * 32 * event.n_warps)
         if event.instruction.kind in REPORTING:
             self._report(event)
         else:
@@ -129,6 +128,7 @@ class Asynchronous:
             held.append(part)
             if part.operation != "atomic":
                 continue
+            self._blocks.room_for(1)
             block, row, address = int(event.block[part.row]), part.row, int(part.addresses[0])
             moment = order.on_barrier(self._blocks.order, block, int(event.warp[row]))
             place = self._mbarriers.place(block, address)
@@ -145,6 +145,7 @@ class Asynchronous:
     def _in_groups(self, event: TraceEvent) -> None:
         slots = self._blocks.slots(event.block)
         for part in _parts(event):
+            self._blocks.room_for(1)
             family = order.MATRICES
             if event.instruction.kind != "matrix_async":
                 family = order.BULK_READS if part.operation == "load" else order.BULK_WRITES

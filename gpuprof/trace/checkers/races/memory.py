@@ -46,6 +46,18 @@ class GlobalUnits:
         self.stamps = with_room(self.stamps, self._n_pages * self._page_units)
 
 
+def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ranges, int64 (k,) each, cut where a page ends, as stamps of a page alone lie side by side: the number of the
+    range that each part is of, its address, its bytes.
+    """
+    first, last = addresses >> PAGE_SHIFT, (addresses + np.maximum(nbytes, 1) - 1) >> PAGE_SHIFT
+    of_range = np.repeat(np.arange(len(addresses)), last - first + 1)
+    page = np.arange(len(of_range)) - np.searchsorted(of_range, of_range) + first[of_range]
+    start = np.maximum(addresses[of_range], page << PAGE_SHIFT)
+    end = np.minimum((addresses + nbytes)[of_range], (page + 1) << PAGE_SHIFT)
+    return of_range, start, end - start
+
+
 class SharedUnits:
     """The same of shared memory, by the slots of its blocks."""
 
