@@ -47,10 +47,6 @@ class Mbarriers:
         self._kernel = kernel
         self._phases: dict[int, dict[int, int]] = {}  # by block and offset
 
-    @property
-    def are_used(self) -> bool:
-        return bool(self._phases)
-
     def operations(self, event: TraceEvent) -> Iterator[Operation]:
         """Of an event of an mbarrier instruction: each lane's."""
         if not event.accesses:

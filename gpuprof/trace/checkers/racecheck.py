@@ -201,9 +201,9 @@ class Racecheck(Checker):
     def _exit(self, event: TraceEvent) -> None:
         if event.instruction.kind == "return" and event.depth:
             return
-        for slot in self._blocks.exit(event.block, event.warp, event.taken_masks):
-            self._shared.clear(slot)
-        self._async.forget(event.block)
+        for block, slot in self._blocks.exit(event.block, event.warp, event.taken_masks):
+            self._shared.clear(block, slot)
+            self._async.forget(block)
 
     # What is ordered.
 

@@ -22,16 +22,12 @@ class Slots:
         numbers, place = np.unique(blocks, return_inverse=True)
         return np.array([self._slot(number) for number in numbers.tolist()], np.int64)[place.reshape(-1)]
 
-    def running_slots(self, blocks: np.ndarray) -> np.ndarray:
-        """int64 (n,): the same of blocks that may not run; -1 for one that has not begun, or has ended."""
-        return np.array([self._of_block.get(number, -1) for number in blocks.tolist()], np.int64)
-
     def running(self) -> list[tuple[int, int]]:
         """(block, slot) of the blocks that have not ended, ascending."""
         return sorted(self._of_block.items())
 
-    def exit(self, blocks: np.ndarray, warps: np.ndarray, masks: np.ndarray) -> list[int]:
-        """Lanes have exited; gives the slots that are free now."""
+    def exit(self, blocks: np.ndarray, warps: np.ndarray, masks: np.ndarray) -> list[tuple[int, int]]:
+        """Lanes have exited; gives the blocks that have ended, each with its slot."""
         slots = self.slots(blocks)
         self.live[slots, warps] &= ~masks
         ended = [
@@ -43,7 +39,7 @@ class Slots:
             del self._of_block[block]
             self._free.append(slot)
             self.clear(slot)
-        return [slot for _, slot in ended]
+        return ended
 
     def _slot(self, block: int) -> int:
         slot = self._of_block.get(block)

@@ -102,16 +102,12 @@ class Asynchronous:
         counts[order.SEQUENCE] += 1
         self._blocks.order.moments[moment, order.DONE] = counts[order.SEQUENCE]
 
-    def forget(self, blocks: np.ndarray) -> None:
-        """Threads of these blocks have exited: what lay in the memory of a block that has ended is gone."""
-        if not self._mbarriers.are_used:
-            return
-        ended = np.unique(blocks)
-        for block in ended[self._blocks.running_slots(ended) < 0].tolist():
-            self._mbarriers.forget(block)
-            for of_objects in (self._under_way, self._awaited):
-                for place in [place for place in of_objects if place.block == block]:
-                    del of_objects[place]
+    def forget(self, block: int) -> None:
+        """The block has ended, and with it what lay in its memory."""
+        self._mbarriers.forget(block)
+        for of_objects in (self._under_way, self._awaited):
+            for place in [place for place in of_objects if place.block == block]:
+                del of_objects[place]
 
     # Operations that have been asked for.
 

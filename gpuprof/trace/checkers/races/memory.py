@@ -64,29 +64,35 @@ class SharedUnits:
     def __init__(self, kernel: Kernel, blocks: Blocks, shift: int):
         self._kernel, self._blocks, self._shift = kernel, blocks, shift
         self._n_units = (kernel.shared_nbytes >> shift) + 1  # of a block
+        self._ended: set[int] = set()  # blocks, where others may ask for their memory
         self.stamps = np.zeros((0, N_STAMPS), np.int32)
 
     def index(self, addresses: np.ndarray, nbytes, active: np.ndarray, blocks: np.ndarray, slots: np.ndarray):
         """int64, of any shape: number of the unit of each address, as `blocks` see it, which have `slots`; NOWHERE of
         lanes that are not active. A block of the cluster that has ended has no stamps.
         """
-        self.stamps = with_room(self.stamps, (int(slots.max(initial=0)) + 1) * self._n_units)
         offset, rank = addresses & OFFSET_MASK, addresses >> RANK_SHIFT
         inside = active & (addresses >= 0) & (offset + nbytes <= self._kernel.shared_nbytes)
         far = inside & (rank > 0)
         if far.any():
             slots = self._far_slots(far, rank, np.broadcast_to(blocks, far.shape), np.broadcast_to(slots, far.shape))
             inside &= slots >= 0
+        self.stamps = with_room(self.stamps, (int(slots.max(initial=0)) + 1) * self._n_units)
         return np.where(inside, (offset >> self._shift) + slots * self._n_units, NOWHERE)
 
     def _far_slots(self, far: np.ndarray, rank: np.ndarray, blocks: np.ndarray, slots: np.ndarray) -> np.ndarray:
         slots = slots.copy()
-        slots[far] = NOWHERE
         of_cluster = far & (rank <= np.prod(self._kernel.cluster))
         owners = self._kernel.block_of_rank(blocks[of_cluster], rank[of_cluster] - 1)
-        slots[of_cluster] = self._blocks.running_slots(owners)
+        are_there = np.array([owner not in self._ended for owner in owners.tolist()], np.bool_)
+        found = np.full(len(owners), NOWHERE, np.int64)
+        found[are_there] = self._blocks.slots(owners[are_there])
+        slots[far] = NOWHERE
+        slots[of_cluster] = found
         return slots
 
-    def clear(self, slot: int) -> None:
-        """The slot's block has ended."""
+    def clear(self, block: int, slot: int) -> None:
+        """The block has ended, which had the slot."""
         self.stamps[slot * self._n_units : (slot + 1) * self._n_units] = 0
+        if self._kernel.cluster != (1, 1, 1):
+            self._ended.add(block)
