@@ -109,6 +109,11 @@ def _global():
     yield Case(
         "atomics_of_block", 'asm volatile("red.global.cta.add.u32 [%0], 1;" :: "l"(x) : "memory");', 4, 64, (GWW,)
     )
+    yield Case("atomics_of_block_in_cuda", "atomicAdd_block(&x[0], t);", 4, 64, (GWW,))
+    yield Case("atomics_of_each_block", "atomicAdd_block(&x[b], t);", 4, 64)
+    yield Case("atomics_of_two_scopes", "if (b) atomicAdd(&x[0], t); else atomicAdd_block(&x[0], t);", 4, 64, (GWW,))
+    yield Case("atomics_of_system", "if (b) atomicAdd(&x[0], t); else atomicAdd_system(&x[0], t);", 4, 64)
+    yield Case("compare_and_swap_of_block", "atomicCAS_block(&x[0], 0, t);", 2, 64, (GWW,))
     guess = "int old = x[0], seen; do {{ seen = old; {act} }} while (old != seen);"
     yield Case("compare_and_swap", guess.format(act="old = atomicCAS(&x[0], seen, seen + 1);"), 2, 64)
     yield Case("compare_and_store", guess.format(act="x[0] = seen + t; old = seen;"), 1, 64, (GRW, GWW))
