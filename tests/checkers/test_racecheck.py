@@ -2,10 +2,13 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
+from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races.blocks import Blocks
 from tests.support.planted import Planted, in_short
 
 
@@ -204,3 +207,31 @@ def test_what_is_misaligned_is_for_memcheck_alone(tmp_path):
     )
     planted = Planted(tmp_path, source, Memcheck(), Racecheck())
     assert in_short(planted.run("k", 1, 64, planted.array(4096))) == [("misaligned", 64)]
+
+
+def test_volatile_accesses_race_when_that_is_asked_for(tmp_path):
+    """A flag races itself then, and still orders what is behind it."""
+    source = 'extern "C" __global__ void data(volatile int *x) { x[0] = blockIdx.x; }\n'
+    source += (
+        'extern "C" __global__ void flag(volatile int *x, int *y) { if (blockIdx.x) { while (!x[9]); __threadfence();'
+        "x[0] = y[0]; } else { y[0] = 3; __threadfence(); x[9] = 1; } }\n"
+    )
+    planted = Planted(tmp_path, source, Racecheck(volatile=True), Racecheck())
+    assert in_short(planted.run("data", 2, 1, planted.array(64))) == [(GWW, 1)]
+    assert in_short(planted.run("flag", 2, 1, planted.array(64), planted.array(64))) == [(GRW, 1), (GWR, 1)]
+
+
+def test_pairs_that_have_no_room_are_counted():
+    """Two warps take turns to write a word, each time at another place of the code."""
+    blocks = Blocks(1, 64, False, False)
+    slots = blocks.slots(np.zeros(1, np.int64))
+    memory = np.zeros((1, stamps.N_STAMPS), np.int32)
+    found = np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64)
+    place, mask = np.zeros((1, 32), np.int64), np.ones(1, np.uint32)
+    values, blocks_of_warps = np.zeros((1, 32), np.uint32), np.zeros(1, np.int64)
+    for at in range(stamps.MOST_FOUND + 4):
+        blocks.room_for(64)
+        warp = np.array([at % 2], np.int64)
+        stamps.touch(blocks.order, memory, found, place, 1, mask, place, blocks_of_warps, slots, warp, at, 0,
+                     stamps.WRITE, values, False)  # fmt: skip
+    assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [stamps.MOST_FOUND, 3]

@@ -43,8 +43,8 @@ def cases(folder: Path) -> Iterator[Case]:
 
 
 def _of_program(path: Path) -> list[str]:
-    command = [sys.executable, "-m", "gpuprof", "run", str(path), "--trace", "racecheck", "--error-exitcode",
-               str(FOUND_CODE)]  # fmt: skip
+    command = [sys.executable, "-m", "gpuprof", "run", str(path)]
+    command += ["--trace", "racecheck:volatile=yes", "--error-exitcode", str(FOUND_CODE)]
     ended = run_limited(command, path.parent, SECONDS, GIB)
     if ended.code not in (0, FOUND_CODE):
         raise GpuprofError(ended.output.strip().splitlines()[-1] if ended.output.strip() else "no time left")

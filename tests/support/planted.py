@@ -21,7 +21,7 @@ class _Notes(Observer):
 
 
 class Planted:
-    """The kernels of one source, and the GPU that they run on. `notices`: what its user is told."""
+    """The kernels of one source, and the GPU that they run on. `notices`: what its user is told; `launch`: the last."""
 
     def __init__(self, folder: Path, source: str, *checkers: TraceGenerator, chip: str | None = None, **settings):
         """`settings`: further ones of run.settings.Settings."""
@@ -46,8 +46,8 @@ class Planted:
             params[param.offset : param.offset + param.nbytes] = number.to_bytes(param.nbytes, "little", signed=True)
         config = LaunchConfig(_extent(grid), _extent(block), cluster=(cluster, 1, 1))
         number = self.device.executor.n_launches
-        launch = checked_launch(self.device.chip, number, module, function, config, bytes(params), name)
-        self.device.submit(launch)
+        self.launch = checked_launch(self.device.chip, number, module, function, config, bytes(params), name)
+        self.device.submit(self.launch)
         return [finding for checker in self.checkers for finding in checker.results[-1].findings]
 
 

@@ -63,6 +63,7 @@ class Racecheck(Checker):
     )
     post_kinds = AFTER
     same_value = Option(False, "also find writes of the value that is there")
+    volatile = Option(False, "also find races of volatile accesses with each other")
     warp_synchronous = Option(True, "also find races within a warp")
 
     def initialize(self, kernel: Kernel) -> None:
@@ -103,7 +104,8 @@ class Racecheck(Checker):
         kind = instruction.kind
         if kind in ACCESSES:
             is_first_guess = instruction.kind == "load" and _address(instruction) in self._compared
-            self._how[instruction.number] = how_of(instruction) | (stamps.STRONG if is_first_guess else 0)
+            how = how_of(instruction, self.volatile)
+            self._how[instruction.number] = how | (stamps.STRONG if is_first_guess else 0)
             return self._access
         if kind in BLOCK_BARRIERS:
             return self._barrier
@@ -334,11 +336,13 @@ def _publishes(instruction: Instruction) -> bool:
     return _sem(instruction) in RELEASES or instruction.kind == "barrier_arrive"
 
 
-def how_of(instruction: Instruction) -> int:
-    """How an access is made: STRONG, VOLATILE and OF_BLOCK."""
+def how_of(instruction: Instruction, are_volatile_weak: bool) -> int:
+    """How an access is made: STRONG, VOLATILE, OF_BLOCK and MAY_BE_FLAG."""
     sem = _sem(instruction)
-    how = stamps.STRONG if sem or instruction.kind in ATOMICS else 0
-    how |= stamps.VOLATILE if sem == "volatile" else 0
+    how = stamps.STRONG | stamps.MAY_BE_FLAG if sem or instruction.kind in ATOMICS else 0
+    if sem == "volatile":
+        how |= stamps.VOLATILE
+        how &= ~stamps.STRONG if are_volatile_weak else how
     is_block = "scope" in instruction.op.fields and unpack_name(instruction.encoded.mods, "scope") == "cta"
     return how | (stamps.OF_BLOCK if is_block else 0)
 

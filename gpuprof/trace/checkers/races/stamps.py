@@ -32,9 +32,10 @@ MOMENT, PLACE, VALUE = 0, 1, 2
 FIRST, SECOND = READERS = (3, 6)  # each: moment, lanes as bits, place
 N_STAMPS = 9
 # A place: the instruction's number, the writer's lane, and how the access is made.
-LANE_SHIFT, AT_SHIFT, HOW = 5, 10, 31
-# Atomic or ordered; volatile; at the scope of the block; by cp.async; by the asynchronous proxy, which needs a fence.
-STRONG, VOLATILE, OF_BLOCK, ASYNC, BY_PROXY = 1, 2, 4, 8, 16
+LANE_SHIFT, AT_SHIFT, HOW = 6, 11, 63
+# Atomic or ordered; volatile; at the scope of the block; by cp.async; by the asynchronous proxy, which needs a fence;
+# of what may be a flag.
+STRONG, VOLATILE, OF_BLOCK, ASYNC, BY_PROXY, MAY_BE_FLAG = 1, 2, 4, 8, 16, 32
 READ, WRITE = 1, 2
 # Kinds of races.
 WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED, STILL_READ, NOT_FENCED = range(6)
@@ -150,7 +151,7 @@ def touch(
             continue
         if order.due[slot, warp] != 0:
             catch_up(order, slot, warp)
-        if how & STRONG and does & READ:
+        if how & MAY_BE_FLAG and does & READ:
             order.pending[slot, warp] = 1
         for lane in range(32):
             if not masks[k] >> np.uint32(lane) & np.uint32(1) or index[k, lane] < 0:
