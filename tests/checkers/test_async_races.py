@@ -32,18 +32,27 @@ F void copy(void *to, const void *from) { asm volatile("cp.async.ca.shared.globa
 F void copies_arrive(u64 *b) { asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" M(at(b)) : "memory"); }
 F u64 tile(const void *p) { return at(p) >> 4 & 0x3fff | 8ull << 16 | 16ull << 32; }
 F void multiply(float *d, const void *a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
+F void meet() { asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory"); }
+F void come() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+F void go() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+F unsigned far(const void *p) { unsigned r; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(at(p)), "r"(1 - blockIdx.x)); return r; }
+F void put(unsigned to, int v) { asm volatile("st.shared::cluster.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
+F void add(unsigned to, int v) { asm volatile("red.shared::cluster.add.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
+F void arrive_far(unsigned b) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" M(b) : "memory"); }
+F void copy_far(unsigned to, const void *from, int n, unsigned b) { asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" M(to), "r"(at(from)), "r"(n), "r"(b) : "memory"); }
 F void group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int n> F void multiplied() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory"); }
 """  # noqa: E501
 
 
 class Case(NamedTuple):
-    """A kernel body (int *x, int *y; t is the thread) for one block, and the kinds that are found."""
+    """A kernel body (int *x, int *y; t is the thread) for one block, or a cluster, and the kinds that are found."""
 
     name: str
     body: str
     kinds: tuple[str, ...] = ()
     block: int = 64
+    cluster: int = 1
 
 
 ASYNC, UNFENCED, WR, RW, WW = (
@@ -142,7 +151,29 @@ def _matrices():
         yield Case(f"matrix_{name}", own + body, kinds, 128)
 
 
-CASES = [*_loads(), *_stores(), *_copies(), *_matrices()]
+def _clusters():
+    own = OWN.format(n=64) + "s[t] = y[t]; meet();"
+    write, out = "put(far(s + t), t);", "x[64 * blockIdx.x + t] = s[t];"
+    for name, body, kinds in (
+        ("meets", write + "meet();" + out + "meet();", ()),
+        ("does_not_meet", write + out + "meet();", WR),
+        ("only_arrives", write + "come();" + out + "go();", WR),
+        ("reads_between", write + "come(); go();" + out + "meet();", ()),
+        ("barrier_of_the_block", write + "__syncthreads();" + out + "meet();", WR),
+        ("both_write", write + "s[t] = y[t] + 500; meet();", WW),
+        ("atomics", "add(far(s + t), 1); atomicAdd(s + t, 1); meet();", ()),
+        ("mbarrier", write + "arrive_far(far(&full)); wait(&full, 0);" + out + "meet();", ()),
+        ("mbarrier_not_waited", write + "arrive_far(far(&full));" + out + "meet();", WR),
+    ):  # fmt: skip
+        yield Case(f"cluster_{name}", own + body, kinds, cluster=2)
+    bulk = "__shared__ __align__(128) int from[64]; __shared__ u64 here; if (t == 0) init(&here, 1); from[t] = y[t];"
+    bulk += "{} meet(); if (t == 0) {{ expect(&here, 256); copy_far(far(s), from, 256, far(&here)); }} {}" + out
+    yield Case("cluster_copy", own + bulk.format("fence();", "wait(&here, 0);") + "meet();", cluster=2)
+    yield Case("cluster_copy_not_waited", own + bulk.format("fence();", "") + "meet();", ASYNC, cluster=2)
+    yield Case("cluster_copy_not_fenced", own + bulk.format("", "wait(&here, 0);") + "meet();", UNFENCED, cluster=2)
+
+
+CASES = [*_loads(), *_stores(), *_copies(), *_matrices(), *_clusters()]
 
 
 PAGES = (
@@ -167,5 +198,5 @@ def planted(tmp_path_factory):
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_planted(planted, case):
     x, y = planted.array(4096), planted.array(8192)
-    kinds = {kind for kind, _ in in_short(planted.run(case.name, 1, case.block, x, y))}
+    kinds = {kind for kind, _ in in_short(planted.run(case.name, case.cluster, case.block, x, y, cluster=case.cluster))}
     assert kinds == set(case.kinds)

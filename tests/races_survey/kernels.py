@@ -49,10 +49,9 @@ def kinds_found(case: Case, scratch: Path) -> list[str]:
     racecheck = Racecheck(warp_synchronous=not case.is_warp_synchronous)
     planted = Planted(scratch, PRELUDE + text, Memcheck(), racecheck, max_cycles=1 << 20)
     found = []
-    for function in planted.module.module.program.functions:
-        if function.is_kernel:
-            planted.run(function.name, *_extents(text), *_arguments(planted, function, text))
-            found += [finding.kind for finding in racecheck.results[-1].findings]
+    for name in planted.module.kernels:
+        planted.run(name, *_extents(text), *_arguments(planted, planted.module[name].function, text))
+        found += [finding.kind for finding in racecheck.results[-1].findings]
     return sorted(set(found))
 
 
