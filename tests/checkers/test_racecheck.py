@@ -235,3 +235,17 @@ def test_pairs_that_have_no_room_are_counted():
         stamps.touch(blocks.order, memory, found, place, 1, mask, place, blocks_of_warps, slots, warp, at, 0,
                      stamps.WRITE, values, False)  # fmt: skip
     assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [stamps.MOST_FOUND, 3]
+
+
+def test_a_guess_is_of_the_same_address_not_of_the_same_register(tmp_path):
+    """The register of the data was the lock's before."""
+    source = "__device__ int lock;\n"
+    source += (
+        'extern "C" __global__ void k(int *x) { if (blockIdx.x) { while (atomicCAS(&lock, 0, 1)); x[1] = x[0]; }\n'
+    )
+    source += "else { while (atomicCAS(&lock, 1, 1) == 0); atomicAdd(x, 1); } }\n"
+    planted = Planted(tmp_path, source, Racecheck())
+    assert len(planted.run("k", 2, 1, planted.array(64))) == 1
+    pairs = [(each.number, each.encoded.a) for each in planted.checkers[0].kernel.instructions
+             if each.kind == "load" or (each.kind == "atomic" and each.op.c)]  # fmt: skip
+    assert len({register for _, register in pairs}) < len(pairs), "no register is used twice: the test shows nothing"

@@ -12,6 +12,7 @@ from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import order, stamps
 from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
@@ -88,8 +89,7 @@ class Racecheck(Checker):
         self._async = Asynchronous(kernel, self._blocks, self._touch_ranges)
         self._found = {space: np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64) for space in SPACES}
         self._n_found = dict.fromkeys(SPACES, 0)
-        # What a compare-and-swap loop reads first is a guess that it checks (CUDA C++ Programming Guide, atomics).
-        self._compared = {_address(each) for each in wanted if each.kind == "atomic" and each.op.c}
+        self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -103,7 +103,7 @@ class Racecheck(Checker):
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
         if kind in ACCESSES:
-            is_first_guess = instruction.kind == "load" and _address(instruction) in self._compared
+            is_first_guess = instruction.number in self._guesses
             how = how_of(instruction, self.volatile)
             self._how[instruction.number] = how | (stamps.STRONG if is_first_guess else 0)
             return self._access
@@ -324,12 +324,6 @@ def _aligned(access: Access) -> np.ndarray:
 
 def _sem(instruction: Instruction) -> str:
     return unpack_name(instruction.encoded.mods, "sem") if "sem" in instruction.op.fields else ""
-
-
-def _address(instruction: Instruction) -> tuple:
-    """How the address is written: the same in two instructions of a function where they mean the same place."""
-    encoded = instruction.encoded
-    return instruction.function, encoded.op.space, encoded.a, encoded.offset
 
 
 def _publishes(instruction: Instruction) -> bool:
