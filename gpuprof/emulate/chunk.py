@@ -24,7 +24,7 @@ from gpuprof.emulate.together.barriers import Barriers
 from gpuprof.emulate.together.cluster import ClusterBarrier
 from gpuprof.emulate.together.mbarrier import Mbarriers
 from gpuprof.emulate.together.rendezvous import lanes_outside, waiting_lanes
-from gpuprof.isa.shared_memory import OFFSET_MASK
+from gpuprof.isa.families.cluster import OFFSET_MASK
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times,

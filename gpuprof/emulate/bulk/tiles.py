@@ -9,8 +9,8 @@ from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
 from gpuprof.emulate.log.touched import runs
 from gpuprof.emulate.together.services import read_bytes
 from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.families.cluster import OFFSET_MASK
 from gpuprof.isa.modifiers import unpack, unpack_name
-from gpuprof.isa.shared_memory import OFFSET_MASK
 from gpuprof.isa.tensormap import NBYTES
 
 

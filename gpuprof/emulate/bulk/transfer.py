@@ -19,7 +19,7 @@ from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record
 from gpuprof.emulate.together.mbarrier import complete
 from gpuprof.isa.encoding import RZ, Instruction
-from gpuprof.isa.shared_memory import OFFSET_MASK, RANK_SHIFT
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 
 OPERATIONS = {
     "read": "load", "write": "store", "reduction": "reduction", "prefetch": "prefetch", "operation": "atomic",

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.emulate.core.lanes import WARP, Lanes, unpack_masks
-from gpuprof.isa.shared_memory import OFFSET_MASK, RANK_SHIFT
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 
 LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
 CONST_TRACE_BASE = 1 << 46

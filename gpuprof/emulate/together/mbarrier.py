@@ -1,6 +1,6 @@
 """mbarrier objects: phases that end when all expected arrivals have come and all expected bytes have been copied.
 
-`isa/shared_memory.py` draws an object.
+`isa/families/mbarrier.py` draws an object.
 
 What an arrival returns is the object as it was before. A phase with state s is over when the object's phase bit is no
 longer that of s.
@@ -26,8 +26,8 @@ from gpuprof.emulate.memory.access_records import records_of
 from gpuprof.emulate.together.barriers import with_idle_records
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.isa.encoding import PT, RZ, Instruction
+from gpuprof.isa.families.mbarrier import BYTES_BIAS, BYTES_MASK, COUNT, VALID
 from gpuprof.isa.flow.graph import BasicBlock
-from gpuprof.isa.shared_memory import BYTES_BIAS, BYTES_MASK, COUNT, VALID
 
 PATIENCE = 100
 NOT_THERE, TOO_MANY, TOO_MANY_BYTES = range(3)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from gpuprof.base.wording import plural
+from gpuprof.isa.families.mbarrier import Mbarrier
 from gpuprof.isa.opcodes import by_number
-from gpuprof.isa.shared_memory import Mbarrier
 from gpuprof.trace.checkers.checker import Who
 from gpuprof.trace.checkers.mbarriers import INIT, INVAL, Mbarriers, Operation, Place, waited_phase
 from gpuprof.trace.event import TraceEvent

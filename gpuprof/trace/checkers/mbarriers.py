@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
+from gpuprof.isa.families.mbarrier import Mbarrier, mbarrier_of_word
 from gpuprof.isa.opcodes import numbers
-from gpuprof.isa.shared_memory import OFFSET_MASK, RANK_SHIFT, Mbarrier, mbarrier_of_word
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.isa.shared_memory import OFFSET_MASK, RANK_SHIFT
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.stamps import N_STAMPS
 from gpuprof.trace.checkers.slots import with_room
