@@ -24,6 +24,7 @@ from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.unrolled import unroll_once
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -172,11 +173,11 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace(
         "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
     )
-    prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(lines_only)), arch)
+    prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(name_scopes(lines_only))), arch)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     labelled, chains = lineinfo.encode(keep_shared_products(widen_copies(optimized)))
     announce(chains)
-    ptx, files = lineinfo.decode(target.emit_assembly(llvm.parse_assembly(labelled)), chains)
+    ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains)
     return {
         "ptx": share_addresses(turn_branches(add_cluster_dims(ptx, cluster_dims))),
         "files": files,

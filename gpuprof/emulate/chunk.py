@@ -17,7 +17,6 @@ from gpuprof.emulate.core.calls import CallStack
 from gpuprof.emulate.core.crowd import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
-from gpuprof.emulate.core.spaces import OFFSET_MASK
 from gpuprof.emulate.log.touched import Tell
 from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.scalar import special
@@ -25,6 +24,7 @@ from gpuprof.emulate.together.barriers import Barriers
 from gpuprof.emulate.together.cluster import ClusterBarrier
 from gpuprof.emulate.together.mbarrier import Mbarriers
 from gpuprof.emulate.together.rendezvous import lanes_outside, waiting_lanes
+from gpuprof.isa.families.cluster import OFFSET_MASK
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an
 # instruction that waiting loops are made of (compare-and-swap, volatile load, nanosleep) counts SPIN_WEIGHT times,

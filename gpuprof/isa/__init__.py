@@ -31,6 +31,6 @@ Warps
 Copies
   CP.ASYNC copies at once, and its access record is that of global memory; COMMIT and WAIT mean something to the timing
   model alone. Bulk and tensor copies are done, and have reported to their mbarrier, as soon as they are asked for.
-  `emulate/together/mbarrier.py` draws the object in shared memory, `isa/tensormap.py` the descriptor of a tensor map;
+  `isa/families/mbarrier.py` draws the object in shared memory, `isa/tensormap.py` the descriptor of a tensor map;
   both are our own. Operands that a row has no slot for stand in a group of registers (`isa/families/bulk.py`).
 """

@@ -148,6 +148,12 @@ class TraceEvent:
         """Where an address of a space lies, in words."""
         return self._executed.describe(space, address)
 
+    def shared_words(self, rows: np.ndarray, addresses: np.ndarray) -> np.ndarray:
+        """uint64 (k,): what 8 bytes of shared memory hold now, at `addresses` int64 (k,) as the event's warps `rows`
+        see them.
+        """
+        return self._executed.shared_words(rows, addresses)
+
     def refuse(self, lanes: np.ndarray) -> None:
         """In `event`, for a generator with `refuses`: these lanes, bool (n, 32), do not access memory. What they load
         is 0, what they store is dropped.

@@ -30,14 +30,13 @@ class Feed:
             if generator.blocks:
                 continue
             numbers = numbers_wanted(generator, kernel.code)
-            for call, table in (("event", self._before), ("post_event", self._after)):
+            numbers_after = [number for number in numbers if _is_told_after(generator, kernel.instructions[number])]
+            for call, table, told in (("event", self._before, numbers), ("post_event", self._after, numbers_after)):
                 if overrides(generator, call):
-                    of_kinds = generator.kinds_after if call == "post_event" else ()
-                    for number in numbers:
-                        if not of_kinds or kernel.instructions[number].kind in of_kinds:
-                            table.setdefault(number, []).append(generator)
+                    for number in told:
+                        table.setdefault(number, []).append(generator)
             if generator.values and overrides(generator, "post_event"):
-                operands.update(numbers)
+                operands.update(numbers_after)
             if generator.refuses:
                 refusing.update(number for number in numbers if kernel.instructions[number].kind in ADDRESSING)
         self.refusing = frozenset(refusing)
@@ -110,6 +109,10 @@ def numbers_wanted(generator: TraceGenerator, code: Code) -> tuple[int, ...]:
     if key not in known:
         known[key] = tuple(wanted(generator, code.instructions))
     return known[key]
+
+
+def _is_told_after(generator: TraceGenerator, instruction: Instruction) -> bool:
+    return not generator.post_kinds or instruction.kind in generator.post_kinds
 
 
 def _call(generator: TraceGenerator, call: Callable[..., None], *arguments: Any) -> None:

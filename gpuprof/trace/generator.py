@@ -50,8 +50,8 @@ class TraceGenerator:
     Class attributes say what it wants; nothing is built for what nobody wants. An instruction is wanted when it meets
     all of `kinds` (of isa.kinds), `opcodes` (names, with * and ?) and `spaces` (state spaces) that are not empty.
 
-    * `kinds_after`: of the wanted instructions, those of these kinds have a `post_event`; empty: all of them.
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
+    * `post_kinds`: `post_event` is told of these kinds alone; empty for all that are wanted.
     * `values`: operands are there in `post_event`, too.
     * `refuses`: it may keep lanes from an access (TraceEvent.refuse).
 
@@ -62,7 +62,7 @@ class TraceGenerator:
     kinds: ClassVar[tuple[str, ...]] = ()
     opcodes: ClassVar[tuple[str, ...]] = ()
     spaces: ClassVar[tuple[str, ...]] = ()
-    kinds_after: ClassVar[tuple[str, ...]] = ()
+    post_kinds: ClassVar[tuple[str, ...]] = ()
     blocks: ClassVar[bool] = False
     values: ClassVar[bool] = False
     refuses: ClassVar[bool] = False
@@ -154,10 +154,13 @@ def check(generator: type[TraceGenerator]) -> None:
     name = name_of(generator)
     if not NAME.fullmatch(name):
         raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
-    for attribute, of in (("kinds", str), ("kinds_after", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
+    for attribute, of in (("kinds", str), ("post_kinds", str), ("opcodes", str), ("spaces", str), ("tables", Table)):
         check_tuple(f"trace generator {name}: {attribute}", getattr(generator, attribute), of)
-    for given, known, what in ((generator.kinds, KINDS, "kind of instruction"), (generator.spaces, SPACES, "space"),
-                               (generator.kinds_after, KINDS, "kind of instruction")):  # fmt: skip
+    for given, known, what in (
+        (generator.kinds, KINDS, "kind of instruction"),
+        (generator.post_kinds, KINDS, "kind of instruction"),
+        (generator.spaces, SPACES, "space"),
+    ):
         for word in given:
             if word not in known:
                 near = suggestion(word, known) or f"there are {', '.join(known)}"

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from gpuprof.isa.encoding import PT, Instruction as Encoded
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.operations import Operations, operations_of
@@ -144,6 +146,10 @@ class Code:
     instructions: tuple[Instruction, ...]
     basic_blocks: tuple[BasicBlock, ...]
 
+    @cached_property
+    def ptx_lines(self) -> list[str]:
+        return self.ptx.splitlines()
+
 
 @dataclass(frozen=True, eq=False)
 class Kernel:
@@ -192,6 +198,13 @@ class Kernel:
     def first_block(self) -> BasicBlock:
         """Where its threads begin."""
         return self.basic_blocks[self.instructions[self.function.first].basic_block]
+
+    def block_of_rank(self, block: np.ndarray, rank: np.ndarray) -> np.ndarray:
+        """The linear indexes in the grid of blocks by their ranks in the clusters of others, int64 (n,) each."""
+        (gx, gy, _), (cx, cy, cz) = self.grid, self.cluster
+        x, y, z = block % gx, block // gx % gy, block // (gx * gy)
+        x, y, z = x - x % cx + rank % cx, y - y % cy + rank // cx % cy, z - z % cz + rank // (cx * cy)
+        return (z * gy + y) * gx + x
 
     def allocation_at(self, address: int) -> Allocation | None:
         """What holds an address of global memory."""

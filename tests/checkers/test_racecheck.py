@@ -2,10 +2,13 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
+from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races.blocks import Blocks
 from tests.support.planted import Planted, in_short
 
 
@@ -109,6 +112,11 @@ def _global():
     yield Case(
         "atomics_of_block", 'asm volatile("red.global.cta.add.u32 [%0], 1;" :: "l"(x) : "memory");', 4, 64, (GWW,)
     )
+    yield Case("atomics_of_block_in_cuda", "atomicAdd_block(&x[0], t);", 4, 64, (GWW,))
+    yield Case("atomics_of_each_block", "atomicAdd_block(&x[b], t);", 4, 64)
+    yield Case("atomics_of_two_scopes", "if (b) atomicAdd(&x[0], t); else atomicAdd_block(&x[0], t);", 4, 64, (GWW,))
+    yield Case("atomics_of_system", "if (b) atomicAdd(&x[0], t); else atomicAdd_system(&x[0], t);", 4, 64)
+    yield Case("compare_and_swap_of_block", "atomicCAS_block(&x[0], 0, t);", 2, 64, (GWW,))
     guess = "int old = x[0], seen; do {{ seen = old; {act} }} while (old != seen);"
     yield Case("compare_and_swap", guess.format(act="old = atomicCAS(&x[0], seen, seen + 1);"), 2, 64)
     yield Case("compare_and_store", guess.format(act="x[0] = seen + t; old = seen;"), 1, 64, (GRW, GWW))
@@ -199,3 +207,45 @@ def test_what_is_misaligned_is_for_memcheck_alone(tmp_path):
     )
     planted = Planted(tmp_path, source, Memcheck(), Racecheck())
     assert in_short(planted.run("k", 1, 64, planted.array(4096))) == [("misaligned", 64)]
+
+
+def test_volatile_accesses_race_when_that_is_asked_for(tmp_path):
+    """A flag races itself then, and still orders what is behind it."""
+    source = 'extern "C" __global__ void data(volatile int *x) { x[0] = blockIdx.x; }\n'
+    source += (
+        'extern "C" __global__ void flag(volatile int *x, int *y) { if (blockIdx.x) { while (!x[9]); __threadfence();'
+        "x[0] = y[0]; } else { y[0] = 3; __threadfence(); x[9] = 1; } }\n"
+    )
+    planted = Planted(tmp_path, source, Racecheck(volatile=True), Racecheck())
+    assert in_short(planted.run("data", 2, 1, planted.array(64))) == [(GWW, 1)]
+    assert in_short(planted.run("flag", 2, 1, planted.array(64), planted.array(64))) == [(GRW, 1), (GWR, 1)]
+
+
+def test_pairs_that_have_no_room_are_counted():
+    """Two warps take turns to write a word, each time at another place of the code."""
+    blocks = Blocks(1, 64, False, False)
+    slots = blocks.slots(np.zeros(1, np.int64))
+    memory = np.zeros((1, stamps.N_STAMPS), np.int32)
+    found = np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64)
+    place, mask = np.zeros((1, 32), np.int64), np.ones(1, np.uint32)
+    values, blocks_of_warps = np.zeros((1, 32), np.uint32), np.zeros(1, np.int64)
+    for at in range(stamps.MOST_FOUND + 4):
+        blocks.room_for(64)
+        warp = np.array([at % 2], np.int64)
+        stamps.touch(blocks.order, memory, found, place, 1, mask, place, blocks_of_warps, slots, warp, at, 0,
+                     stamps.WRITE, values, False)  # fmt: skip
+    assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [stamps.MOST_FOUND, 3]
+
+
+def test_a_guess_is_of_the_same_address_not_of_the_same_register(tmp_path):
+    """The register of the data was the lock's before."""
+    source = "__device__ int lock;\n"
+    source += (
+        'extern "C" __global__ void k(int *x) { if (blockIdx.x) { while (atomicCAS(&lock, 0, 1)); x[1] = x[0]; }\n'
+    )
+    source += "else { while (atomicCAS(&lock, 1, 1) == 0); atomicAdd(x, 1); } }\n"
+    planted = Planted(tmp_path, source, Racecheck())
+    assert len(planted.run("k", 2, 1, planted.array(64))) == 1
+    pairs = [(each.number, each.encoded.a) for each in planted.checkers[0].kernel.instructions
+             if each.kind == "load" or (each.kind == "atomic" and each.op.c)]  # fmt: skip
+    assert len({register for _, register in pairs}) < len(pairs), "no register is used twice: the test shows nothing"

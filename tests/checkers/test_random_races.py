@@ -6,15 +6,18 @@ step to step, thread by thread.
 """
 
 import random
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from gpuprof.trace.checkers.racecheck import Racecheck
+from tests.one_thread.orders import At, both_orders
 from tests.support.planted import Planted
 
 THREADS, WORDS, KERNELS, STEPS = 64, 6, 24, 9
+ORDERS = 2  # findings of a kernel that are tried in both orders
 
 
 class Step(NamedTuple):
@@ -126,6 +129,21 @@ def test_as_brute_force(programs, planted, number):
     expected = racing_pairs(steps)
     assert found <= expected
     assert bool(found) == bool(expected)
+
+
+SOME = [pytest.param(number, marks=[pytest.mark.long] if number % 4 else []) for number in range(KERNELS)]
+
+
+@pytest.mark.parametrize("number", SOME)
+def test_the_two_orders_differ(planted, number):
+    """Of the two accesses that a finding names, both orders are possible, and leave different values behind."""
+    findings = planted.run(f"k{number}", 1, THREADS, planted.array(4 * THREADS))
+    base = planted.launch.module.load_base
+    for found in findings[:ORDERS]:
+        other = int(re.search(r"which thread \((\d+), 0, 0\)", found.text)[1])
+        one, two = At(found.thread, (found.pc - base) // 16), At(other, (found.other_pc - base) // 16)
+        first, second = both_orders(planted.launch, planted.device.executor.memory, one, two)
+        assert first != second, found.text
 
 
 def test_both_kinds_of_kernels_are_among_them(programs):

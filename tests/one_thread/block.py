@@ -18,9 +18,15 @@ def run_block(threads: list[Thread]) -> None:
             thread.run()
         if all(thread.has_exited for thread in threads):
             return
-        moved = [meet(threads[first : first + WARP]) for first in range(0, len(threads), WARP)]
-        moved.append(pass_barriers(threads, arrived))
-        assert any(moved), f"deadlock: rows {sorted({thread.row for thread in threads if not thread.has_exited})}"
+        moved = go_together(threads, arrived)
+        assert moved, f"deadlock: rows {sorted({thread.row for thread in threads if not thread.has_exited})}"
+
+
+def go_together(threads: list[Thread], arrived: dict[int, set[int]]) -> bool:
+    """Those go on who wait for nobody any more. False where all wait."""
+    moved = [meet(threads[first : first + WARP]) for first in range(0, len(threads), WARP)]
+    moved.append(pass_barriers(threads, arrived))
+    return any(moved)
 
 
 # Lanes of a warp

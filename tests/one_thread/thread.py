@@ -20,7 +20,7 @@ MOST_STEPS = 100_000
 
 class Thread:
     """`special`: special register -> value, of those that stay. `waiting`: the operands of the instruction in front of
-    which it waits, or None.
+    which it waits, or None. `held_at`: a row in front of which it stops; -1 for none.
     """
 
     def __init__(self, launched, shared: bytearray, special: dict[str, int], lane: int):
@@ -36,14 +36,15 @@ class Thread:
         self.has_exited = False
         self.waiting: list[int] | None = None
         self.events: list[Event] = []
+        self.held_at = -1
 
     @property
     def inst(self) -> Decoded:
         return self.code[self.row]
 
     def run(self) -> None:
-        """Until it exits or waits."""
-        while not self.has_exited and self.waiting is None:
+        """Until it exits, waits or is held."""
+        while not self.has_exited and self.waiting is None and self.row != self.held_at:
             assert len(self.events) < MOST_STEPS, f"row {self.row}: no end in sight"
             self.step()
 

@@ -14,12 +14,12 @@ from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
-from gpuprof.emulate.core.spaces import OFFSET_MASK, RANK_SHIFT
 from gpuprof.emulate.log.touched import Touched
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record
 from gpuprof.emulate.together.mbarrier import complete
 from gpuprof.isa.encoding import RZ, Instruction
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 
 OPERATIONS = {
     "read": "load", "write": "store", "reduction": "reduction", "prefetch": "prefetch", "operation": "atomic",

@@ -13,11 +13,10 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.emulate.core.lanes import WARP, Lanes, unpack_masks
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 
 LOCAL_TRACE_BASE = 1 << 45  # sectors from 1 << 40 on
 CONST_TRACE_BASE = 1 << 46
-RANK_SHIFT = 24  # of the block's rank plus one in an address of shared memory; 0 is the own block
-OFFSET_MASK = (1 << RANK_SHIFT) - 1
 SYSTEM_NBYTES = (
     # that the system keeps of a block's shared memory from sm_80 on (CUDA C++ programming guide; chips'
     # shared_reserved_nbytes)
@@ -123,9 +122,12 @@ class BlockSpace:
         own = lanes.warps // self.warps_per_block
         if int(address.max(initial=0)) <= OFFSET_MASK:
             return (address.reshape(-1, WARP) + (own * self.stride)[:, None]).reshape(-1)
-        block = np.repeat(own, WARP)
+        return self.places(np.repeat(own, WARP), address)
+
+    def places(self, own: np.ndarray, address: np.ndarray) -> np.ndarray:
+        """Byte index of each address, seen from its own block of the chunk."""
         rank = address >> RANK_SHIFT
-        block = np.where(rank > 0, block - block % self.cluster + np.minimum(rank, self.cluster) - 1, block)
+        block = np.where(rank > 0, own - own % self.cluster + np.minimum(rank, self.cluster) - 1, own)
         return block * self.stride + (address & OFFSET_MASK)
 
     def mark_remote(self, lanes: Lanes, address: np.ndarray, masks: np.ndarray, records: np.ndarray) -> None:

@@ -11,9 +11,9 @@ from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import U32, destination, source
 from gpuprof.emulate.core.operation import Env, Op, elementwise, full_row
-from gpuprof.emulate.core.spaces import OFFSET_MASK, RANK_SHIFT
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.isa.flow.graph import BasicBlock
 
 

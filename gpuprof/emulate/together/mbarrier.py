@@ -1,11 +1,6 @@
 """mbarrier objects: phases that end when all expected arrivals have come and all expected bytes have been copied.
 
-The 64 bits of an object, which programs may not look into:
-
-     63    62..61  60..40          39..20                19..0
-    +-----+-------+---------------+---------------------+------------------+
-    |phase| 01    | bytes + 2**20 | arrivals in a phase | arrivals to come |
-    +-----+-------+---------------+---------------------+------------------+
+`isa/families/mbarrier.py` draws an object.
 
 What an arrival returns is the object as it was before. A phase with state s is over when the object's phase bit is no
 longer that of s.
@@ -31,12 +26,9 @@ from gpuprof.emulate.memory.access_records import records_of
 from gpuprof.emulate.together.barriers import with_idle_records
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.isa.encoding import PT, RZ, Instruction
+from gpuprof.isa.families.mbarrier import BYTES_BIAS, BYTES_MASK, COUNT, VALID
 from gpuprof.isa.flow.graph import BasicBlock
 
-COUNT = (1 << 20) - 1  # PTX ISA: counts are 1 to 2**20 - 1, bytes at most that in either direction
-BYTES_BIAS = 1 << 20
-BYTES_MASK = (1 << 21) - 1
-VALID = 1 << 61
 PATIENCE = 100
 NOT_THERE, TOO_MANY, TOO_MANY_BYTES = range(3)
 PROBLEMS = (

@@ -128,6 +128,12 @@ class Executed(OfWarps):
         """Where an address of a space lies, in words."""
         return self.chunk.spaces[space].describe(address)
 
+    def shared_words(self, rows: np.ndarray, addresses: np.ndarray) -> np.ndarray:
+        """uint64 (k,): what 8 bytes of shared memory hold now, at `addresses` int64 (k,) as warps `rows` see them."""
+        space = self.chunk.spaces["shared"]
+        places = space.places(self.warps[rows] // space.warps_per_block, addresses)
+        return space.views[8].take(places >> 3, mode="clip")
+
     def refuse(self, lanes: np.ndarray) -> None:
         """These lanes, bool (n, 32), do not access memory: what they load is 0, what they store is dropped. For
         instructions in Wanted.refusing, before they run.

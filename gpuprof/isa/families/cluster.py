@@ -4,9 +4,12 @@ from collections.abc import Iterator
 
 from gpuprof.isa.row import Opcode, row
 
+# An address in shared memory holds, from bit RANK_SHIFT on, a block's rank in its cluster plus one; 0 is the own block.
+RANK_SHIFT = 24
+OFFSET_MASK = (1 << RANK_SHIFT) - 1
+
 
 def rows() -> Iterator[Opcode]:
-    # A shared::cluster address holds the block's rank plus one from bit 24 on; 0 is the thread's own block.
     yield row("MAPA", "compute", "R=R,R", "alu", "alu", "mapa", "b32", slots=2)
     yield row("MAPA.64", "compute", "D=D,R", "alu", "alu", "mapa", "b64", slots=2)
     yield row("CTARANK", "compute", "R=R", "alu", "alu", "ctarank", "b32", slots=2)

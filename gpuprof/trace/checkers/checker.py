@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import Instruction, Kernel
 from gpuprof.trace.masks import WARP
 
 
@@ -73,6 +73,12 @@ class Checker(TraceGenerator):
         block, thread = who
         x, y, z = thread % bx, thread // bx % by, thread // (bx * by)
         return f"thread ({x}, {y}, {z}) of block ({block % gx}, {block // gx % gy}, {block // (gx * gy)})"
+
+
+def ptx_of(kernel: Kernel, instruction: Instruction) -> str:
+    """The line of PTX that an instruction comes from; "" when nothing says so."""
+    lines = kernel.code.ptx_lines
+    return lines[instruction.ptx_line - 1] if 0 < instruction.ptx_line <= len(lines) else ""
 
 
 def first_of(event: TraceEvent, lanes: np.ndarray) -> tuple[int, int, Who]:

@@ -33,7 +33,7 @@ class Initcheck(Doubts):
 
     name = "initcheck"
     kinds = tuple(kind for kind in KINDS if kind not in IGNORED)
-    kinds_after = FOUND_LATER
+    post_kinds = FOUND_LATER
 
     def event(self, event: TraceEvent) -> None:
         plan, kind = self._module.plan(event.instruction), event.instruction.kind

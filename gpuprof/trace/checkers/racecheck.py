@@ -7,11 +7,13 @@ import numpy as np
 from gpuprof.isa.encoding import RZ
 from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS
 from gpuprof.isa.modifiers import unpack_name
-from gpuprof.trace.checkers.checker import Checker, Instance, Who
+from gpuprof.isa.opcodes import numbers
+from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
-from gpuprof.trace.checkers.races.memory import NOWHERE, GlobalUnits
-from gpuprof.trace.checkers.slots import with_room
+from gpuprof.trace.checkers.races.guesses import first_guesses
+from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import Instruction, Kernel
@@ -19,6 +21,7 @@ from gpuprof.trace.masks import WARP
 
 ACCESSES = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store")
 MATRIX_ROW_NBYTES = 16
+WORD_NBYTES = 4  # as narrow as matrices of warp groups are looked at
 SPACES = ("global", "shared")
 NAMES = {stamps.WRITE_WRITE: "write_write", stamps.READ_WRITE: "read_write", stamps.WRITE_READ: "write_read"}
 TEXTS = {
@@ -26,7 +29,20 @@ TEXTS = {
     stamps.READ_WRITE: ("writes", "reads", "nothing orders the two, so the read may see the new value"),
     stamps.WRITE_READ: ("reads", "writes", "nothing orders the two, so the read may see the old value"),
     stamps.NOT_WAITED: ("accesses", "copies", "nobody has waited for the copy, so it may still be under way"),
+    stamps.STILL_READ: ("writes", "reads asynchronously", "nobody has waited for that, so it may see the new value"),
+    stamps.NOT_FENCED: (
+        "accesses by the asynchronous proxy",
+        "writes",
+        "no fence.proxy.async stands between the two, so the value may not be there yet",
+    ),
 }
+SPECIAL_NAMES = {
+    stamps.NOT_WAITED: "async_copy_race",
+    stamps.STILL_READ: "async_copy_race",
+    stamps.NOT_FENCED: "missing_proxy_fence",
+}
+CLUSTER_WAIT = numbers("BAR.CLUSTER.WAIT")
+PROXY_FENCE, REPORTED_COPIES = "fence.proxy.async", "cp.async.mbarrier.arrive"  # as they stand in PTX
 SCOPES = {"cta": order.CTA}  # all others are seen by the whole GPU
 RELEASES, ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
 
@@ -42,9 +58,13 @@ class Racecheck(Checker):
     kinds = (
         *ACCESSES,
         *("barrier", "barrier_arrive", "barrier_vote", "warp_sync", "fence", "exit", "return", "copy_commit"),
-        *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier"),
+        *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier", "hint"),
+        *FAMILIES,
+        *AFTER,
     )
+    post_kinds = AFTER
     same_value = Option(False, "also find writes of the value that is there")
+    volatile = Option(False, "also find races of volatile accesses with each other")
     warp_synchronous = Option(True, "also find races within a warp")
 
     def initialize(self, kernel: Kernel) -> None:
@@ -59,16 +79,17 @@ class Racecheck(Checker):
         )
         widths = {instruction.nbytes for instruction in wanted if instruction.kind in ACCESSES}
         widths = {MATRIX_ROW_NBYTES if width == 0 else width for width in widths}
+        if kinds & set(AFTER):
+            widths.add(WORD_NBYTES)
         # Accesses are aligned, so units of the narrowest one are as exact as bytes.
         self._shift = max(min((_unit_nbytes(width) for width in widths), default=4).bit_length() - 1, 0)
         first = kernel.allocations[0].address if kernel.allocations else 0
         self._global = GlobalUnits(first, self._shift)
-        self._shared_units = (kernel.shared_nbytes >> self._shift) + 1
-        self._shared = np.zeros((0, stamps.N_STAMPS), np.int32)
+        self._shared = SharedUnits(kernel, self._blocks, self._shift)
+        self._async = Asynchronous(kernel, self._blocks, self._touch_ranges)
         self._found = {space: np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64) for space in SPACES}
-        self._n_found: dict[str, int] = {}
-        # What a compare-and-swap loop reads first is a guess that it checks (CUDA C++ Programming Guide, atomics).
-        self._compared = {_address(each) for each in wanted if each.kind == "atomic" and each.op.c}
+        self._n_found = dict.fromkeys(SPACES, 0)
+        self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -82,22 +103,32 @@ class Racecheck(Checker):
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
         if kind in ACCESSES:
-            is_first_guess = instruction.kind == "load" and _address(instruction) in self._compared
-            self._how[instruction.number] = how_of(instruction) | (stamps.STRONG if is_first_guess else 0)
+            is_first_guess = instruction.number in self._guesses
+            how = how_of(instruction, self.volatile)
+            self._how[instruction.number] = how | (stamps.STRONG if is_first_guess else 0)
             return self._access
         if kind in BLOCK_BARRIERS:
             return self._barrier
+        if kind == "hint":
+            return self._reported_copies if REPORTED_COPIES in ptx_of(self.kernel, instruction) else _nothing
+        if kind == "fence" and PROXY_FENCE in ptx_of(self.kernel, instruction):
+            return self._fence_proxy
         return {
             "warp_sync": self._warp_sync,
             "fence": self._fence,
             "exit": self._exit,
             "return": self._exit,
-            "copy_commit": self._commit,
-            "copy_wait": self._wait,
             "mbarrier": self._mbarrier,
-            "mbarrier_wait": self._mbarrier,
+            "mbarrier_wait": self._mbarrier_wait,
             "cluster_barrier": self._cluster_barrier,
-        }[kind]
+            **dict.fromkeys(FAMILIES, self._async.group),
+        }.get(kind, _nothing)
+
+    def post_event(self, event: TraceEvent) -> None:
+        if event.instruction.kind == "mbarrier":
+            self._async.look(event)
+        else:
+            self._async.act(event)
 
     # What orders.
 
@@ -138,33 +169,43 @@ class Racecheck(Checker):
         self._publish(event, event.true_masks, scope, False)
         order.acquire(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp, scope, True)
 
+    def _fence_proxy(self, event: TraceEvent) -> None:
+        order.fence_proxy(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+
     def _mbarrier(self, event: TraceEvent) -> None:
-        self._publish(event, event.true_masks, order.GPU, True)
-        self._waited(event, -1)
+        if REPORTED_COPIES in ptx_of(self.kernel, event.instruction):
+            self._reported_copies(event)
+        self._async.begin(event)
+        self._publish(event, event.true_masks, order.GPU, False)
+
+    def _mbarrier_wait(self, event: TraceEvent) -> None:
+        self._async.wait_at_barrier(event)
+        self._await(event)
 
     def _cluster_barrier(self, event: TraceEvent) -> None:
-        self._publish(event, event.true_masks, order.GPU, True)
+        if event.instruction.encoded.op.number in CLUSTER_WAIT:
+            self._await(event)
+        else:
+            self._publish(event, event.true_masks, order.GPU, False)
+
+    def _await(self, event: TraceEvent) -> None:
+        order.await_others(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+
+    def _reported_copies(self, event: TraceEvent) -> None:
+        """The copies so far report to an mbarrier: who waits there waits for them."""
+        self._async.wait(event, order.COPIES, -1)
+        self._publish(event, event.true_masks, order.GPU, False)
 
     def _publish(self, event: TraceEvent, masks: np.ndarray, scope: int, waits: bool) -> None:
         slots = self._blocks.slots(event.block)
         order.publish(self._blocks.order, masks, event.block, slots, event.warp, scope, waits)
 
-    def _commit(self, event: TraceEvent) -> None:
-        order.commit_copies(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
-
-    def _wait(self, event: TraceEvent) -> None:
-        self._waited(event, event.instruction.encoded.imm)
-
-    def _waited(self, event: TraceEvent, n_left: int) -> None:
-        slots = self._blocks.slots(event.block)
-        self._blocks.room_for(event.n_warps)
-        order.wait_for_copies(self._blocks.order, event.true_masks, event.block, slots, event.warp, n_left)
-
     def _exit(self, event: TraceEvent) -> None:
         if event.instruction.kind == "return" and event.depth:
             return
-        for slot in self._blocks.exit(event.block, event.warp, event.taken_masks):
-            self._shared[slot * self._shared_units : (slot + 1) * self._shared_units] = 0
+        for block, slot in self._blocks.exit(event.block, event.warp, event.taken_masks):
+            self._shared.clear(block, slot)
+            self._async.forget(block)
 
     # What is ordered.
 
@@ -179,16 +220,12 @@ class Racecheck(Checker):
                 index = self._global.index(access.addresses, _aligned(access))
                 self._touch(event, access, slots, index, self._global.stamps, how)
             elif access.space == "shared":
-                self._touch(event, access, slots, self._shared_index(access, slots), self._shared, how)
+                index = self._shared.index(
+                    access.addresses, access.nbytes, _aligned(access), event.block[:, None], slots[:, None]
+                )
+                self._touch(event, access, slots, index, self._shared.stamps, how)
         if sem in ACQUIRES:
             order.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
-
-    def _shared_index(self, access: Access, slots: np.ndarray) -> np.ndarray:
-        """int64 (n, 32): the unit of each address in the block's own shared memory; of others NOWHERE."""
-        self._shared = with_room(self._shared, (int(slots.max(initial=0)) + 1) * self._shared_units)
-        units = access.addresses >> self._shift
-        inside = _aligned(access) & (units >= 0) & (access.addresses + access.nbytes <= self.kernel.shared_nbytes)
-        return np.where(inside, units + (slots * self._shared_units)[:, None], NOWHERE)
 
     def _touch(self, event: TraceEvent, access: Access, slots, index, memory, how: int) -> None:
         does = {"load": stamps.READ, "store": stamps.WRITE}.get(access.operation, stamps.READ | stamps.WRITE)
@@ -197,7 +234,7 @@ class Racecheck(Checker):
         values = _values(event) if access.operation == "store" and event.instruction.kind == "store" else None
         self._blocks.room_for(2 * WARP * event.n_warps)
         order_now = self._blocks.order
-        order_now.counts[order.N_FOUND] = self._n_found.setdefault(access.space, 0)
+        order_now.counts[order.N_FOUND] = self._n_found[access.space]
         stamps.touch(
             order_now,
             memory,
@@ -217,16 +254,50 @@ class Racecheck(Checker):
         )
         self._n_found[access.space] = int(order_now.counts[order.N_FOUND])
 
+    def _touch_ranges(self, space: str, operation: str, addresses, nbytes, who, moment: int, at: int, how: int) -> None:
+        """Ranges of an asynchronous operation, int64 (k,); `who`, int64 (k, 4): block, slot, warp, lane."""
+        if space == "global":
+            of_range, addresses, nbytes = pages_of(addresses, nbytes)
+            who, every = who[of_range], np.ones(len(addresses), np.bool_)
+            index, memory = self._global.index(addresses, every), self._global
+        else:
+            every = np.ones(len(addresses), np.bool_)
+            index, memory = self._shared.index(addresses, nbytes, every, who[:, 0], who[:, 1]), self._shared
+            how |= stamps.BY_PROXY
+        n_units = np.maximum(nbytes >> self._shift, 1)
+        order_now = self._blocks.order
+        order_now.counts[order.N_FOUND] = self._n_found[space]
+        does = {"load": stamps.READ, "store": stamps.WRITE}.get(operation, stamps.READ | stamps.WRITE)
+        stamps.touch_ranges(
+            order_now,
+            memory.stamps,
+            self._found[space],
+            index,
+            n_units,
+            self._shift,
+            addresses,
+            who,
+            moment,
+            at,
+            how,
+            does,
+        )
+        self._n_found[space] = int(order_now.counts[order.N_FOUND])
+
     def finish(self) -> None:
         for space, found in self._found.items():
             for row in found[found[:, stamps.COUNT] > 0].tolist():
                 self._tell(space, row)
+        n_lost = int(self._blocks.order.counts[order.N_LOST])
+        if n_lost:
+            text = f"races between more than {stamps.MOST_FOUND} pairs of places are only counted"
+            self.note("more_races", Instance(text, Who(-1, -1)), n_lost, -1)
         super().finish()
 
     def _tell(self, space: str, row: list[int]) -> None:
         kind, at, other_at, count, block, thread, other_block, other_thread, address, _ = row
         same_warp = block == other_block and thread // WARP == other_thread // WARP
-        if same_warp and not self.warp_synchronous and kind != stamps.NOT_WAITED:
+        if same_warp and not self.warp_synchronous and kind not in SPECIAL_NAMES:
             return
         does, did, why = TEXTS[kind]
         who, other = Who(block, thread), Who(other_block, other_thread)
@@ -234,10 +305,14 @@ class Racecheck(Checker):
             f"{self.thread_text(who)} {does} {space} memory at {address:#x}, which {self.thread_text(other)} {did}; "
             f"{why}"
         )
-        name = "async_copy_race" if kind == stamps.NOT_WAITED else f"{space}_{NAMES[kind]}_race"
+        name = SPECIAL_NAMES[kind] if kind in SPECIAL_NAMES else f"{space}_{NAMES[kind]}_race"
         found = self.kernel.allocation_at(address) if space == "global" else None
         pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
         self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+
+
+def _nothing(event: TraceEvent) -> None:
+    """It orders nothing."""
 
 
 def _aligned(access: Access) -> np.ndarray:
@@ -251,21 +326,17 @@ def _sem(instruction: Instruction) -> str:
     return unpack_name(instruction.encoded.mods, "sem") if "sem" in instruction.op.fields else ""
 
 
-def _address(instruction: Instruction) -> tuple:
-    """How the address is written: the same in two instructions of a function where they mean the same place."""
-    encoded = instruction.encoded
-    return instruction.function, encoded.op.space, encoded.a, encoded.offset
-
-
 def _publishes(instruction: Instruction) -> bool:
     return _sem(instruction) in RELEASES or instruction.kind == "barrier_arrive"
 
 
-def how_of(instruction: Instruction) -> int:
-    """How an access is made: STRONG, VOLATILE and OF_BLOCK."""
+def how_of(instruction: Instruction, are_volatile_weak: bool) -> int:
+    """How an access is made: STRONG, VOLATILE, OF_BLOCK and MAY_BE_FLAG."""
     sem = _sem(instruction)
-    how = stamps.STRONG if sem or instruction.kind in ATOMICS else 0
-    how |= stamps.VOLATILE if sem == "volatile" else 0
+    how = stamps.STRONG | stamps.MAY_BE_FLAG if sem or instruction.kind in ATOMICS else 0
+    if sem == "volatile":
+        how |= stamps.VOLATILE
+        how &= ~stamps.STRONG if are_volatile_weak else how
     is_block = "scope" in instruction.op.fields and unpack_name(instruction.encoded.mods, "scope") == "cta"
     return how | (stamps.OF_BLOCK if is_block else 0)
 

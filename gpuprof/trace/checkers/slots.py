@@ -26,8 +26,8 @@ class Slots:
         """(block, slot) of the blocks that have not ended, ascending."""
         return sorted(self._of_block.items())
 
-    def exit(self, blocks: np.ndarray, warps: np.ndarray, masks: np.ndarray) -> list[int]:
-        """Lanes have exited; gives the slots that are free now."""
+    def exit(self, blocks: np.ndarray, warps: np.ndarray, masks: np.ndarray) -> list[tuple[int, int]]:
+        """Lanes have exited; gives the blocks that have ended, each with its slot."""
         slots = self.slots(blocks)
         self.live[slots, warps] &= ~masks
         ended = [
@@ -39,7 +39,7 @@ class Slots:
             del self._of_block[block]
             self._free.append(slot)
             self.clear(slot)
-        return [slot for _, slot in ended]
+        return ended
 
     def _slot(self, block: int) -> int:
         slot = self._of_block.get(block)

@@ -8,7 +8,8 @@ import numpy as np
 from gpuprof.base.wording import base_name
 from gpuprof.isa.encoding import RZ
 from gpuprof.isa.kinds import BLOCK_BARRIERS
-from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
+from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of, ptx_of
+from gpuprof.trace.checkers.mbarrier_use import MbarrierUse
 from gpuprof.trace.checkers.slots import Slots, with_room
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
@@ -41,19 +42,20 @@ class Standing(Slots):
 
 
 class Synccheck(Checker):
-    """Finds barriers that part of a warp reaches, warp operations of lanes that are not in their own mask, and
-    deadlocks.
+    """Finds barriers that part of a warp reaches, warp operations of lanes that are not in their own mask, misuse of
+    mbarriers, and deadlocks.
 
-    A deadlock is told as who waits where.
+    A deadlock is told as who waits where, and for what.
     """
 
     name = "synccheck"
-    kinds = (*sorted(BLOCK_BARRIERS), *MASK_SLOTS, "mbarrier_wait", "cluster_barrier", "exit", "return")
+    kinds = (*sorted(BLOCK_BARRIERS), *MASK_SLOTS, "mbarrier", "mbarrier_wait", "cluster_barrier", "exit", "return")
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
         self._standing = Standing(kernel.threads_per_block)
-        self._lines = kernel.code.ptx.splitlines()
+        self._ended: set[int] = set()  # blocks, where others may ask for their memory
+        self._use = MbarrierUse(kernel, self._misused, self._ended.__contains__)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
 
     def event(self, event: TraceEvent) -> None:
@@ -69,15 +71,26 @@ class Synccheck(Checker):
             return self._barrier
         if instruction.kind in MASK_SLOTS and getattr(instruction.op, MASK_SLOTS[instruction.kind]):
             return self._among_lanes
-        return self._stand
+        if instruction.kind == "mbarrier":
+            return self._use.operate
+        return self._wait_at_object if instruction.kind == "mbarrier_wait" else self._stand
+
+    def _wait_at_object(self, event: TraceEvent) -> None:
+        self._stand(event)
+        self._use.wait(event)
+
+    def _misused(self, event: TraceEvent, kind: str, text: str, who: Who) -> None:
+        self.note(kind, Instance(f"{self.thread_text(who)} {text}", who), 1, event.pc)
 
     def _is_for_warps(self, instruction: Instruction) -> bool:
-        line = instruction.ptx_line
-        return not (0 < line <= len(self._lines) and UNALIGNED.search(self._lines[line - 1]))
+        return not UNALIGNED.search(ptx_of(self.kernel, instruction))
 
     def _exit(self, event: TraceEvent) -> None:
         if event.instruction.kind == "exit" or event.depth == 0:
-            self._standing.exit(event.block, event.warp, event.taken_masks)
+            for block, _ in self._standing.exit(event.block, event.warp, event.taken_masks):
+                self._use.forget(block)
+                if self.kernel.cluster != (1, 1, 1):
+                    self._ended.add(block)
 
     def _stand(self, event: TraceEvent) -> np.ndarray:
         """Notes where the threads are; gives their slots."""
@@ -139,7 +152,7 @@ class Synccheck(Checker):
             self._deadlock(block, places)
 
     def _deadlock(self, block: int, places: list[tuple[int, np.ndarray]]) -> None:
-        whole = "; ".join(self._told(number, threads) for number, threads in places)
+        whole = "; ".join(self._told(block, number, threads) for number, threads in places)
         number, threads = places[0]
         who = Who(block, int(threads[0]))
         pc = self.kernel.instructions[number].pc if number != NEVER else -1
@@ -152,10 +165,21 @@ class Synccheck(Checker):
         for place in np.unique(places[live]).tolist():
             yield place - 1, np.flatnonzero(live & (places == place))
 
-    def _told(self, number: int, threads: np.ndarray) -> str:
+    def _told(self, block: int, number: int, threads: np.ndarray) -> str:
         who = f"{len(threads)} threads from thread {threads[0]} on" if len(threads) > 1 else f"thread {threads[0]}"
         if number == NEVER:
             return f"{who} of the block came to no barrier"
         instruction = self.kernel.instructions[number]
         where = f"{base_name(instruction.file)}:{instruction.line}" if instruction.line else f"{instruction.pc:#x}"
-        return f"{who} of the block came to {instruction.opcode} at {where} last"
+        return (
+            f"{who} of the block came to {instruction.opcode} at {where} last{self._what_for(block, number, threads)}"
+        )
+
+    def _what_for(self, block: int, number: int, threads: np.ndarray) -> str:
+        """What threads wait for, as far as the instruction says it."""
+        instruction = self.kernel.instructions[number]
+        if instruction.kind == "mbarrier_wait":
+            return f", and wait for {self._use.what_is_missing(Who(block, int(threads[0])))}"
+        encoded = instruction.encoded
+        n_threads = encoded.imm >> 16 if instruction.kind in BLOCK_BARRIERS and encoded.b == RZ else 0
+        return f", which is for {n_threads} threads" if n_threads else ""

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_MOMENTS, TICKS, Order
+from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_FAMILIES, N_MOMENTS, TICKS, Order
 from gpuprof.trace.checkers.slots import Slots, with_room
 from gpuprof.trace.masks import WARP
 
 PER_SLOT = (
     *("epoch", "clock", "moment", "known", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
-    *("group", "groups", "n_groups"),
+    *("group", "groups", "n_groups", "fenced", "fence_epoch", "fence_acquired", "block_fences"),
 )
 
 
@@ -30,14 +30,18 @@ class Blocks(Slots):
             block_acquired=_zeros(0, 2),
             pending=_zeros(0, warps),
             due=_zeros(0, warps),
-            group=_zeros(0, warps),
-            groups=_zeros(0, warps, GROUPS),
-            n_groups=_zeros(0, warps),
+            group=_zeros(0, warps, N_FAMILIES),
+            groups=_zeros(0, warps, N_FAMILIES, GROUPS),
+            n_groups=_zeros(0, warps, N_FAMILIES),
+            fenced=_zeros(0, warps * WARP),
+            fence_epoch=_zeros(0, warps),
+            fence_acquired=_zeros(0, warps),
+            block_fences=_zeros(0, 2),
             published=_zeros(n_published * warps, TICKS, 2),
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
             moments=_zeros(1 << 12, N_COLUMNS),
-            counts=np.array([1, 0, 0, 0], np.int64),
+            counts=np.array([1, 0, 0, 0, 0], np.int64),
         )
 
     def grow(self, n_slots: int) -> None:

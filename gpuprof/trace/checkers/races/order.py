@@ -17,9 +17,16 @@ import numpy as np
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
 
-BLOCK, WARP, EPOCH, CLOCK, TICK, DONE, IS_ASYNC = range(7)  # columns of moments
+# Columns of moments. OF_ASYNC: 0, or how one waits for an asynchronous operation. IN_GROUP: for the group it is in;
+# then DONE is the moment at which its group had been waited for, and CLOCK the lanes that it is of, as bits.
+# ON_BARRIER: at an mbarrier; then DONE is the sequence number of the first such wait.
+BLOCK, WARP, EPOCH, CLOCK, TICK, DONE, OF_ASYNC = range(7)
 N_COLUMNS = 7
-N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES = range(4)  # of counts
+IN_GROUP, ON_BARRIER = 1, 2
+# Kinds of groups: cp.async; what bulk copies read; what they write; multiplications of warp groups.
+COPIES, BULK_READS, BULK_WRITES, MATRICES = range(4)
+N_FAMILIES = 4
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST = range(5)  # of counts
 CTA, GPU = 0, 1  # scopes
 SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
 TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
@@ -38,14 +45,18 @@ class Order(NamedTuple):
     block_acquired: np.ndarray  # (slots, 2): what a barrier of the block hands on
     pending: np.ndarray  # (slots, warps): 1: has read what may be a flag, with no fence behind it yet
     due: np.ndarray  # (slots, warps): SYNCED, WAITED
-    group: np.ndarray  # (slots, warps): the moment of the asynchronous copies that no group has yet
-    groups: np.ndarray  # (slots, warps, GROUPS): moments of groups
-    n_groups: np.ndarray  # (slots, warps)
+    group: np.ndarray  # (slots, warps, N_FAMILIES): the moment of asynchronous operations that no group has yet
+    groups: np.ndarray  # (slots, warps, N_FAMILIES, GROUPS): moments of groups
+    n_groups: np.ndarray  # (slots, warps, N_FAMILIES)
+    fenced: np.ndarray  # (slots, threads): earlier moments of the thread are behind one of its proxy fences
+    fence_epoch: np.ndarray  # (slots, warps): the epoch of the warp's last proxy fence
+    fence_acquired: np.ndarray  # (slots, warps): what it had acquired then
+    block_fences: np.ndarray  # (slots, 2): the last two epochs in which some thread of the block had a proxy fence
     published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet; 1 block if none ever
     epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
-    counts: np.ndarray  # int64 (4,)
+    counts: np.ndarray  # int64 (5,)
 
 
 @part
@@ -86,31 +97,46 @@ def present(order, block, slot, warp, lane):
 
 
 @part
-def _new_moment(order, block, warp, epoch, clock, tick, is_async):
+def _new_moment(order, block, warp, epoch, clock, tick, of_async):
     number = order.counts[N_MOMENTS]
     order.counts[N_MOMENTS] = number + 1
     row = order.moments[number]
     row[BLOCK], row[WARP], row[EPOCH], row[CLOCK], row[TICK] = block, warp, epoch, clock, tick
-    row[DONE], row[IS_ASYNC] = 0, is_async
+    row[DONE], row[OF_ASYNC] = 0, of_async
     return number
 
 
 @part
-def open_group(order, block, slot, warp):
-    """The moment of the copies that a warp has under way, and that no group has yet."""
-    if order.group[slot, warp] == 0:
-        order.group[slot, warp] = _new_moment(order, block, warp, 0, 0, 0, 1)
-    return order.group[slot, warp]
+def open_group(order, block, slot, warp, lane, family):
+    """The moment of the asynchronous operations that a warp has under way, and that no group has yet."""
+    if order.group[slot, warp, family] == 0:
+        order.group[slot, warp, family] = _new_moment(order, block, warp, 0, 0, 0, IN_GROUP)
+    number = order.group[slot, warp, family]
+    order.moments[number, CLOCK] |= np.int32(np.uint32(1) << np.uint32(lane))
+    return number
+
+
+@kept
+def in_group(order, block, slot, warp, lane, family):
+    """The same, for Python."""
+    return open_group(order, block, slot, warp, lane, family)
+
+
+@kept
+def on_barrier(order, block, warp):
+    """A new moment, of an operation that reports to an mbarrier."""
+    return _new_moment(order, block, warp, 0, 0, 0, ON_BARRIER)
 
 
 @part
 def is_before(order, moment, lane, block, slot, warp, my_lane):
     """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
     moments = order.moments
-    if moments[moment, IS_ASYNC] != 0:
-        moment = moments[moment, DONE]
-        if moment == 0:
-            return False
+    if moments[moment, OF_ASYNC] != 0:
+        done = moments[moment, DONE]
+        if done == 0 or moments[moment, OF_ASYNC] == ON_BARRIER:
+            return 0 < done <= order.acquired[slot, warp, CTA]
+        moment = done
     thread, its_block, its_warp = 32 * warp + my_lane, moments[moment, BLOCK], moments[moment, WARP]
     if its_block == block:
         if moments[moment, EPOCH] < order.epoch[slot, thread] or (its_warp == warp and lane == my_lane):
@@ -237,22 +263,39 @@ def _join(order, slot, warp, together):
 
 
 @kept
-def commit_copies(order, masks, slots, warps):
-    """The copies since the last time are a group."""
+def await_others(order, masks, slots, warps):
+    """Warps wait for what others publish, and get to know it when they go on."""
     for k in range(len(masks)):
-        slot, warp = slots[k], warps[k]
-        n = order.n_groups[slot, warp]
-        if n == GROUPS:  # the oldest is taken for one that has been waited for
-            order.moments[order.groups[slot, warp, 0], DONE] = order.groups[slot, warp, 0]
-            order.groups[slot, warp, : GROUPS - 1] = order.groups[slot, warp, 1:].copy()
-            n -= 1
-        order.groups[slot, warp, n] = order.group[slot, warp]
-        order.n_groups[slot, warp] = n + 1
-        order.group[slot, warp] = 0
+        if masks[k] != 0:
+            order.due[slots[k], warps[k]] |= WAITED
 
 
 @kept
-def wait_for_copies(order, masks, blocks, slots, warps, n_left):
+def commit(order, masks, slots, warps, family):
+    """The operations of a family since the last time are a group."""
+    for k in range(len(masks)):
+        slot, warp = slots[k], warps[k]
+        if masks[k] == 0:
+            continue
+        groups, n = order.groups[slot, warp, family], order.n_groups[slot, warp, family]
+        if n == GROUPS:  # the oldest is taken for one that has been waited for
+            order.moments[groups[0], DONE] = groups[0]
+            groups[: GROUPS - 1] = groups[1:].copy()
+            n -= 1
+        groups[n] = order.group[slot, warp, family]
+        order.n_groups[slot, warp, family] = n + 1
+        order.group[slot, warp, family] = 0
+
+
+@part
+def _end_group(order, group, mask, now):
+    """A group has been waited for by lanes: by those that it is of, or it is under way still."""
+    if group != 0 and np.uint32(order.moments[group, CLOCK]) & mask != 0:
+        order.moments[group, DONE] = now
+
+
+@kept
+def wait_for_groups(order, masks, blocks, slots, warps, family, n_left):
     """All groups but the newest `n_left` are there; with -1 also what has no group yet."""
     for k in range(len(masks)):
         slot, warp, first = slots[k], warps[k], 0
@@ -261,13 +304,56 @@ def wait_for_copies(order, masks, blocks, slots, warps, n_left):
         while not masks[k] >> np.uint32(first) & np.uint32(1):
             first += 1
         now = present(order, blocks[k], slot, warp, first)
-        n_done = max(order.n_groups[slot, warp] - max(n_left, 0), 0)
-        for group in range(n_done):
-            if order.groups[slot, warp, group] != 0:
-                order.moments[order.groups[slot, warp, group], DONE] = now
-        left = order.groups[slot, warp, n_done : order.n_groups[slot, warp]].copy()
-        order.groups[slot, warp, : len(left)] = left
-        order.n_groups[slot, warp] = len(left)
-        if n_left < 0 and order.group[slot, warp] != 0:
-            order.moments[order.group[slot, warp], DONE] = now
-            order.group[slot, warp] = 0
+        groups, n = order.groups[slot, warp, family], order.n_groups[slot, warp, family]
+        n_done = max(n - max(n_left, 0), 0)
+        for group in groups[:n_done]:
+            _end_group(order, group, masks[k], now)
+        left = groups[n_done:n].copy()
+        groups[: len(left)] = left
+        order.n_groups[slot, warp, family] = len(left)
+        if n_left < 0:
+            _end_group(order, order.group[slot, warp, family], masks[k], now)
+            order.group[slot, warp, family] = 0
+
+
+@kept
+def fence_proxy(order, masks, slots, warps):
+    """Lanes order what is before them by the generic proxy before what is behind them by the asynchronous one."""
+    for k in range(len(masks)):
+        slot, warp, epoch = slots[k], warps[k], np.int32(0)
+        if masks[k] == 0:
+            continue
+        catch_up(order, slot, warp)
+        for lane in range(32):
+            if masks[k] >> np.uint32(lane) & np.uint32(1):
+                thread = 32 * warp + lane
+                order.fenced[slot, thread] = order.counts[N_MOMENTS]
+                order.clock[slot, thread] += 1  # so that its next moment is a new one
+                order.moment[slot, thread] = 0
+                epoch = max(epoch, order.epoch[slot, thread])
+        order.fence_epoch[slot, warp], order.fence_acquired[slot, warp] = epoch, order.acquired[slot, warp, CTA]
+        if order.block_fences[slot, 1] < epoch:
+            order.block_fences[slot, 0], order.block_fences[slot, 1] = order.block_fences[slot, 1], epoch
+
+
+@part
+def is_fenced(order, moment, lane, block, slot, warp, my_lane):
+    """Whether a proxy fence stands between what a lane of my block did at a moment and what I do now, behind it: one of
+    the lane itself, of my warp, or of another thread in an epoch between the two.
+    """
+    moments = order.moments
+    epoch, its_warp = moments[moment, EPOCH], moments[moment, WARP]
+    if moments[moment, BLOCK] != block or moment < order.fenced[slot, 32 * its_warp + lane]:
+        return True
+    if epoch < order.fence_epoch[slot, warp]:
+        return True
+    if its_warp == warp and moment < order.fenced[slot, 32 * warp + my_lane]:
+        return True
+    mine = order.epoch[slot, 32 * warp + my_lane]
+    for fence in order.block_fences[slot]:
+        if epoch < fence < mine:
+            return True
+    place = its_warp + moments[moment, BLOCK] * order.tick.shape[1]
+    if place >= len(order.published):
+        return False
+    return 0 < order.published[place, min(moments[moment, TICK], TICKS - 1), CTA] <= order.fence_acquired[slot, warp]

@@ -10,14 +10,19 @@ from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
 from gpuprof.trace.checkers.races.order import (
     BLOCK,
+    COPIES,
     DONE,
     EPOCH,
-    IS_ASYNC,
+    IN_GROUP,
     N_ACCESSES,
     N_FOUND,
+    N_LOST,
+    OF_ASYNC,
+    ON_BARRIER,
     WARP,
     catch_up,
     is_before,
+    is_fenced,
     open_group,
     present,
 )
@@ -27,15 +32,17 @@ MOMENT, PLACE, VALUE = 0, 1, 2
 FIRST, SECOND = READERS = (3, 6)  # each: moment, lanes as bits, place
 N_STAMPS = 9
 # A place: the instruction's number, the writer's lane, and how the access is made.
-LANE_SHIFT, AT_SHIFT, HOW = 4, 9, 15
-STRONG, VOLATILE, OF_BLOCK, ASYNC = 1, 2, 4, 8  # atomic or ordered; volatile; at the scope of the block; copies
+LANE_SHIFT, AT_SHIFT, HOW = 6, 11, 63
+# Atomic or ordered; volatile; at the scope of the block; by cp.async; by the asynchronous proxy, which needs a fence;
+# of what may be a flag.
+STRONG, VOLATILE, OF_BLOCK, ASYNC, BY_PROXY, MAY_BE_FLAG = 1, 2, 4, 8, 16, 32
 READ, WRITE = 1, 2
 # Kinds of races.
-WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED = range(4)
+WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED, STILL_READ, NOT_FENCED = range(6)
 # Columns of what is found. LAST: the number of the access that was counted last, so that it counts once for its units.
 KIND, AT, OTHER_AT, COUNT, MY_BLOCK, MY_THREAD, OTHER_BLOCK, OTHER_THREAD, ADDRESS, LAST = range(10)
 N_FIELDS = 10
-MOST_FOUND = 512  # pairs of instructions, apart within a warp and between warps
+MOST_FOUND = 4096  # pairs of instructions, apart within a warp and between warps; others are only counted
 
 
 @part
@@ -65,7 +72,9 @@ def _found(order, found, kind, at, other_at, block, thread, other_block, other_t
             row[COUNT] += row[LAST] != order.counts[N_ACCESSES]
             row[LAST] = order.counts[N_ACCESSES]
             return
-    if n < MOST_FOUND:
+    if n == MOST_FOUND:
+        order.counts[N_LOST] += 1
+    else:
         found[n, KIND], found[n, AT], found[n, OTHER_AT], found[n, COUNT] = kind, at, other_at, 1
         found[n, MY_BLOCK], found[n, MY_THREAD] = block, thread
         found[n, OTHER_BLOCK], found[n, OTHER_THREAD], found[n, ADDRESS] = other_block, other_thread, address
@@ -74,10 +83,16 @@ def _found(order, found, kind, at, other_at, block, thread, other_block, other_t
 
 
 @part
+def _is_long_ago(moments, moment, block, epoch):
+    """Whether a barrier of the block has ended the moment."""
+    return moments[moment, BLOCK] == block and moments[moment, EPOCH] < epoch and moments[moment, OF_ASYNC] == 0
+
+
+@part
 def _unordered_reader(order, moment, lanes, block, slot, warp, lane):
     """A lane of a reader that is not ordered before me; -1 for none."""
     moments = order.moments
-    if moments[moment, BLOCK] == block and moments[moment, EPOCH] < order.epoch[slot, 32 * warp + lane]:
+    if _is_long_ago(moments, moment, block, order.epoch[slot, 32 * warp + lane]):
         return -1
     if moments[moment, BLOCK] == block and moments[moment, WARP] == warp:
         for other in range(32):
@@ -112,10 +127,11 @@ def _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane):
     if room < 0:
         moments, first, second = order.moments, stamps[unit, READERS[0]], stamps[unit, READERS[1]]
         its_block, its_warp = moments[first, BLOCK], moments[first, WARP]
-        if its_block != moments[second, BLOCK] or its_warp != moments[second, WARP]:
-            return
-        if its_block == block and its_warp == warp:
-            return
+        if moments[moment, OF_ASYNC] == 0:
+            if its_block != moments[second, BLOCK] or its_warp != moments[second, WARP]:
+                return
+            if its_block == block and its_warp == warp:
+                return
         room = READERS[1]
     stamps[unit, room], stamps[unit, room + 1], stamps[unit, room + 2] = moment, bit, place
 
@@ -135,7 +151,7 @@ def touch(
             continue
         if order.due[slot, warp] != 0:
             catch_up(order, slot, warp)
-        if how & STRONG and does & READ:
+        if how & MAY_BE_FLAG and does & READ:
             order.pending[slot, warp] = 1
         for lane in range(32):
             if not masks[k] >> np.uint32(lane) & np.uint32(1) or index[k, lane] < 0:
@@ -145,7 +161,7 @@ def touch(
             moment, epoch, value = present_moment[slot, thread], epochs[slot, thread], values[k, lane]
             if moment == 0:
                 moment = present(order, block, slot, warp, lane)
-            mine = open_group(order, block, slot, warp) if how & ASYNC else moment
+            mine = open_group(order, block, slot, warp, lane, COPIES) if how & ASYNC else moment
             place = np.int32(at << AT_SHIFT | lane << LANE_SHIFT | how)
             bit = np.int32(np.uint32(1) << np.uint32(lane))
             for unit in range(index[k, lane], index[k, lane] + n_units):
@@ -173,21 +189,29 @@ def touch(
 
 
 @part
-def _is_long_ago(moments, moment, block, epoch):
-    """Whether a barrier of the block has ended the moment."""
-    return moments[moment, BLOCK] == block and moments[moment, EPOCH] < epoch and moments[moment, IS_ASYNC] == 0
+def _is_under_way(moments, moment):
+    """Of what is not before me: whether it is an asynchronous operation that I have not waited for. For a group, its
+    own thread waits, and others for that thread.
+    """
+    return moments[moment, OF_ASYNC] == ON_BARRIER or (
+        moments[moment, OF_ASYNC] == IN_GROUP and moments[moment, DONE] == 0
+    )
 
 
 @part
 def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, value, has_values, address):
     writer, its_place, moments = stamps[unit, MOMENT], stamps[unit, PLACE], order.moments
     other_lane = its_place >> LANE_SHIFT & 31
-    if is_before(order, writer, other_lane, block, slot, warp, lane):
-        return
     its_block, its_warp = moments[writer, BLOCK], moments[writer, WARP]
+    if is_before(order, writer, other_lane, block, slot, warp, lane):
+        is_generic = moments[writer, OF_ASYNC] == 0 and its_place & STRONG == 0
+        if place & BY_PROXY and is_generic and not is_fenced(order, writer, other_lane, block, slot, warp, lane):
+            _found(order, found, NOT_FENCED, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
+                   its_block, 32 * its_warp + other_lane, address)  # fmt: skip
+        return
     if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
         return
-    not_waited = moments[writer, IS_ASYNC] != 0 and moments[writer, DONE] == 0
+    not_waited = _is_under_way(moments, writer)
     is_same = does & WRITE and has_values and np.int32(value) == stamps[unit, VALUE]
     if is_same and not not_waited and not place & STRONG:
         return  # whoever comes last, the value is the same
@@ -209,5 +233,32 @@ def _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place,
         its_block, its_warp, its_place = moments[reader, BLOCK], moments[reader, WARP], stamps[unit, at + 2]
         if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
             continue
-        _found(order, found, READ_WRITE, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
+        kind = STILL_READ if _is_under_way(moments, reader) else READ_WRITE
+        _found(order, found, kind, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
                its_block, 32 * its_warp + other_lane, address)  # fmt: skip
+
+
+@kept
+def touch_ranges(order, stamps, found, first_units, n_units, shift, addresses, who, moment, at, how, does):
+    """An asynchronous operation reads or writes ranges of memory, k of them: `first_units` int64 (k,), -1 for one that
+    is not looked at; `who`, int64 (k, 4): block, slot, warp and lane that ask for it; `moment`, of the operation.
+    """
+    for k in range(len(first_units)):
+        first = first_units[k]
+        if first < 0:
+            continue
+        block, slot, warp, lane = who[k]
+        catch_up(order, slot, warp)
+        order.counts[N_ACCESSES] += 1
+        place = np.int32(at << AT_SHIFT | lane << LANE_SHIFT | how)
+        for unit in range(first, first + n_units[k]):
+            address = addresses[k] + ((unit - first) << shift)
+            writer = stamps[unit, MOMENT]
+            if writer != 0 and writer != moment:
+                _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, 0, False, address)
+            if does & WRITE:
+                _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, address)
+                stamps[unit, MOMENT], stamps[unit, PLACE], stamps[unit, VALUE] = moment, place, 0
+                stamps[unit, FIRST] = stamps[unit, SECOND] = 0
+            else:
+                _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane)

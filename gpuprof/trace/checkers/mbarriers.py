@@ -1,0 +1,100 @@
+"""mbarrier objects of a launch: which phase each is in. Their own words say so, and are looked at before and after each
+operation on them.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
+from gpuprof.isa.families.mbarrier import Mbarrier, mbarrier_of_word
+from gpuprof.isa.opcodes import numbers
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.kernel import Instruction, Kernel
+
+INIT, INVAL = numbers("MBAR.INIT"), numbers("MBAR.INVAL")
+WITH_PARITY = numbers("MBAR.TEST_WAIT.PARITY", "MBAR.TRY_WAIT.PARITY")
+
+
+class Place(NamedTuple):
+    """Where an object lies: a block of the grid, and bytes from the start of its shared memory."""
+
+    block: int
+    offset: int
+
+
+class Look(NamedTuple):
+    """What an object is at a moment. `phase`: its present phase, counted from 0 at its initialisation."""
+
+    place: Place
+    phase: int
+    object: Mbarrier
+
+
+class Operation(NamedTuple):
+    """What a lane is about to do with an object, or has done. `row`: of the event; `operand`: the instruction's b."""
+
+    row: int
+    lane: int
+    look: Look
+    operand: int
+
+
+class Mbarriers:
+    """The objects of one launch."""
+
+    def __init__(self, kernel: Kernel):
+        self._kernel = kernel
+        self._phases: dict[int, dict[int, int]] = {}  # by block and offset
+
+    def operations(self, event: TraceEvent) -> Iterator[Operation]:
+        """Of an event of an mbarrier instruction: each lane's."""
+        if not event.accesses:
+            return
+        access = event.accesses[0]
+        rows, lanes = np.nonzero(access.active)
+        addresses = access.addresses[rows, lanes]
+        operands = next((value.bits for value in event.operands if value.slot == "b"), None)
+        words = event.shared_words(rows, addresses)
+        for k, (row, lane, word) in enumerate(zip(rows.tolist(), lanes.tolist(), words.tolist(), strict=True)):
+            place = self.place(int(event.block[row]), int(addresses[k]))
+            yield Operation(row, lane, self._look(place, word), 0 if operands is None else int(operands[row, lane]))
+
+    def place(self, block: int, address: int) -> Place:
+        """The place that an address means to a block."""
+        rank = address >> RANK_SHIFT
+        owner = self._kernel.block_of_rank(np.array([block]), np.array([rank - 1]))[0] if rank else block
+        return Place(int(owner), address & OFFSET_MASK)
+
+    def begins(self, instruction: Instruction, place: Place) -> None:
+        """An instruction is about to change an object: phases are counted anew from its initialisation on."""
+        if instruction.encoded.op.number in INIT:
+            self._phases.get(place.block, {}).pop(place.offset, None)
+
+    def phase(self, place: Place) -> int:
+        """As it was when somebody looked last."""
+        return self._phases.get(place.block, {}).get(place.offset, 0)
+
+    def look(self, event: TraceEvent, row: int, address: int) -> Look:
+        word = int(event.shared_words(np.array([row]), np.array([address]))[0])
+        return self._look(self.place(int(event.block[row]), address), word)
+
+    def _look(self, place: Place, word: int) -> Look:
+        found, phase = mbarrier_of_word(word), self.phase(place)
+        if phase & 1 != found.parity:
+            phase += 1
+        self._phases.setdefault(place.block, {})[place.offset] = phase
+        return Look(place, phase, found)
+
+    def forget(self, block: int) -> None:
+        """The block has ended."""
+        self._phases.pop(block, None)
+
+
+def waited_phase(instruction: Instruction, operation: Operation) -> int:
+    """The phase whose end a lane waits for."""
+    by_parity = instruction.encoded.op.number in WITH_PARITY
+    wanted = operation.operand & 1 if by_parity else operation.operand >> 63
+    phase = operation.look.phase
+    return phase if phase & 1 == wanted else phase - 1

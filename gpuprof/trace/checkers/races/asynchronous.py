@@ -1,0 +1,175 @@
+"""What goes on while its thread does something else: groups of copies and of multiplications, and bulk copies that
+report to an mbarrier. The emulator has done them when they have been asked for; here they are under way until somebody
+has waited.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.trace.checkers.mbarriers import Mbarriers, Place, waited_phase
+from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.kernel import Kernel
+
+# Kinds of instructions that end a group or wait for groups, with the families that they are for.
+FAMILIES = {
+    "copy_commit": (order.COPIES,),
+    "copy_wait": (order.COPIES,),
+    "bulk_commit": (order.BULK_READS, order.BULK_WRITES),
+    "bulk_wait": (order.BULK_READS, order.BULK_WRITES),
+    "bulk_wait_read": (order.BULK_READS,),
+    "matrix_commit": (order.MATRICES,),
+    "matrix_wait": (order.MATRICES,),
+}
+COMMITS = ("copy_commit", "bulk_commit", "matrix_commit")
+REPORTING = ("bulk_load", "bulk_copy", "bulk_reduction_shared")
+GROUPED = ("bulk_store", "bulk_reduction", "matrix_async")
+# Kinds that are looked at once they have run.
+AFTER = ("mbarrier", *REPORTING, *GROUPED)
+
+
+class Part(NamedTuple):
+    """Ranges that one lane of an event reads or writes. Arrays int64 (k,)."""
+
+    space: str
+    operation: str
+    row: int
+    lane: int
+    addresses: np.ndarray
+    nbytes: np.ndarray
+
+
+class Asynchronous:
+    """`touch` takes ranges in a space, what is done there, by whom, the moment, the instruction and how."""
+
+    def __init__(self, kernel: Kernel, blocks: Blocks, touch: Callable[..., None]):
+        self._blocks, self._touch = blocks, touch
+        self._mbarriers = Mbarriers(kernel)
+        self._under_way: dict[Place, list[tuple[int, int]]] = defaultdict(list)  # phase and moment of copies
+        self._awaited: dict[Place, int] = {}  # the last phase that somebody has waited for
+
+    # Groups.
+
+    def group(self, event: TraceEvent) -> None:
+        """A commit, or a wait for groups."""
+        kind = event.instruction.kind
+        for family in FAMILIES[kind]:
+            if kind in COMMITS:
+                slots = self._blocks.slots(event.block)
+                order.commit(self._blocks.order, event.true_masks, slots, event.warp, family)
+            else:
+                self.wait(event, family, event.instruction.encoded.imm)
+
+    def wait(self, event: TraceEvent, family: int, n_left: int) -> None:
+        """For all groups but the newest `n_left`; with -1 also for what has no group yet."""
+        slots = self._blocks.slots(event.block)
+        self._blocks.room_for(event.n_warps)
+        order.wait_for_groups(
+            self._blocks.order, event.true_masks, event.block, slots, event.warp, family, n_left
+        )  # fmt: skip
+
+    # Objects.
+
+    def begin(self, event: TraceEvent) -> None:
+        """Lanes are about to change mbarriers."""
+        for operation in self._mbarriers.operations(event):
+            self._mbarriers.begins(event.instruction, operation.look.place)
+
+    def look(self, event: TraceEvent) -> None:
+        """Lanes have changed mbarriers."""
+        for _ in self._mbarriers.operations(event):
+            pass
+
+    def wait_at_barrier(self, event: TraceEvent) -> None:
+        """Lanes wait for phases: copies of these are there when the lanes go on."""
+        for operation in self._mbarriers.operations(event):
+            place, phase = operation.look.place, waited_phase(event.instruction, operation)
+            if phase <= self._awaited.get(place, -1):
+                continue
+            self._awaited[place] = phase
+            for of_phase, moment in self._under_way.pop(place, ()):
+                if of_phase <= phase:
+                    self._end(moment)
+                else:
+                    self._under_way[place].append((of_phase, moment))
+
+    def _end(self, moment: int) -> None:
+        counts = self._blocks.order.counts
+        counts[order.SEQUENCE] += 1
+        self._blocks.order.moments[moment, order.DONE] = counts[order.SEQUENCE]
+
+    def forget(self, block: int) -> None:
+        """The block has ended, and with it what lay in its memory."""
+        self._mbarriers.forget(block)
+        for of_objects in (self._under_way, self._awaited):
+            for place in [place for place in of_objects if place.block == block]:
+                del of_objects[place]
+
+    # Operations that have been asked for.
+
+    def act(self, event: TraceEvent) -> None:
+        if event.instruction.kind in REPORTING:
+            self._report(event)
+        else:
+            self._in_groups(event)
+
+    def _report(self, event: TraceEvent) -> None:
+        """Each report to an mbarrier ends the copy before it."""
+        held: list[Part] = []
+        for part in _parts(event):
+            held.append(part)
+            if part.operation != "atomic":
+                continue
+            self._blocks.room_for(1)
+            block, row, address = int(event.block[part.row]), part.row, int(part.addresses[0])
+            moment = order.on_barrier(self._blocks.order, block, int(event.warp[row]))
+            place = self._mbarriers.place(block, address)
+            phase = self._mbarriers.phase(place)
+            for each in held[:-1]:
+                self._touch_part(event, each, moment)
+            if phase <= self._awaited.get(place, -1):
+                self._end(moment)
+            else:
+                self._under_way[place].append((phase, moment))
+            self._mbarriers.look(event, row, address)
+            held.clear()
+
+    def _in_groups(self, event: TraceEvent) -> None:
+        slots = self._blocks.slots(event.block)
+        for part in _parts(event):
+            self._blocks.room_for(1)
+            family = order.MATRICES
+            if event.instruction.kind != "matrix_async":
+                family = order.BULK_READS if part.operation == "load" else order.BULK_WRITES
+            block, slot, warp = int(event.block[part.row]), int(slots[part.row]), int(event.warp[part.row])
+            self._touch_part(
+                event, part, order.in_group(self._blocks.order, block, slot, warp, part.lane, family)
+            )  # fmt: skip
+
+    def _touch_part(self, event: TraceEvent, part: Part, moment: int) -> None:
+        block, warp = int(event.block[part.row]), int(event.warp[part.row])
+        slot = int(self._blocks.slots(np.array([block]))[0])
+        who = np.broadcast_to(np.array([block, slot, warp, part.lane]), (len(part.addresses), 4))
+        how = stamps.STRONG if part.operation == "reduction" else 0
+        self._touch(
+            part.space, part.operation, part.addresses, part.nbytes, who, moment, event.instruction.number, how
+        )  # fmt: skip
+
+
+def _parts(event: TraceEvent) -> Iterator[Part]:
+    """The event's ranges in the order in which they were touched, each lane's by itself. Matrices are read by a warp
+    together, as its lane 0.
+    """
+    of_warp = event.instruction.kind == "matrix_async"
+    for found in event.ranges:
+        lanes = np.zeros(len(found.lanes), np.int64) if of_warp else found.lanes
+        keys = found.warps * 32 + lanes
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
+            part = slice(start, end)
+            yield Part(found.space, found.operation, int(found.warps[start]), int(lanes[start]), found.addresses[part],
+                       found.nbytes[part])  # fmt: skip

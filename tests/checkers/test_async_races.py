@@ -1,0 +1,202 @@
+"""racecheck: bulk copies, warp groups' multiplications and mbarriers. Planted errors, each beside what would have been
+right."""
+
+from typing import NamedTuple
+
+import pytest
+
+from gpuprof.trace.checkers.racecheck import Racecheck
+from tests.support.planted import Planted, in_short
+
+PRELUDE = """\
+typedef unsigned long long u64;
+#define F static __device__ __forceinline__
+#define M ::"r"
+F unsigned at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
+F void init(u64 *b, int n) { asm volatile("mbarrier.init.shared.b64 [%0], %1;" M(at(b)), "r"(n) : "memory"); }
+F void arrive(u64 *b) { asm volatile("{ .reg .b64 s; mbarrier.arrive.shared.b64 s, [%0]; }" M(at(b)) : "memory"); }
+F void expect(u64 *b, int n) { asm volatile("{ .reg .b64 s; mbarrier.arrive.expect_tx.shared.b64 s, [%0], %1; }" M(at(b)), "r"(n) : "memory"); }
+F void wait(u64 *b, int parity)
+{
+    int done;
+    do asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.s32 %0, 1, 0, p; }" : "=r"(done) : "r"(at(b)), "r"(parity) : "memory");
+    while (!done);
+}
+F void load(void *to, const void *from, int n, u64 *b) { asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" M(at(to)), "l"(from), "r"(n), "r"(at(b)) : "memory"); }
+F void store(void *to, const void *from, int n) { asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(at(from)), "r"(n) : "memory"); }
+F void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+F void written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+F void been_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+F void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+F void copy(void *to, const void *from) { asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" M(at(to)), "l"(from) : "memory"); }
+F void copies_arrive(u64 *b) { asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" M(at(b)) : "memory"); }
+F u64 tile(const void *p) { return at(p) >> 4 & 0x3fff | 8ull << 16 | 16ull << 32; }
+F void multiply(float *d, const void *a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
+F void meet() { asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory"); }
+F void come() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+F void go() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+F unsigned far(const void *p) { unsigned r; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(at(p)), "r"(1 - blockIdx.x)); return r; }
+F void put(unsigned to, int v) { asm volatile("st.shared::cluster.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
+F void add(unsigned to, int v) { asm volatile("red.shared::cluster.add.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
+F void arrive_far(unsigned b) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" M(b) : "memory"); }
+F void copy_far(unsigned to, const void *from, int n, unsigned b) { asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" M(to), "r"(at(from)), "r"(n), "r"(b) : "memory"); }
+F void group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int n> F void multiplied() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory"); }
+"""  # noqa: E501
+
+
+class Case(NamedTuple):
+    """A kernel body (int *x, int *y; t is the thread) for one block, or a cluster, and the kinds that are found."""
+
+    name: str
+    body: str
+    kinds: tuple[str, ...] = ()
+    block: int = 64
+    cluster: int = 1
+
+
+ASYNC, UNFENCED, WR, RW, WW = (
+    ("async_copy_race",),
+    ("missing_proxy_fence",),
+    ("shared_write_read_race",),
+    ("shared_read_write_race",),
+    ("shared_write_write_race",),
+)
+OWN = (
+    "__shared__ __align__(128) int s[64]; __shared__ u64 full, empty;"
+    "if (t == 0) {{ init(&full, {n}); init(&empty, 64); }} __syncthreads();"
+)
+GO = "if (t == 0) { expect(&full, 256); load(s, y, 256, &full); }"
+OTHER = "x[t] = s[(t + 32) % 64];"
+
+
+def _loads():
+    own = OWN.format(n=1)
+    for name, behind, kinds in (
+        ("waited", "wait(&full, 0);" + OTHER, ()),
+        ("not_waited", OTHER, ASYNC),
+        ("barrier_in_place_of_wait", "__syncthreads();" + OTHER, ASYNC),
+        ("one_waits_for_all", "if (t == 0) wait(&full, 0); __syncthreads();" + OTHER, ()),
+        ("one_warp_waits_for_itself", "if (t < 32) wait(&full, 0);" + OTHER, ASYNC),
+        ("written_before_it_came", "s[t] = 1;", ASYNC),
+        ("loaded_again", "wait(&full, 0);" + OTHER + "__syncthreads();" + GO + "wait(&full, 1);" + OTHER, ()),
+        ("loaded_again_over_readers", "wait(&full, 0);" + OTHER + GO + "wait(&full, 1);" + OTHER, RW),
+        ("loaded_again_when_empty", "wait(&full, 0);" + OTHER + "arrive(&empty); if (t == 0) wait(&empty, 0);" + GO
+         + "wait(&full, 1);" + OTHER, ()),
+        ("loaded_twice_at_once", GO + "__syncwarp();", ASYNC),
+    ):  # fmt: skip
+        yield Case(f"load_{name}", own + GO + behind, kinds)
+    yield Case("load_wrong_phase", own + "wait(&full, 1); __syncthreads();" + GO + "__syncwarp();" + OTHER, ASYNC)
+    consumer = "if (t >= 32) { wait(&full, 0); x[t] = s[t - 32]; }"
+    yield Case("load_consumer_came_first", own + consumer + GO)
+
+
+def _stores():
+    own, write, go = OWN.format(n=1), "s[t] = y[t];", "if (t == 0) { store(x, s, 256); commit(); }"
+    end = "if (t == 0) been_read();"
+    for name, body, kinds in (
+        ("fenced", write + "fence(); __syncthreads();" + go + end, ()),
+        ("not_fenced", write + "__syncthreads();" + go + end, UNFENCED),
+        ("not_synchronised", write + "fence();" + go + end, WR),
+        ("fenced_before_the_write", "fence();" + write + "__syncthreads();" + go + end, UNFENCED),
+        ("only_one_fences", write + "if (t == 0) fence(); __syncthreads();" + go + end, UNFENCED),
+        ("who_stores_fences", write + "__syncthreads(); if (t == 0) fence();" + go + end, ()),
+        ("another_fences_between", write + "__syncthreads(); if (t == 33) fence(); __syncthreads();" + go + end, ()),
+        ("thread_fence_alone", write + "__threadfence(); __syncthreads();" + go + end, UNFENCED),
+        ("overwritten", write + "fence(); __syncthreads();" + go + "__syncthreads(); s[t] = 1;", ASYNC),
+        ("overwritten_when_read", write + "fence(); __syncthreads();" + go + end + "__syncthreads(); s[t] = 1;", ()),
+        ("overwritten_no_barrier", write + "fence(); __syncthreads();" + go + end + "s[t] = 1;", RW),
+        ("another_waits", write + "fence(); __syncthreads();" + go + "if (t == 32) been_read(); __syncthreads();"
+         "s[t] = 1;", ASYNC),
+        ("lane_waits", write + "fence(); __syncthreads();" + go + "if (t == 1) been_read(); __syncthreads(); s[t] = 1;",
+         ASYNC),
+        ("no_group", write + "fence(); __syncthreads(); if (t == 0) { store(x, s, 256); been_read(); } __syncthreads();"
+         "s[t] = 1;", ASYNC),
+        ("read_back", write + "fence(); __syncthreads();" + go + end + "__syncthreads(); y[t] = x[t];", ASYNC),
+        ("read_back_when_written", write + "fence(); __syncthreads();" + go + "if (t == 0) written();"
+         "__syncthreads(); y[t] = x[t];", ()),
+    ):  # fmt: skip
+        yield Case(f"store_{name}", own + body, kinds)
+
+
+def _copies():
+    own = OWN.format(n=64)
+    for name, body, kinds in (
+        ("report", "copy(s + t, y + t); copies_arrive(&full); wait(&full, 0);" + OTHER, ()),
+        ("plain_arrival", "copy(s + t, y + t); arrive(&full); wait(&full, 0);" + OTHER, ASYNC),
+        ("not_waited", "copy(s + t, y + t); copies_arrive(&full);" + OTHER, ("shared_write_read_race",)),
+        ("written_and_arrived", "s[t] = y[t]; arrive(&full); wait(&full, 0);" + OTHER, ()),
+        ("written_and_not_waited", "s[t] = y[t]; arrive(&full);" + OTHER, WR),
+        ("written_behind_arrival", "arrive(&full); s[t] = y[t]; wait(&full, 0);" + OTHER, WR),
+    ):
+        yield Case(f"copy_{name}", own + body, kinds)
+
+
+def _matrices():
+    own = "__shared__ __align__(128) int s[1216]; float d[4] = {};"
+    own += "for (int k = t; k < 1216; k += 128) s[k] = y[k % 1024];"
+    go, out = "multiply(d, s, s + 1024); group();", "x[t] = (int)d[0];"
+    for name, body, kinds in (
+        ("fenced", "fence(); __syncthreads();" + go + "multiplied<0>();" + out, ()),
+        ("not_fenced", "__syncthreads();" + go + "multiplied<0>();" + out, UNFENCED),
+        ("not_synchronised", "fence();" + go + "multiplied<0>();" + out, WR),
+        ("overwritten", "fence(); __syncthreads();" + go + "__syncthreads(); s[t] = 1; multiplied<0>();" + out, ASYNC),
+        ("overwritten_too_early", "fence(); __syncthreads();" + go + "multiplied<1>(); __syncthreads(); s[t] = 1;"
+         + out, ASYNC),
+        ("overwritten_when_done", "fence(); __syncthreads();" + go + "multiplied<0>(); __syncthreads(); s[t] = 1;"
+         + out, ()),
+        ("older_group_done", "fence(); __syncthreads();" + go + "multiply(d, s + 512, s + 1024); group();"
+         "multiplied<1>(); __syncthreads(); if (t < 64) s[t] = 1; multiplied<0>();" + out, ()),
+    ):  # fmt: skip
+        yield Case(f"matrix_{name}", own + body, kinds, 128)
+
+
+def _clusters():
+    own = OWN.format(n=64) + "s[t] = y[t]; meet();"
+    write, out = "put(far(s + t), t);", "x[64 * blockIdx.x + t] = s[t];"
+    for name, body, kinds in (
+        ("meets", write + "meet();" + out + "meet();", ()),
+        ("does_not_meet", write + out + "meet();", WR),
+        ("only_arrives", write + "come();" + out + "go();", WR),
+        ("reads_between", write + "come(); go();" + out + "meet();", ()),
+        ("barrier_of_the_block", write + "__syncthreads();" + out + "meet();", WR),
+        ("both_write", write + "s[t] = y[t] + 500; meet();", WW),
+        ("atomics", "add(far(s + t), 1); atomicAdd(s + t, 1); meet();", ()),
+        ("mbarrier", write + "arrive_far(far(&full)); wait(&full, 0);" + out + "meet();", ()),
+        ("mbarrier_not_waited", write + "arrive_far(far(&full));" + out + "meet();", WR),
+    ):  # fmt: skip
+        yield Case(f"cluster_{name}", own + body, kinds, cluster=2)
+    bulk = "__shared__ __align__(128) int from[64]; __shared__ u64 here; if (t == 0) init(&here, 1); from[t] = y[t];"
+    bulk += "{} meet(); if (t == 0) {{ expect(&here, 256); copy_far(far(s), from, 256, far(&here)); }} {}" + out
+    yield Case("cluster_copy", own + bulk.format("fence();", "wait(&here, 0);") + "meet();", cluster=2)
+    yield Case("cluster_copy_not_waited", own + bulk.format("fence();", "") + "meet();", ASYNC, cluster=2)
+    yield Case("cluster_copy_not_fenced", own + bulk.format("", "wait(&here, 0);") + "meet();", UNFENCED, cluster=2)
+
+
+CASES = [*_loads(), *_stores(), *_copies(), *_matrices(), *_clusters()]
+
+
+PAGES = (
+    "__shared__ __align__(128) int s[2048]; __shared__ u64 full; y[1500 + t] = 1;"
+    "if (t == 0) init(&full, 1); __syncthreads(); if (t == 0) { expect(&full, 8192); load(s, y, 8192, &full); }"
+)
+CASES += [
+    Case("pages_clean", PAGES + "wait(&full, 0); x[t] = s[t]; if (t == 0) y[1023] = y[2047] = 1;"),
+    Case("pages_overwritten", PAGES + "if (t == 0) y[1023] = y[2047] = 1; __syncthreads(); wait(&full, 0);", ASYNC),
+]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    source = PRELUDE + "".join(
+        f'extern "C" __global__ void {case.name}(int *x, int *y) {{ int t = threadIdx.x; {case.body} }}\n'
+        for case in CASES
+    )
+    return Planted(tmp_path_factory.mktemp("async"), source, Racecheck(), chip="h200")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_planted(planted, case):
+    x, y = planted.array(4096), planted.array(8192)
+    kinds = {kind for kind, _ in in_short(planted.run(case.name, case.cluster, case.block, x, y, cluster=case.cluster))}
+    assert kinds == set(case.kinds)
