@@ -40,13 +40,14 @@ def compile_cuda(
     optimize: int = 3,
     standard: str | None = None,
     clang: str | None = None,
+    for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's.
+    ziglang wheel's. for_debugger, with optimize=0: the PTX says where variables are.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     path = str(path)
@@ -59,13 +60,13 @@ def compile_cuda(
     reserved, macros = split_defines(defines)
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
-    parts = (text, *flags, *cache.environment_parts(), tools.identity, os.getcwd())
+    parts = (text, *flags, *(["debug"] if for_debugger else []), *cache.environment_parts(), tools.identity, os.getcwd())
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
         included_files(path, source, include_dirs)  # refuses what clang should not open
         ir, opened = _parse(tools, flags, text, path)
-        made = _generate(ir, arch, optimize, path)
+        made = _generate(ir, arch, optimize, path, for_debugger)
         module = _module(made, tools, path, source, instantiate, arch, opened)
         cache.store(key, module, [each for each in opened if not _is_library(each, tools)])
     return module
@@ -113,12 +114,13 @@ def _parse(tools: Toolchain, flags: list[str], text: str, path: str) -> tuple[st
         )
 
 
-def _generate(ir: str, arch: str, optimize: int, path: str) -> dict:
+def _generate(ir: str, arch: str, optimize: int, path: str, for_debugger: bool) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
 
     -P: a file of the user's folder must not stand in for a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch, str(optimize)]
+    command += ["debug"] if for_debugger else []
     done = run_child(command, path, ir.encode(), _same_package())
     places, _, result = done.out.partition(b"\n")
     if done.code:

@@ -25,6 +25,7 @@ _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+) (\d+).*$")
 _FILE = re.compile(r'^\t\.file\t(\d+) "(.*)"$', re.MULTILINE)
 _EMPTY_MACINFO = "\t.section\t.debug_macinfo\t{\t}\n"
 _LABEL = re.compile(r"^\$?[\w$]+:")
+_RECORD = re.compile(r"^\s+#dbg_\w+\(.*, !(\d+)\)\n", re.MULTILINE)
 _TEMPORARY = re.compile(r"^\$L__(tmp\d+|func_begin\d+|func_end\d+):$")
 
 
@@ -118,8 +119,21 @@ class _Writer:
         return "".join(parts)
 
 
-def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
-    """The PTX with real locations, and the names in its `.file` table, in order."""
+def without_inlined_variables(ir: str) -> str:
+    """The IR without records of variables of inlined functions: `encode` forgets where these were inlined."""
+    metadata = Metadata(ir)
+
+    def kept(match: re.Match) -> str:
+        location = metadata.nodes.get(int(match[1]))
+        return "" if location is None or location.reference("inlinedAt") is not None else match[0]
+
+    return _RECORD.sub(kept, ir)
+
+
+def decode(ptx: str, chains: list[Chain], for_debugger: bool = False) -> tuple[str, list[str]]:
+    """The PTX with real locations, and the names in its `.file` table, in order. `for_debugger`: the labels stay that
+    its debug sections name.
+    """
     # Names are relative to the compilation directory, which `toolchain` sets to ".".
     llvm_files = {int(number): name.removeprefix("./") for number, name in _FILE.findall(ptx)}
     text = _FILE.sub("", ptx).replace(_EMPTY_MACINFO, "")
@@ -127,7 +141,7 @@ def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
     lines = []
     for line in text.split("\n"):
         match = _LOC.match(line)
-        if _TEMPORARY.match(line):
+        if not for_debugger and _TEMPORARY.match(line):
             continue
         if match is None:
             lines.append(line)

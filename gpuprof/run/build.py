@@ -29,6 +29,7 @@ class BuildOptions:
     optimize: int = 3
     standard: str | None = None
     max_registers: int | None = None
+    for_debugger: bool = False  # each statement as it stands, each variable in memory; with optimize=0
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -68,7 +69,7 @@ def read_source(
         if Path(options.compiler).name.startswith("nvcc"):
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang)
+        return compile_cuda(path, **flags, clang=clang, for_debugger=options.for_debugger)
 
 
 def other_arch(made: "PtxModule | Program", path: Path, arch: str) -> str:
