@@ -186,7 +186,7 @@ def _arranged(ir: str, target, arch: str, level: int) -> str:
 
 def _arranged_for_debugger(ir: str, target, arch: str, level: int) -> str:
     """Each statement as it stands, and each variable in memory."""
-    prepared = show_divisions(optimize(hide_divisions(copy_in_callee(ir), arch), target, level))
+    prepared = show_divisions(optimize(hide_divisions(copy_in_callee(ir, for_debugger=True), arch), target, level))
     return lineinfo.without_inlined_variables(prepared)
 
 

@@ -151,20 +151,27 @@ def decode(ptx: str, chains: list[Chain], for_debugger: bool = False) -> tuple[s
             lines.extend(writer.directives(chains[number - _FIRST_LABEL]))
         else:
             lines.append(f"\t.loc\t{writer.file(llvm_files[file])} {number} {column}")
-    return "\n".join(_fill_unknown(lines)).rstrip("\n") + "\n" + writer.tables(), list(writer.files)
+    return "\n".join(_fill_unknown(lines, for_debugger)).rstrip("\n") + "\n" + writer.tables(), list(writer.files)
 
 
-def _fill_unknown(lines: list[str]) -> list[str]:
+def _fill_unknown(lines: list[str], for_debugger: bool) -> list[str]:
     """Code without a line (address computations, copies at joins) takes the next location of its block, else the last
-    before it.
+    before it. `for_debugger`: in front of a function's first statement it has that of the function's head, so that one
+    sees where the arguments are in their places.
     """
     kept: list[str] = []
+    head = ""
     for index, line in enumerate(lines):
         match = _LOC.match(line)
+        if match is not None and match[2] != "0":
+            head = line if for_debugger and lines[index + 1].startswith("$L__func_begin") else head
+            head = head if line == head else ""
         if match is None or match[2] != "0":
             kept.append(line)
-            continue
-        kept.extend(_next_location(lines, index + 1))
+        elif head:
+            kept.append(head)
+        else:
+            kept.extend(_next_location(lines, index + 1))
     return kept
 
 

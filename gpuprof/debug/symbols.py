@@ -47,14 +47,17 @@ class Symbols(NamedTuple):
     globals: tuple[Variable, ...]
     types: dict[str, CType]
 
-    def scope_at(self, line: int) -> Scope | None:
-        """The function that a line of the PTX belongs to."""
-        return next((scope for scope in self.scopes if scope.first <= line <= scope.last), None)
+    def scope_of(self, symbol: str) -> Scope | None:
+        """Of a function."""
+        return next((scope for scope in self.scopes if scope.symbol == symbol), None)
 
-    def visible(self, line: int) -> list[Variable]:
-        """Variables of the function that are in scope at a line of the PTX, innermost last."""
-        scope = self.scope_at(line)
-        return [each for each in scope.variables if each.first <= line <= each.last] if scope else []
+    def visible(self, symbol: str, line: int) -> list[Variable]:
+        """Variables of a function that are in scope at a line of the PTX, innermost last."""
+        scope = self.scope_of(symbol)
+        if scope is None:
+            return []
+        whole = scope.first, scope.last
+        return [each for each in scope.variables if (each.first, each.last) == whole or each.first <= line <= each.last]
 
 
 NOTHING = Symbols((), (), {})

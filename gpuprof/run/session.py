@@ -353,7 +353,10 @@ class Session:
             footprint=self.relating.footprint,
         )
         try:
-            yield from trace.watched(run) if trace else run()
+            if self.settings.supervisor is not None:
+                self.settings.supervisor.carry_out(launch, self.memory, counters, partial(run, orders=None))
+            else:
+                yield from trace.watched(run) if trace else run()
         finally:
             self.relating.emulated(task, launch.module)
 
