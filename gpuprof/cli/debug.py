@@ -29,8 +29,23 @@ SIGINT_EXIT_CODE = 130
 @click.option(
     "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
 )
-@click.option("-x", "--command", "scripts", multiple=True, type=InputPath(), metavar="FILE", help="Run the commands of a file first. Repeatable.")
-@click.option("-ex", "--eval-command", "lines", multiple=True, metavar="COMMAND", help="Run a command, behind those of -x. Repeatable.")
+@click.option(
+    "-x",
+    "--command",
+    "scripts",
+    multiple=True,
+    type=InputPath(),
+    metavar="FILE",
+    help="Run the commands of a file first. Repeatable.",
+)
+@click.option(
+    "-ex",
+    "--eval-command",
+    "lines",
+    multiple=True,
+    metavar="COMMAND",
+    help="Run a command, behind those of -x. Repeatable.",
+)
 @click.option("--batch", is_flag=True, help="End behind the commands of -x and -ex, with the program's exit code.")
 @click.option(
     "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
@@ -60,7 +75,8 @@ def command(
     gpuprof debug app.cu io.cpp -x commands.txt -- --size 1024
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
-    from gpuprof.debug.console import Console, Quit
+    from gpuprof.debug.commands.table import Quit
+    from gpuprof.debug.console import Console
     from gpuprof.debug.debugger import Debugger
 
     asked = [line for script in scripts for line in _lines_of(script)] + list(lines)

@@ -176,9 +176,7 @@ def generate(
 
 def _arranged(ir: str, target, arch: str, level: int) -> str:
     # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
-    lines_only = _VARIABLE_RECORD.sub("", ir).replace(
-        "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
-    )
+    lines_only = _VARIABLE_RECORD.sub("", ir).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(lines_only)), arch)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     return keep_shared_products(widen_copies(optimized))

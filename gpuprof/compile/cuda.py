@@ -60,7 +60,14 @@ def compile_cuda(
     reserved, macros = split_defines(defines)
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in (*feature_macros(arch), *reserved))]
     text = macros + with_instances(path, source, instantiate, "__attribute__((nodebug)) ")
-    parts = (text, *flags, *(["debug"] if for_debugger else []), *cache.environment_parts(), tools.identity, os.getcwd())
+    parts = (
+        text,
+        *flags,
+        *(["debug"] if for_debugger else []),
+        *cache.environment_parts(),
+        tools.identity,
+        os.getcwd(),
+    )
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:

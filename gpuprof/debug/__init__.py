@@ -22,7 +22,7 @@ run, so launch L before its event E is an exact place: to go back, the debugger 
 with, and runs it again up to event E.
 """
 
-NAMES = {"Debugger": "debugger", "Stop": "inferior"}
+NAMES = {"Debugger": "debugger", "Stop": "timeline", "run_line": "commands.table"}
 
 
 def __getattr__(name: str):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
-from gpuprof.debug.commands.table import Quit, parsed, run_line
+from gpuprof.debug.commands.table import parsed, run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError, GpuprofError
 
@@ -65,6 +65,3 @@ def repeated(line: str) -> str:
     if not command.repeats:
         return ""
     return command.name if command.name == "list" else f"{command.name} {rest}"
-
-
-__all__ = ["PROMPT", "Console", "Quit"]

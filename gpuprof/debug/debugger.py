@@ -1,9 +1,9 @@
 """The debugger as one object: `gpuprof debug` is made of it, and so are tests.
 
-    with Debugger("saxpy.cu") as debugger:
-        debugger.break_at("saxpy.cu:12", condition="threadIdx.x == 3")
-        stop = debugger.run()
-        print(debugger.evaluate("x[i]").number, debugger.execute("backtrace"))
+with Debugger("saxpy.cu") as debugger:
+    debugger.break_at("saxpy.cu:12", condition="threadIdx.x == 3")
+    stop = debugger.run()
+    print(debugger.evaluate("x[i]").number, run_line(debugger, "backtrace"))
 """
 
 from collections.abc import Callable, Sequence
@@ -298,12 +298,6 @@ class Debugger:
         made = value_of(value.type, new.number)
         thread.store(value.place, made.data)
         return made
-
-    def execute(self, line: str) -> str:
-        """What a line of the command language prints."""
-        from gpuprof.debug.commands import execute
-
-        return "\n".join(execute(self, line))
 
 
 def replace_standing(start: Standing, call_depth: int, inline_depth: int) -> Standing:

@@ -21,6 +21,7 @@ from gpuprof.debug.types import (
     CType,
     Place,
     Value,
+    array_of,
     element_of,
     member_of,
     pointer_to,
@@ -51,7 +52,7 @@ class Scope(Protocol):
 
     def type(self, name: str) -> CType | None: ...
 
-    def load(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, place: Place, nbytes: int) -> bytes:
         """Raises DebugError where there is no such memory."""
 
     def generic(self, place: Place) -> int:
@@ -111,7 +112,9 @@ class _Parser:
 
     def expect(self, text: str) -> None:
         if self.peek() != text:
-            raise DebugError(f"{self.text!r:.60}: {text!r} is missing{f' before {self.peek()!r}' if self.peek() else ''}")
+            raise DebugError(
+                f"{self.text!r:.60}: {text!r} is missing{f' before {self.peek()!r}' if self.peek() else ''}"
+            )
         self.at += 1
 
     def end(self) -> None:
@@ -243,7 +246,7 @@ class _Parser:
             return value_of(BOOL, name == "true")
         found = self.scope.register(name) if name.startswith("$") else self.scope.variable(name)
         if found is None:
-            what = "there is no register" if name.startswith("$") else 'No symbol "{}" in current context'.format(name)
+            what = "there is no register" if name.startswith("$") else f'No symbol "{name}" in current context'
             raise DebugError(f"{what} {name}" if name.startswith("$") else what)
         return found
 
@@ -283,7 +286,7 @@ class _Parser:
         if self.unused:
             return Value(type, bytes(type.nbytes))
         place = self._place(pointer, address)
-        return Value(type, self.scope.load(place, type.nbytes), place)
+        return Value(type, self.scope.fetch(place, type.nbytes), place)
 
     def _place(self, pointer: Value, address: int) -> Place:
         if pointer.place is not None and pointer.place.space.startswith("@"):
@@ -297,13 +300,14 @@ class _Parser:
             raise DebugError("only values in memory can be extended with '@'")
         if not 0 < count.number * first.type.nbytes <= MOST_NBYTES:
             raise DebugError(f"{count.number} elements cannot be shown")
-        type = CType("array", f"{first.type.name} [{count.number}]", count.number * first.type.nbytes, False, first.type,
-                     count.number)  # fmt: skip
-        return Value(type, self.scope.load(first.place, type.nbytes), first.place)
+        type = array_of(first.type, count.number)
+        return Value(type, self.scope.fetch(first.place, type.nbytes), first.place)
 
 
 def _integer(token: _Token) -> Value:
-    number = int(token.text, 0) if token.text[:2].lower() == "0x" else int(token.text, 8 if token.text[0] == "0" else 10)
+    number = (
+        int(token.text, 0) if token.text[:2].lower() == "0x" else int(token.text, 8 if token.text[0] == "0" else 10)
+    )
     types = (INT, UNSIGNED, LONG, UNSIGNED_LONG)
     if "u" in token.suffix:
         types = (UNSIGNED, UNSIGNED_LONG)

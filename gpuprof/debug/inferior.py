@@ -85,7 +85,9 @@ class Inferior:
             self._stops.put(Stop("exit"))
         except GpuprofError as error:
             details = getattr(error, "diagnostics", "")
-            self._stops.put(Stop("error", text=(*details.rstrip("\n").splitlines(), str(error)), exit_code=error.exit_code))
+            self._stops.put(
+                Stop("error", text=(*details.rstrip("\n").splitlines(), str(error)), exit_code=error.exit_code)
+            )
         except Ended as error:
             self._stops.put(Stop("error", text=(str(error),), exit_code=error.exit_code))
         except BaseException as error:  # a fault of gpuprof's own must not leave the debugger waiting

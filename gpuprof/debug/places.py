@@ -135,6 +135,10 @@ class LoadedCode:
             owners[function.first : function.first + function.count] = [function.first] * function.count
         return owners
 
+    def is_head(self, at: int) -> bool:
+        """Whether a function still puts its arguments in their places."""
+        return at < self._bodies[self._owner[at]]
+
     def first_of(self, at: int) -> int:
         """The first instruction of the function that an instruction belongs to."""
         return self._owner[at]

@@ -11,7 +11,7 @@ from gpuprof.emulate.watch.executed import Executed
 
 class Standing(NamedTuple):
     """Where a thread stands: how deep in calls, how deep in functions inlined there, and in which line: file, line and
-    call sites; None where no source is known.
+    call sites; None where no source is known, and where its function still puts arguments in their places.
     """
 
     at: int
@@ -26,7 +26,7 @@ class Standing(NamedTuple):
 
 def standing(code: LoadedCode, at: int, call_depth: int) -> Standing:
     location = code.instructions[at].location
-    if location is None:
+    if location is None or code.is_head(at):
         return Standing(at, call_depth, 0, None)
     line = location.file, location.line, location.inlined_at, code.first_of(at)
     return Standing(at, call_depth, len(list(code.instructions[at].frames)) - 1, line)
@@ -44,20 +44,15 @@ def over_instruction(start: Standing) -> Arrived:
 
 
 def by_line(start: Standing) -> Arrived:
-    """Into functions, behind what puts their arguments in their places."""
+    return lambda here, code: here.line is not None and _is_elsewhere(here, start)
 
-    def arrived(here: Standing, code: LoadedCode) -> bool:
-        if here.line is None or (here.line == start.line and here.call_depth == start.call_depth):
-            return False
-        return here.call_depth <= start.call_depth or here.at >= code.body(code.function_at(here.at))
 
-    return arrived
+def _is_elsewhere(here: Standing, start: Standing) -> bool:
+    return here.line != start.line or here.call_depth != start.call_depth
 
 
 def over_line(start: Standing) -> Arrived:
-    return lambda here, code: here.line is not None and here.depth <= start.depth and (
-        here.line != start.line or here.call_depth != start.call_depth
-    )  # fmt: skip
+    return lambda here, code: here.line is not None and here.depth <= start.depth and _is_elsewhere(here, start)
 
 
 def past_line(start: Standing) -> Arrived:

@@ -63,8 +63,8 @@ class Watchpoint:
     value: bytes = b""
 
     def lanes(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> np.ndarray | None:
-        """bool (n, 32): lanes of an instruction that access a byte of it by one of the operations; None for none. Before
-        the instruction has run.
+        """bool (n, 32): lanes of an instruction that access a byte of it by one of the operations; None for none.
+        Before the instruction has run.
         """
         found = None
         for access in executed.accesses:
@@ -142,6 +142,7 @@ def holds(condition: str, thread: Thread) -> bool:
     return bool(evaluate(condition, thread).number)
 
 
-def changed_text(point: Watchpoint, old: bytes, new: bytes) -> list[str]:
+def seen_text(point: Watchpoint, old: bytes, new: bytes) -> list[str]:
+    """What a watchpoint's bytes were and are, as gdb says it."""
     old_text, new_text = (shown(Value(point.type, data)) for data in (old, new))
-    return [f"Old value = {old_text}", f"New value = {new_text}"]
+    return [f"Value = {new_text}"] if old == new else [f"Old value = {old_text}", f"New value = {new_text}"]

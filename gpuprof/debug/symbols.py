@@ -14,6 +14,7 @@ ENCODINGS = {2: "bool", 4: "float", 5: "int", 6: "char", 7: "int", 8: "char", 16
 SIGNED = (5, 6)
 _ADDRESS, _PLUS = 0x03, 0x23  # DW_OP_addr, DW_OP_plus_uconst
 MOST_NESTED = 64
+NAMED = ("DW_TAG_typedef", "DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_base_type")
 TRANSPARENT = ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type")
 
 
@@ -77,7 +78,7 @@ def read_symbols(ptx: str) -> Symbols:
 
 
 def _units(data: dict[str, bytes]) -> list:
-    from elftools.dwarf.dwarfinfo import DebugSectionDescriptor, DWARFInfo, DwarfConfig
+    from elftools.dwarf.dwarfinfo import DebugSectionDescriptor, DwarfConfig, DWARFInfo
 
     config = DwarfConfig(little_endian=True, machine_arch="", default_address_size=8)
     names = DWARFInfo.__init__.__code__.co_varnames[1 : DWARFInfo.__init__.__code__.co_argcount]
@@ -86,9 +87,7 @@ def _units(data: dict[str, bytes]) -> list:
         if name == "config":
             continue
         content = data.get("." + name.removesuffix("_sec"))
-        given[name] = (
-            None if content is None else DebugSectionDescriptor(io.BytesIO(content), name, 0, len(content), 0)
-        )
+        given[name] = None if content is None else DebugSectionDescriptor(io.BytesIO(content), name, 0, len(content), 0)
     return list(DWARFInfo(config, **given).iter_CUs())
 
 
@@ -105,9 +104,8 @@ class _Reader:
                     scopes.append(self._scope(die))
                 elif die.tag == "DW_TAG_variable":
                     found += self._variable(die, 0, 1 << 40)
-                elif die.tag in ("DW_TAG_typedef", "DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_base_type"):
-                    if name := _text(die, "DW_AT_name"):
-                        named.setdefault(name, die)
+                elif die.tag in NAMED and (name := _text(die, "DW_AT_name")):
+                    named.setdefault(name, die)
         types = {name: self.type_of(die) for name, die in named.items()}
         return Symbols(tuple(scopes), tuple(each for each in found if each.space), types)
 
@@ -133,7 +131,11 @@ class _Reader:
         if not name or "DW_AT_type" not in die.attributes:
             return
         symbol, offset = self._location(die)
-        space = SPACES.get(die.attributes["DW_AT_address_class"].value, "") if "DW_AT_address_class" in die.attributes else ""
+        space = (
+            SPACES.get(die.attributes["DW_AT_address_class"].value, "")
+            if "DW_AT_address_class" in die.attributes
+            else ""
+        )
         is_argument = die.tag == "DW_TAG_formal_parameter"
         type = self.type_of(die.get_DIE_from_attribute("DW_AT_type"))
         yield Variable(name, type, space if symbol else "", symbol, offset, is_argument, first, last)
@@ -180,7 +182,9 @@ class _Reader:
         if die.tag in ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"):
             return self._struct(die, name, nbytes, depth)
         if die.tag == "DW_TAG_enumeration_type":
-            names = tuple((_number(each, "DW_AT_const_value"), _text(each, "DW_AT_name")) for each in die.iter_children())
+            names = tuple(
+                (_number(each, "DW_AT_const_value"), _text(each, "DW_AT_name")) for each in die.iter_children()
+            )
             return CType("enum", name, nbytes, True, names=names)
         target = self._target(die, depth)
         if die.tag == "DW_TAG_typedef":

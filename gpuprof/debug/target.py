@@ -21,7 +21,9 @@ KINDS = (*SOURCES, ".gpubin", ".gprec", ".py")
 Run = Callable[[Settings], int]
 
 
-def target_of(file: Path, others: Sequence[str], arguments: Sequence[str], launches: Sequence[str], settings: Settings) -> Target:
+def target_of(
+    file: Path, others: Sequence[str], arguments: Sequence[str], launches: Sequence[str], settings: Settings
+) -> Target:
     """What runs FILE as `settings` say. `others`: more sources of a program; `arguments`: a program's or script's own.
 
     Raises UsageError for a file that cannot be run, or not so.

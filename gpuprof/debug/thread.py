@@ -50,7 +50,10 @@ class Thread:
 
     @property
     def name(self) -> str:
-        block, thread = coordinates(self.focus.block, self.launch.grid), coordinates(self.focus.thread, self.launch.block)
+        block, thread = (
+            coordinates(self.focus.block, self.launch.grid),
+            coordinates(self.focus.thread, self.launch.block),
+        )
         return f"block {text_of(block)}, thread {text_of(thread)}"
 
     @property
@@ -104,11 +107,11 @@ class Thread:
             if offset is None:
                 raise DebugError("<optimized out>")
             if variable.space == "local":
-                if frame.at < self.code.body(self.code.function_at(frame.at)):
+                if self.code.is_head(frame.at):
                     raise DebugError("<not set yet>")
                 offset += self.state.frames(*self.lane)[frame.call][1]
             place = Place(variable.space, offset)
-        return Value(variable.type, self.load(place, variable.type.nbytes), place)
+        return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
 
     # What expressions ask for
 
@@ -156,7 +159,7 @@ class Thread:
     def type(self, name: str) -> CType | None:
         return self.code.symbols.types.get(name) or (DIM3 if name == "dim3" else BASIC.get(name))
 
-    def load(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, place: Place, nbytes: int) -> bytes:
         found = self.state.read(place.space, place.address, nbytes, self.lane)
         if found is None:
             space = "" if place.space == "global" else f" of {place.space} memory"

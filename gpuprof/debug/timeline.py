@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.debug.history import MOST_NBYTES, Checkpoint, checkpoint, kept_nbytes
 from gpuprof.debug.places import LoadedCode
 from gpuprof.debug.plans import Order, row_of, standing
-from gpuprof.debug.points import READS, WRITES, Breakpoint, Points, Watchpoint, changed_text, holds
+from gpuprof.debug.points import READS, WRITES, Breakpoint, Points, Watchpoint, holds, seen_text
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, focus_of, text_of
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
@@ -142,7 +142,7 @@ class _Player:
         self.timeline, self.number = timeline, number
         self.entry = timeline.entries[number]
         self.code = timeline.code_of(self.entry.launch)
-        self.wanted = Wanted(frozenset(range(len(self.code.instructions))))
+        self.wanted = Wanted(frozenset(range(len(self.code.instructions))), state=True)
         self.now = -1  # the event that is about to happen
         self.last: Executed | None = None
         self._version = -1
@@ -222,7 +222,9 @@ class _Player:
             if self._has_exited(executed, step.focus):
                 order.step = None
                 block, thread = step.focus
-                return self._stop("exited", executed, first_focus(executed), f"thread {thread} of block {block} has exited")
+                return self._stop(
+                    "exited", executed, first_focus(executed), f"thread {thread} of block {block} has exited"
+                )
             return None
         here = standing(self.code, executed.at, executed.depth)
         return self._stop("step", executed, step.focus) if step.looks(here, self.code) else None
@@ -266,10 +268,9 @@ class _Player:
     def _touching(self, executed: Executed):
         for point in self._watches:
             point_operations = {"watch": WRITES, "rwatch": READS, "awatch": (*WRITES, *READS)}[point.kind]
-            if point.kind == "watch":
-                point.value = self._read(executed, point) or point.value
             lanes = point.lanes(executed, self.number, point_operations)
             if lanes is not None:
+                point.value = self._read(executed, point) or point.value
                 row, lane = (int(each[0]) for each in np.nonzero(lanes))
                 yield point, focus_of(executed.state(), int(executed.warps[row]), lane), executed.at
 
@@ -293,9 +294,8 @@ class _Player:
             if point.kind == "watch":
                 if new is None or new == point.value:
                     continue
-                text += changed_text(point, point.value, new)
-            elif new is not None:
-                text += changed_text(point, new, new)[1:]
+            if new is not None:
+                text += seen_text(point, point.value or new, new)
             if point.condition and not self._condition_holds(point, executed, focus):
                 continue
             if self._counts(point):
@@ -368,8 +368,8 @@ def foci(executed: Executed) -> Iterator[Focus]:
 
 
 def met(condition: str, executed: Executed, code: LoadedCode, first: Focus) -> Focus | None:
-    """The thread for which a condition holds: `first` if it does, else the lowest; None for none. Raises DebugError where
-    it has a value for no thread.
+    """The thread for which a condition holds: `first` if it does, else the lowest; None for none. Raises DebugError
+    where it has a value for no thread.
     """
     state, errors, n_known = executed.state(), [], 0
     for focus in (first, *foci(executed)):

@@ -20,7 +20,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class CType:
-    """`kind`: int, bool, char, float, pointer, array, struct, enum, void, function. `element`: of pointers and arrays."""
+    """`kind`: int, bool, char, float, pointer, array, struct, enum, void. `element`: of pointers and arrays."""
 
     kind: str
     name: str
@@ -50,7 +50,8 @@ BASIC = {
     for each in (
         INT, UNSIGNED, LONG, UNSIGNED_LONG, CHAR, BOOL, FLOAT, DOUBLE, VOID,
         CType("int", "short", 2, True), CType("int", "unsigned short", 2), CType("char", "unsigned char", 1),
-        CType("int", "long long", 8, True), CType("int", "unsigned long long", 8), CType("char", "signed char", 1, True),
+        CType("int", "long long", 8, True), CType("int", "unsigned long long", 8),
+        CType("char", "signed char", 1, True),
     )
 }  # fmt: skip
 BASIC |= {"unsigned": UNSIGNED, "size_t": UNSIGNED_LONG}
@@ -59,6 +60,10 @@ _FLOATS = {2: "<e", 4: "<f", 8: "<d"}
 
 def pointer_to(element: CType) -> CType:
     return CType("pointer", f"{element.name}{'' if element.name.endswith('*') else ' '}*", 8, False, element)
+
+
+def array_of(element: CType, count: int) -> CType:
+    return CType("array", f"{element.name} [{count}]", count * element.nbytes, False, element, count)
 
 
 class Place(NamedTuple):
@@ -200,7 +205,9 @@ def in_form(value: Value, form: str) -> str:
         "t": lambda: f"{bits:b}",
         "a": lambda: f"{bits:#x}",
         "c": lambda: f"{signed if width == 1 else bits & 0xFF} '{_char(bits & 0xFF, chr(39))}'",
-        "f": lambda: float_text(struct.unpack(_FLOATS[width], value.data)[0], width) if width in _FLOATS else str(signed),
+        "f": lambda: (
+            float_text(struct.unpack(_FLOATS[width], value.data)[0], width) if width in _FLOATS else str(signed)
+        ),
     }
     if form not in forms:
         raise DebugError(f"there is no format {form!r}; there are {' '.join(forms)}")

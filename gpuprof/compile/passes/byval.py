@@ -17,8 +17,8 @@ _LOCATION = re.compile(r", !dbg !\d+")
 
 
 def copy_in_callee(ir: str, for_debugger: bool = False) -> str:
-    """Clang's IR, not optimized yet, without `byval` outside of kernels. `for_debugger`: the copies are no loop and have
-    no line, so that they belong to what comes before the first statement.
+    """Clang's IR, not optimized yet, without `byval` outside of kernels. `for_debugger`: the copies are no loop and
+    have no line, so that they belong to what comes before the first statement.
     """
     return _FUNCTION.sub(lambda match: _rewrite(match[0], _plain_copy if for_debugger else _copy), ir)
 

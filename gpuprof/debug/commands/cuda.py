@@ -101,7 +101,7 @@ def kernels(debugger: Debugger, rest: str) -> list[str]:
     here, rows = _here(debugger), []
     for number, entry in enumerate(debugger.timeline.entries):
         launch = entry.launch
-        state = "running" if number == here.launch else "ended" if number < here.launch or entry.n_events >= 0 else ""
+        state = "running" if number == here.launch else "ended" if number < here.launch else "later"
         rows.append(("*" if number == here.launch else "", number, launch.stream, state, launch_text(launch)))
     return table(("", "Kernel", "Stream", "State", "Invocation"), rows)
 
@@ -173,7 +173,7 @@ def _value(debugger: Debugger, focus: Focus, text: str) -> str:
     try:
         return shown(evaluate(text, Thread(debugger.stop.state, debugger.stop.code, focus)))
     except DebugError as error:
-        return str(error) if str(error).startswith("<") else "<error>"
+        return str(error) if str(error).startswith("<") else "-"
 
 
 def threads(debugger: Debugger, rest: str) -> list[str]:
@@ -205,9 +205,7 @@ def _text(here: Stop, at: int) -> str:
     return here.code.instructions[at].text
 
 
-COMMANDS = (
-    Command("cuda", "[block B] [thread T] [warp W] [lane L]", "Show or switch the focused thread.", focus),
-)
+COMMANDS = (Command("cuda", "[block B] [thread T] [warp W] [lane L]", "Show or switch the focused thread.", focus),)
 TABLES = (
     Command("kernels", "", "All launches until now.", kernels),
     Command("blocks", "", "The blocks that run now.", blocks),

@@ -49,7 +49,7 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
     if value.place is not None and value.place.space.startswith("@"):
         place = Place(value.place.space[1:], value.number)
     if form == "s":
-        return [f"{place.address:#x}:\t{shown(Value(STRING, thread.load(place, 1)))}"]
+        return [f"{place.address:#x}:\t{shown(Value(STRING, thread.fetch(place, 1)))}"]
     unit = BASIC["float" if size == 4 else "double"] if form == "f" and size >= 4 else INTEGERS[size]
     lines, texts, per_line = [], [], {1: 8, 2: 8, 4: 4, 8: 2}[size]
     for number in range(count):
@@ -57,7 +57,7 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
         if number % per_line == 0:
             texts = []
             lines.append((thread.generic(here), texts))
-        texts.append(in_form(Value(unit, thread.load(here, size)), {"x": "z"}.get(form, form)))
+        texts.append(in_form(Value(unit, thread.fetch(here, size)), {"x": "z"}.get(form, form)))
     return [f"{address:#x}:\t" + "\t".join(texts) for address, texts in lines]
 
 

@@ -89,7 +89,9 @@ COMMANDS = (
     Command("stepi", N, "One instruction.", _step("stepi"), ("si",), True),
     Command("nexti", N, "One instruction, over functions.", _step("nexti"), ("ni",), True),
     Command("finish", "", "Until the selected frame returns.", _finish, ("fin",)),
-    Command("until", "[PLACE]", "To a later line, past the end of a loop; or to a place.", _until, ("u", "advance"), True),
+    Command(
+        "until", "[PLACE]", "To a later line, past the end of a loop; or to a place.", _until, ("u", "advance"), True
+    ),
     Command("reverse-step", N, "Back to the line before, into functions.", _reverse("step"), ("rs",), True),
     Command("reverse-next", N, "Back to the line before, over functions.", _reverse("next"), ("rn",), True),
     Command("reverse-stepi", N, "Back by one instruction.", _reverse("stepi"), ("rsi",), True),

@@ -105,10 +105,14 @@ def _disassemble(debugger: Debugger, rest: str) -> list[str]:
 
 
 COMMANDS = (
-    Command("backtrace", "[N]", "The functions around the focused thread, inlined ones too.", _backtrace, ("bt", "where")),
+    Command(
+        "backtrace", "[N]", "The functions around the focused thread, inlined ones too.", _backtrace, ("bt", "where")
+    ),
     Command("frame", "[N]", "Select a frame of the backtrace.", _frame, ("f",)),
     Command("up", "[N]", "Select the caller's frame.", _up, (), True),
     Command("down", "[N]", "Select the callee's frame.", _down, (), True),
     Command("list", "[PLACE]", "Show lines of the source.", _list, ("l",), True),
-    Command("disassemble", "[FUNCTION]", "Show PTX and instructions; an arrow is at the next one.", _disassemble, ("disas",)),
+    Command(
+        "disassemble", "[FUNCTION]", "Show PTX and instructions; an arrow is at the next one.", _disassemble, ("disas",)
+    ),
 )

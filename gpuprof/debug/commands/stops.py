@@ -93,7 +93,9 @@ def info_breakpoints(debugger: Debugger, rest: str) -> list[str]:
         return ["No breakpoints or watchpoints."]
     lines = [f"{'Num':<8}{'Type':<15}{'Disp':<5}{'Enb':<4}What"]
     for point in debugger.points.all.values():
-        kind = {"watch": "hw watchpoint", "rwatch": "read watchpoint", "awatch": "acc watchpoint"}.get(point.kind, point.kind)
+        kind = {"watch": "hw watchpoint", "rwatch": "read watchpoint", "awatch": "acc watchpoint"}.get(
+            point.kind, point.kind
+        )
         disposition = "del" if point.is_temporary else "keep"
         what = str(point.spec) if isinstance(point, Breakpoint) else point.text
         pending = " <PENDING>" if isinstance(point, Breakpoint) and not point.found else ""
@@ -108,7 +110,9 @@ def info_breakpoints(debugger: Debugger, rest: str) -> list[str]:
 PLACE = "[PLACE] [if CONDITION]"
 WHAT = "EXPRESSION [if CONDITION]"
 COMMANDS = (
-    Command("break", PLACE, "Stop at LINE, FILE:LINE, ptx:LINE, FUNCTION or *ADDRESS.", _break(False), ("b", "br", "brk")),
+    Command(
+        "break", PLACE, "Stop at LINE, FILE:LINE, ptx:LINE, FUNCTION or *ADDRESS.", _break(False), ("b", "br", "brk")
+    ),
     Command("tbreak", PLACE, "The same, once.", _break(True), ("tb",)),
     Command("watch", WHAT, "Stop when a kernel changes a variable, an element or a byte.", _watch("watch")),
     Command("rwatch", WHAT, "Stop when a kernel reads it.", _watch("rwatch")),

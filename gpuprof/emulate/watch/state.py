@@ -9,6 +9,7 @@ import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE
+from gpuprof.isa.encoding import writes
 
 FILES = "RDP"
 
@@ -54,14 +55,26 @@ class State:
         number = FILES.index(file)
         rows = self.chunk.file.rows[number][index].reshape(-1, WARP)
         found = rows[warp].copy()
+        code = number * 256 + index
         for lanes, _ in self._standing():
             # Sets that are not direct hold copies, which may be newer than the chunk's rows.
-            if lanes.direct or number * 256 + index not in lanes.held:
+            if lanes.direct or code not in lanes.held or (lanes is self._lanes and code in self._unset()):
                 continue
             for row in np.flatnonzero(lanes.warps == warp):
                 values = lanes.v[KINDS_OF_FILE[number][0]][index].reshape(-1, WARP)[row]
                 np.copyto(found, values, where=_unpacked(lanes.masks[row : row + 1])[0])
         return found
+
+    def _unset(self) -> set[int]:
+        """Registers that the block that runs has rows for, and has not written yet."""
+        if not self.chunk.unset:
+            return set()
+        graph = self.chunk.module.graph
+        block = graph.block(int(np.searchsorted(graph.starts, self._at, "right")) - 1)
+        done = block.instructions[: self._at - block.first]
+        written = {FILES.index(each.file) * 256 + each.index + k
+                   for inst in done for each in writes(inst) for k in range(each.count)}  # fmt: skip
+        return set(self.chunk.unset) - written
 
     def counts(self) -> tuple[int, int, int]:
         """Registers of the files R, D and P."""
@@ -113,4 +126,3 @@ class State:
 def _unpacked(masks: np.ndarray) -> np.ndarray:
     """bool (n, 32)."""
     return (masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1).astype(np.bool_)
-
