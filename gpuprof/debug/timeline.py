@@ -291,9 +291,8 @@ class _Player:
         for point, focus, at in touched:
             text = [f"{WATCH_NAMES[point.kind]} {point.number}: {point.text}", ""]
             new = self._read(executed, point)
-            if point.kind == "watch":
-                if new is None or new == point.value:
-                    continue
+            if point.kind == "watch" and (new is None or new == point.value):
+                continue
             if new is not None:
                 text += seen_text(point, point.value or new, new)
             if point.condition and not self._condition_holds(point, executed, focus):

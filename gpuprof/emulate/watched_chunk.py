@@ -12,8 +12,8 @@ from gpuprof.emulate.watch.wrap import keep
 
 
 class WatchedChunk(Chunk):
-    """`executing`: the watched instruction that runs, or ran last. `unset`, where somebody asks for the state: registers
-    (codes of `Lanes`) whose rows hold nothing before the block that runs has written them.
+    """`executing`: the watched instruction that runs, or ran last. `unset`, where somebody asks for the state:
+    registers (codes of `Lanes`) whose rows hold nothing before the block that runs has written them.
     """
 
     def __init__(self, run, first_block: int, n_blocks: int):

@@ -1,6 +1,7 @@
 """Whole sessions on `walk.cu`: what is typed, and all that is printed. Code addresses stand there as 0x10____."""
 
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -154,7 +155,7 @@ at walk.cu:35, 0x10____: ST.32 [D3], R3
 $1 = 262
 (gpuprof) info last-write out[88]
 out[88] was written last by kernel 0, block (1,0,0), thread (40,0,0)
-at walk.cu:31, 0x10____: ST.32 [D1], R3
+at walk.cu:31, 0x10____: ST.32 [D1], R5
 (gpuprof) reverse-continue
 [Switching focus to CUDA kernel 0, block (1,0,0), thread (40,0,0), warp 1, lane 8]
 Hardware watchpoint 3: out[88]
@@ -193,10 +194,8 @@ def session(typed: list[str]) -> str:
     said: list[str] = []
     with Debugger("walk.cu") as debugger:
         console = Console(debugger, said.append, lambda text: said.append(f"! {text}"))
-        try:
+        with suppress(Quit):
             console.piped(line + "\n" for line in typed)
-        except Quit:
-            pass
     return re.sub(r"\b0x10[0-9a-f]{4}\b", "0x10____", "".join(f"{text}\n" for text in said))
 
 

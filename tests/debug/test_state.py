@@ -41,7 +41,7 @@ def seen(debugger: Debugger, names) -> dict[str, int]:
 
 
 def test_registers_at_random_stops_are_those_of_a_thread_alone(debugger):
-    """Random threads, each followed by a random number of instructions: where it stands, how deep, and its registers."""
+    """Random threads, each followed for a random number of instructions: where it stands, how deep, its registers."""
     random = Random(7)
     stop = debugger.start()
     entry = debugger.timeline.entries[0]
