@@ -8,7 +8,7 @@ import pytest
 from gpuprof.debug.commands.table import Quit
 from gpuprof.debug.console import Console
 from gpuprof.debug.debugger import Debugger
-from tests.paths import ROOT
+from tests.paths import DOCS, ROOT
 
 FOLDER = ROOT / "tests/debug"
 
@@ -171,7 +171,6 @@ Breakpoint 1, walk<<<(2,1,1),(48,1,1)>>> (turns=5, in=0x700000a00, out=0x700000d
 (gpuprof) info last-write out[88]
 No kernel has written out[88] before.
 (gpuprof) reverse-continue
-[Switching focus to CUDA kernel 0, block (0,0,0), thread (0,0,0), warp 0, lane 0]
 No more reverse-execution history.
 17	__global__ void walk(int turns, const unsigned *in, unsigned *out) {
 (gpuprof) info args
@@ -190,17 +189,27 @@ Continuing.
 }
 
 
-def session(typed: list[str]) -> str:
+def session(file: str, typed: list[str]) -> str:
     said: list[str] = []
-    with Debugger("walk.cu") as debugger:
+    with Debugger(file) as debugger:
         console = Console(debugger, said.append, lambda text: said.append(f"! {text}"))
         with suppress(Quit):
             console.piped(line + "\n" for line in typed)
     return re.sub(r"\b0x10[0-9a-f]{4}\b", "0x10____", "".join(f"{text}\n" for text in said))
 
 
+def typed_in(text: str) -> list[str]:
+    return [line.removeprefix("(gpuprof) ") for line in text.splitlines() if line.startswith("(gpuprof) ")]
+
+
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session(name, monkeypatch):
     monkeypatch.chdir(FOLDER)
-    typed = [line.removeprefix("(gpuprof) ") for line in SESSIONS[name].splitlines() if line.startswith("(gpuprof) ")]
-    assert session(typed) == SESSIONS[name]
+    assert session("walk.cu", typed_in(SESSIONS[name])) == SESSIONS[name]
+
+
+@pytest.mark.long
+def test_the_session_of_the_docs(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (text,) = re.findall(r"^```text\n(\(gpuprof\) .*?)^```$", (DOCS / "debug.md").read_text(), re.M | re.S)
+    assert session("samples/reduction.cu", typed_in(text)) == text
