@@ -16,7 +16,6 @@ GROUPS = {
     "How samples leave the GPU": ("--fifo", "--drain", "--stream", "--buffer", "--poll"),
     "The results": ("--expect", "--rtol", "--atol", "--save"),
     "The recording": ("-o", "--force", "--passes", "--save-stream", "--trace", "--no-accesses", "--rules"),
-    "The session": ("-x", "-ex", "--batch"),
     "The checkers": ("--error-exitcode", "--limit", "--suppressions"),
     "The compiler": ("--compiler", "-I", "-D", "-O", "--std", "--max-registers"),
 }
