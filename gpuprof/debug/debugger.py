@@ -3,7 +3,7 @@
 with Debugger("saxpy.cu") as debugger:
     debugger.break_at("saxpy.cu:12", condition="threadIdx.x == 3")
     stop = debugger.run()
-    print(debugger.evaluate("x[i]").number, run_line(debugger, "backtrace"))
+    print(debugger.evaluate("x[i]").number, *run_line(debugger, "backtrace"))
 """
 
 from collections.abc import Callable, Sequence
@@ -145,9 +145,14 @@ class Debugger:
         plan = STEPS[kind]
         if kind in ("finish", "until"):
             start = self._of_frame(start)
-            if kind == "finish" and start.depth == (0, 0):
-                raise DebugError('"finish" not meaningful in the outermost frame.')
+        if kind == "finish":
+            self.check_caller()
         return self._resume(Order(Step(self.stop.launch, self.focus, start, plan, count)))
+
+    def check_caller(self) -> None:
+        """Raises DebugError where the selected frame has none."""
+        if self.frame == len(self.frames()) - 1:
+            raise DebugError('"finish" not meaningful in the outermost frame.')
 
     def until_place(self, text: str) -> Stop:
         """Runs the focused thread to a place, or out of its function."""

@@ -7,6 +7,7 @@ Integers are promoted and converted as C has it. Raises DebugError for what is n
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from gpuprof.debug.types import (
@@ -39,7 +40,7 @@ _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34}
 _WORDS = ("unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool", "void", "const", "struct")
 SPACES = {"@global": "global", "@shared": "shared", "@local": "local", "@parameter": "param", "@constant": "const"}
-MOST_DEPTH = 100
+MOST_DEPTH = 40  # of brackets and signs: each level is some 14 calls deep
 MOST_NBYTES = 1 << 20  # that an expression may take from memory at once
 
 
@@ -83,7 +84,8 @@ def assignment(text: str) -> tuple[str, str]:
     return text[: found.start()].strip(), text[found.end() :].strip()
 
 
-def _tokens(text: str) -> list[_Token]:
+@lru_cache(maxsize=256)
+def _tokens(text: str) -> tuple[_Token, ...]:
     found, at = [], 0
     text = text.rstrip()
     while at < len(text):
@@ -93,11 +95,11 @@ def _tokens(text: str) -> list[_Token]:
         kind = match.lastgroup if match.lastgroup != "suffix" else "int"
         found.append(_Token(kind, match[kind], (match["suffix"] or "").lower()))
         at = match.end()
-    return found
+    return tuple(found)
 
 
 class _Parser:
-    def __init__(self, tokens: list[_Token], scope: Scope, text: str):
+    def __init__(self, tokens: tuple[_Token, ...], scope: Scope, text: str):
         self.tokens, self.scope, self.text, self.at, self.depth = tokens, scope, text, 0, 0
         self.unused = 0  # operands around this one that nobody wants: nothing is loaded for them
 
@@ -151,8 +153,14 @@ class _Parser:
             operator = self.take().text
             is_wanted = operator not in ("&&", "||") or bool(left.number) == (operator == "&&")
             right = self.wanted(is_wanted, lambda: self.binary(level + 1))
-            left = self.repeated(left, right) if operator == "@" else operate(operator, left, right)
+            if not self.unused:
+                left = self._operated(operator, left, right)
         return left
+
+    def _operated(self, operator: str, left: Value, right: Value) -> Value:
+        if operator == "@":
+            return self.repeated(left, right)
+        return operate(operator, decayed(left, self.scope), decayed(right, self.scope))
 
     def unary(self) -> Value:
         sign = self.peek()

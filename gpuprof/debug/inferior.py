@@ -12,6 +12,7 @@ from gpuprof.debug.timeline import Stop, Timeline
 from gpuprof.errors import GpuprofError
 
 POLL_SECONDS = 0.05  # a thread that waits without end cannot be stopped
+KILL_SECONDS = 10.0  # for the next instruction of a kernel
 SIGINT_EXIT_CODE = 130
 
 Target: TypeAlias = Callable[[Timeline], int]  # runs it all, with a supervisor, and gives an exit code
@@ -41,27 +42,30 @@ class Inferior:
         return self._wait()
 
     def kill(self) -> None:
-        """Ends it, wherever it stands."""
-        self._is_unwanted = True
+        """Ends it, at a stop or while it runs. Host code that launches nothing more is left to its thread."""
+        self._is_unwanted = self.timeline.is_interrupted = True
+        self._orders.put(None)
         while not self.has_ended:
-            self._orders.put(None)
-            self._wait()
+            try:
+                self._take(KILL_SECONDS)
+            except queue.Empty:
+                return
         self._thread.join()
+
+    def _take(self, seconds: float | None = None) -> Stop:
+        stop = self._stops.get(timeout=seconds)
+        self.has_ended = stop.reason in ("exit", "error")
+        return stop
 
     def _wait(self) -> Stop:
         while True:
             try:
-                stop = self._stops.get(timeout=POLL_SECONDS)
-            except queue.Empty:
-                continue
+                return self._take()
             except KeyboardInterrupt as error:
                 # Ctrl-C stops the kernel, and a second one before it does, the debugger.
                 if self.timeline.is_interrupted or getattr(error, "exit_code", SIGINT_EXIT_CODE) != SIGINT_EXIT_CODE:
                     raise
                 self.timeline.is_interrupted = True
-                continue
-            self.has_ended = stop.reason in ("exit", "error")
-            return stop
 
     def _ask(self, stop: Stop) -> Order:
         """In the run's own threads."""

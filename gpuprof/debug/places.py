@@ -52,7 +52,11 @@ class LoadedCode:
         return self.module.load_base + INSTRUCTION_NBYTES * at
 
     def function_at(self, at: int) -> Function:
-        return next(each for each in self.module.program.functions if each.first <= at < each.first + each.count)
+        return self._functions[self._owner[at]]
+
+    @cached_property
+    def _functions(self) -> dict[int, Function]:
+        return {function.first: function for function in self.module.program.functions}
 
     def frames_at(self, at: int, call: int = 0) -> list[Frame]:
         """The functions around an instruction, those that are inlined first."""

@@ -1,14 +1,17 @@
 """Breakpoints and watchpoints."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
 from gpuprof.debug.expressions import evaluate
 from gpuprof.debug.places import Found, Linespec, LoadedCode, find
-from gpuprof.debug.thread import Focus, Thread
+from gpuprof.debug.thread import Focus, Thread, coordinates
 from gpuprof.debug.types import CType, Place, Value, shown
+from gpuprof.device.commands import Launch
 from gpuprof.emulate.watch.accesses import Access
 from gpuprof.emulate.watch.executed import Executed
 from gpuprof.errors import DebugError
@@ -140,6 +143,29 @@ class Points:
 def holds(condition: str, thread: Thread) -> bool:
     """Whether a condition holds for a thread. Raises DebugError where it has no value."""
     return bool(evaluate(condition, thread).number)
+
+
+_COORDINATE = re.compile(r"\s*(threadIdx|blockIdx)\.([xyz])\s*==\s*(\d{1,9})\s*")
+
+
+@lru_cache(maxsize=256)
+def asked_of(condition: str) -> tuple[tuple[str, int, int], ...]:
+    """What a condition of the form `A && B && ...` asks of coordinates in so many words, such as `threadIdx.x == 3`:
+    the name, the axis and the value of each. The other threads need not be looked at.
+    """
+    if any(sign in condition for sign in "|?()"):
+        return ()
+    found = map(_COORDINATE.fullmatch, condition.split("&&"))
+    return tuple((match[1], "xyz".index(match[2]), int(match[3])) for match in found if match)
+
+
+def may_hold(condition: str, focus: Focus, launch: Launch) -> bool:
+    """Whether a thread has the coordinates that a condition asks for."""
+    return all(
+        coordinates(*((focus.thread, launch.block) if name == "threadIdx" else (focus.block, launch.grid)))[axis]
+        == value
+        for name, axis, value in asked_of(condition)
+    )
 
 
 def seen_text(point: Watchpoint, old: bytes, new: bytes) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.debug.places import Frame, LoadedCode
@@ -45,7 +46,7 @@ class Thread:
         if warp is None:
             raise DebugError(f"{self.name} is not running now")
         self.lane = Lane(warp, focus.thread % WARP)
-        self.at = int(state.places()[warp, self.lane.lane])
+        self.at = int(state.places[warp, self.lane.lane])
         self.frame = frame
 
     @property
@@ -60,17 +61,22 @@ class Thread:
     def has_exited(self) -> bool:
         return self.at < 0
 
+    @cached_property
+    def _calls(self) -> list[tuple[int, int]]:
+        return self.state.frames(*self.lane)
+
     def frames(self) -> list[Frame]:
         """Innermost first. Raises DebugError for a thread that has exited."""
         if self.has_exited:
             raise DebugError(f"{self.name} has exited")
         found = self.code.frames_at(self.at)
-        for call, (after, _) in enumerate(self.state.frames(*self.lane)[1:], 1):
+        for call, (after, _) in enumerate(self._calls[1:], 1):
             found += self.code.frames_at(after - 1, call)
         return found
 
-    @property
+    @cached_property
     def present(self) -> Frame:
+        """The selected frame."""
         frames = self.frames()
         return frames[min(self.frame, len(frames) - 1)]
 
@@ -109,7 +115,7 @@ class Thread:
             if variable.space == "local":
                 if self.code.is_head(frame.at):
                     raise DebugError("<not set yet>")
-                offset += self.state.frames(*self.lane)[frame.call][1]
+                offset += self._calls[frame.call][1]
             place = Place(variable.space, offset)
         return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
 

@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.debug.history import MOST_NBYTES, Checkpoint, checkpoint, kept_nbytes
 from gpuprof.debug.places import LoadedCode
 from gpuprof.debug.plans import Order, row_of, standing
-from gpuprof.debug.points import READS, WRITES, Breakpoint, Points, Watchpoint, holds, seen_text
+from gpuprof.debug.points import READS, WRITES, Breakpoint, Points, Watchpoint, holds, may_hold, seen_text
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, focus_of, text_of
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
@@ -371,7 +371,10 @@ def met(condition: str, executed: Executed, code: LoadedCode, first: Focus) -> F
     where it has a value for no thread.
     """
     state, errors, n_known = executed.state(), [], 0
+    launch = state.chunk.launch
     for focus in (first, *foci(executed)):
+        if not may_hold(condition, focus, launch):
+            continue
         try:
             if holds(condition, Thread(state, code, focus)):
                 return focus

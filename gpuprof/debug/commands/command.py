@@ -1,6 +1,6 @@
 """What a command is. Names may be shortened as long as they say which is meant."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
@@ -9,12 +9,12 @@ from gpuprof.errors import DebugError
 
 
 class Command(NamedTuple):
-    """`run(debugger, rest)` gives the lines to print; `rest` is what stands behind the name."""
+    """`run(debugger, rest)` gives the lines to print, each when it is known; `rest` is what stands behind the name."""
 
     name: str
     form: str  # its arguments
     help: str
-    run: Callable[[Debugger, str], list[str]]
+    run: Callable[[Debugger, str], Iterable[str]]
     short: tuple[str, ...] = ()
     repeats: bool = False  # an empty line in a terminal does it again
 

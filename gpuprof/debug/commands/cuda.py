@@ -122,7 +122,7 @@ def blocks(debugger: Debugger, rest: str) -> list[str]:
 def warps(debugger: Debugger, rest: str) -> list[str]:
     """The warps of the focused block: who is where. A warp has a row for each place that its lanes stand at."""
     here = _here(debugger)
-    places, chunk, rows = here.state.places(), here.state.chunk, []
+    places, chunk, rows = here.state.places, here.state.chunk, []
     for warp in range(chunk.warps_per_block):
         row = debugger.thread.lane.warp - here.focus.thread // WARP + warp
         live = int(chunk.live[row])
@@ -139,7 +139,7 @@ def lanes(debugger: Debugger, rest: str) -> list[str]:
     """The 32 lanes of the focused warp. Arguments are expressions: each is a column."""
     here = _here(debugger)
     first = here.focus.thread // WARP * WARP
-    lane_places = here.state.places()[debugger.thread.lane.warp]
+    lane_places = here.state.places[debugger.thread.lane.warp]
     expressions, rows = [text.strip() for text in _split(rest)], []
     threads = here.state.chunk.launch.threads_per_block
     for lane in range(WARP):
@@ -180,7 +180,7 @@ def threads(debugger: Debugger, rest: str) -> list[str]:
     """Ranges of the running threads that stand at one place, in the order of blocks."""
     here = _here(debugger)
     state, rows = here.state, []
-    chunk, places = state.chunk, state.places()
+    chunk, places = state.chunk, state.places
     found = []
     for warp in range(chunk.n_warps):
         for lane in range(WARP):

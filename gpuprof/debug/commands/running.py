@@ -1,6 +1,6 @@
 """Commands that run: forwards and backwards."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from gpuprof.debug.commands.command import Command, count_of
 from gpuprof.debug.commands.data import displayed
@@ -25,21 +25,24 @@ def said(debugger: Debugger, go: Callable[[], Stop], by_instruction: bool = Fals
     return lines + (displayed(debugger) if stop.state is not None else [])
 
 
-def _run(debugger: Debugger, rest: str) -> list[str]:
-    return [f"Starting program: {debugger.file}", *said(debugger, debugger.run)]
+def _run(debugger: Debugger, rest: str) -> Iterator[str]:
+    yield f"Starting program: {debugger.file}"
+    yield from said(debugger, debugger.run)
 
 
-def _start(debugger: Debugger, rest: str) -> list[str]:
-    return [f"Starting program: {debugger.file}", *said(debugger, debugger.start)]
+def _start(debugger: Debugger, rest: str) -> Iterator[str]:
+    yield f"Starting program: {debugger.file}"
+    yield from said(debugger, debugger.start)
 
 
-def _continue(debugger: Debugger, rest: str) -> list[str]:
+def _continue(debugger: Debugger, rest: str) -> Iterator[str]:
     if (count := count_of(rest)) > 1 and debugger.stop and debugger.stop.points:
         for number in debugger.stop.points:
             if number in debugger.points.all:
                 debugger.points.all[number].ignore = count - 1
     debugger.timeline  # noqa: B018 (it says that nothing runs)
-    return ["Continuing.", *said(debugger, debugger.cont)]
+    yield "Continuing."
+    yield from said(debugger, debugger.cont)
 
 
 def _step(kind: str) -> Callable[[Debugger, str], list[str]]:
@@ -49,10 +52,11 @@ def _step(kind: str) -> Callable[[Debugger, str], list[str]]:
     return run
 
 
-def _finish(debugger: Debugger, rest: str) -> list[str]:
+def _finish(debugger: Debugger, rest: str) -> Iterator[str]:
     frame = debugger.frames()[debugger.frame]
-    text = f"Run till exit from #{debugger.frame}  {frame_text(debugger, frame, debugger.frame)}"
-    return [text, *said(debugger, lambda: debugger.step("finish"))]
+    debugger.check_caller()
+    yield f"Run till exit from #{debugger.frame}  {frame_text(debugger, frame, debugger.frame)}"
+    yield from said(debugger, lambda: debugger.step("finish"))
 
 
 def _until(debugger: Debugger, rest: str) -> list[str]:

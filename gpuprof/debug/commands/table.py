@@ -1,5 +1,7 @@
 """All commands, and how a line is carried out."""
 
+from collections.abc import Iterator
+
 from gpuprof.debug.commands import cuda, data, info, running, stack, stops
 from gpuprof.debug.commands.command import Command, chosen
 from gpuprof.debug.debugger import Debugger
@@ -50,12 +52,12 @@ def parsed(line: str) -> tuple[Command, str]:
     return chosen(line[:end], COMMANDS), line[end:].strip()
 
 
-def run_line(debugger: Debugger, line: str) -> list[str]:
-    line = line.partition("#")[0] if line.lstrip().startswith("#") else line
-    if not line.strip():
-        return []
+def run_line(debugger: Debugger, line: str) -> Iterator[str]:
+    """The lines that a command prints. Raises DebugError for one that cannot be carried out, and Quit."""
+    if not line.strip() or line.lstrip().startswith("#"):
+        return
     command, rest = parsed(line)
     try:
-        return command.run(debugger, rest)
+        yield from command.run(debugger, rest)
     except (OverflowError, RecursionError, MemoryError) as error:
         raise DebugError(f"{line.strip()!r:.60}: {type(error).__name__}") from None

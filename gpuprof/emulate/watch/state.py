@@ -3,6 +3,7 @@ looks at one lane at a time, and nothing here is quick.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ class State:
     def __init__(self, chunk, lanes: Lanes, at: int):
         self.chunk, self._lanes, self._at = chunk, lanes, at
 
+    @cached_property
     def places(self) -> np.ndarray:
         """int64 (warps, 32): the instruction that each lane runs next, or waits in; -1 of lanes that have exited."""
         places = np.full((self.chunk.n_warps, WARP), -1, np.int64)
