@@ -106,3 +106,7 @@ class Regression(GpuprofError):
     """A check found a kernel slower than its baseline allows."""
 
     exit_code = 3
+
+
+class DebugError(GpuprofError):
+    """The debugger cannot do what it is asked for. It goes on."""

@@ -52,7 +52,7 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     for body in counted(list(bodies.values()), "optimizing", "functions"):
         body.literals, body.constants_nbytes = literals, layout.constants_nbytes
         cfg.build(body)
-        optimize(body, contracts=not tree.is_debug)
+        optimize(body, tree.is_debug)
     return _Linker(module, tree, layout, bodies, literals, max_registers).program()
 
 

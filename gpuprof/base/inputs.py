@@ -36,6 +36,7 @@ CHIP = Kind("chip file", 256 * KIB, "some 200 numbers with a source each, 12 KB"
 RULES = Kind("file of rules", 256 * KIB, "a rule is a line or two")
 COSTS = Kind("table of costs", 256 * KIB, "a number of a chip is a line")
 SUPPRESSIONS = Kind("file of suppressions", 1 * MIB, "a suppression is a line")
+COMMANDS = Kind("script of the debugger", 1 * MIB, "a command is a line")
 BASELINE = Kind("baseline", 64 * MIB, "a few hundred bytes for each costly line of each launch")
 ARRAY = Kind("array", 16 * GIB, "a launch holds it beside the device's memory")
 NUMBA_LINK = Kind("file to link", 64 * MIB, "as PTX")
@@ -45,7 +46,7 @@ CUPTI_SAMPLES = Kind("samples of CUPTI", 64 * MIB, "they are read whole; a line 
 CACHED = Kind("cached module", 256 * MIB, "a module's PTX and its sources as JSON")
 
 KINDS = (
-    *(SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, RULES, COSTS, SUPPRESSIONS, BASELINE),
+    *(SOURCE, HEADER, PTX, EMBEDDED, GPUBIN, RECORDING, DATABASE, CHIP, RULES, COSTS, SUPPRESSIONS, COMMANDS, BASELINE),
     *(ARRAY, NUMBA_LINK, NCU_REPORT, NCU_CSV, CUPTI_SAMPLES, CACHED),
 )
 

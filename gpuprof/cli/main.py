@@ -20,6 +20,7 @@ COMMANDS = {
     "disasm": "Print the instructions of a gpubin.",
     "collect": "Run kernels on the emulated GPU and record a profile.",
     "run": "Run a CUDA program on the emulated GPU, without a profile.",
+    "debug": "Stop kernels, look into threads, step forwards and backwards.",
     "replay": "Run a saved command stream again, with other settings.",
     "merge": "Join recordings: passes add up, others follow each other.",
     "records": "Print a recording, one record per line.",

@@ -1,4 +1,4 @@
-"""LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL < IR > JSON`.
+"""LLVM IR to PTX, as a program of its own: `python -m gpuprof.compile.codegen ARCH LEVEL [debug] < IR > JSON`.
 
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
 stdin, not optimized; of several files, which are linked, with a zero between them. Out go two lines of JSON: the source
@@ -155,9 +155,11 @@ def widen_copies(ir: str) -> str:
     return _COPY.sub(replace, ir)
 
 
-def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], None]) -> dict:
+def generate(
+    ir: str, arch: str, level: int, announce: Callable[[list[Chain]], None], for_debugger: bool = False
+) -> dict:
     """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before
-    anything can go wrong with them.
+    anything can go wrong with them. `for_debugger`, at level 0: the PTX says where variables are.
     """
     for option in (SHORT_POINTERS, *UNROLLING, *CONDITIONS):
         llvm.set_option("gpuprof", option)
@@ -169,17 +171,13 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
-    # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
-    lines_only = _VARIABLE_RECORD.sub("", internalize(ir)).replace(
-        "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
-    )
-    prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(name_scopes(lines_only))), arch)
-    optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
-    labelled, chains = lineinfo.encode(keep_shared_products(widen_copies(optimized)))
+    arrange = _arranged_for_debugger if for_debugger else _arranged
+    labelled, chains = lineinfo.encode(arrange(internalize(ir), target, arch, level))
     announce(chains)
-    ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains)
+    ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains, for_debugger)
+    ptx = add_cluster_dims(ptx, cluster_dims)
     return {
-        "ptx": share_addresses(turn_branches(add_cluster_dims(ptx, cluster_dims))),
+        "ptx": ptx if for_debugger else share_addresses(turn_branches(ptx)),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],
@@ -187,11 +185,28 @@ def generate(ir: str, arch: str, level: int, announce: Callable[[list[Chain]], N
     }
 
 
+def _arranged(ir: str, target, arch: str, level: int) -> str:
+    # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
+    lines_only = _VARIABLE_RECORD.sub("", ir).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
+    prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(name_scopes(lines_only))), arch)
+    optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
+    return keep_shared_products(widen_copies(optimized))
+
+
+def _arranged_for_debugger(ir: str, target, arch: str, level: int) -> str:
+    """Each statement as it stands, and each variable in memory."""
+    prepared = hide_divisions(copy_in_callee(name_scopes(ir), for_debugger=True), arch)
+    prepared = show_divisions(optimize(prepared, target, level))
+    return lineinfo.without_inlined_variables(prepared)
+
+
 def main():
     def announce(chains: list[Chain]):
         print(json.dumps([lineinfo.blamed(chain) for chain in chains]), flush=True)
 
-    print(json.dumps(generate(link(sys.stdin.read().split("\0")), sys.argv[1], int(sys.argv[2]), announce)))
+    irs = sys.stdin.read().split("\0")
+    for_debugger = sys.argv[3:] == ["debug"]
+    print(json.dumps(generate(link(irs), sys.argv[1], int(sys.argv[2]), announce, for_debugger)))
 
 
 if __name__ == "__main__":

@@ -42,16 +42,17 @@ def compile_cuda(
     standard: str | None = None,
     clang: str | None = None,
     cccl_release: str = "",
+    for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles one .cu file for the device.
 
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's. cccl_release: as in `cccl.find`.
+    ziglang wheel's. cccl_release: as in `cccl.find`. for_debugger, with optimize=0: the PTX says where variables are.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
-    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(clang, cccl_release))
+    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(clang, cccl_release), for_debugger)
     return _compiled([_unit(str(path), how, instantiate)], how, instantiate)
 
 
@@ -89,6 +90,7 @@ class _Flags(NamedTuple):
     optimize: int
     standard: str | None
     tools: Toolchain
+    for_debugger: bool = False
 
 
 class _Unit(NamedTuple):
@@ -117,7 +119,7 @@ def _unit(path: str, how: _Flags, instantiate: Sequence[str], more: Sequence[str
 
 def _compiled(units: Sequence[_Unit], how: _Flags, instantiate: Sequence[str]) -> PtxModule:
     parts = [part for unit in units for part in (unit.text, *unit.flags)]
-    parts += [*cache.environment_parts(), how.tools.identity, os.getcwd()]
+    parts += [*(["debug"] if how.for_debugger else []), *cache.environment_parts(), how.tools.identity, os.getcwd()]
     key = cache.digest([each.encode("utf-8", "surrogateescape") for each in parts])
     module = cache.load(key)
     if module is None:
@@ -125,7 +127,7 @@ def _compiled(units: Sequence[_Unit], how: _Flags, instantiate: Sequence[str]) -
             included_files(unit.path, unit.source, how.include_dirs)  # refuses what clang should not open
         irs, opened = zip(*(_parse(how.tools, unit) for unit in units), strict=True)
         headers = list(dict.fromkeys(each for files in opened for each in files))
-        made = _generate(irs, how.arch, how.optimize, units[0].path)
+        made = _generate(irs, how, units[0].path)
         module = _module(made, how, units, instantiate, headers)
         cache.store(key, module, [each for each in headers if not _is_library(each, how.tools)])
     return module
@@ -171,12 +173,13 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
         )
 
 
-def _generate(irs: Sequence[str], arch: str, optimize: int, path: str) -> dict:
+def _generate(irs: Sequence[str], how: _Flags, path: str) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
 
     -P: a file of the user's folder must not stand in for a module of the same name.
     """
-    command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", arch, str(optimize)]
+    command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", how.arch, str(how.optimize)]
+    command += ["debug"] if how.for_debugger else []
     done = run_child(command, path, "\0".join(irs).encode(), _same_package())
     places, _, result = done.out.partition(b"\n")
     if done.code:

@@ -25,6 +25,7 @@ _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+) (\d+).*$")
 _FILE = re.compile(r'^\t\.file\t(\d+) "(.*)"$', re.MULTILINE)
 _EMPTY_MACINFO = "\t.section\t.debug_macinfo\t{\t}\n"
 _LABEL = re.compile(r"^\$?[\w$]+:")
+_RECORD = re.compile(r"^\s+#dbg_\w+\(.*, !(\d+)\)\n", re.MULTILINE)
 _TEMPORARY = re.compile(r"^\$L__(tmp\d+|func_begin\d+|func_end\d+):$")
 
 
@@ -118,8 +119,21 @@ class _Writer:
         return "".join(parts)
 
 
-def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
-    """The PTX with real locations, and the names in its `.file` table, in order."""
+def without_inlined_variables(ir: str) -> str:
+    """The IR without records of variables of inlined functions: `encode` forgets where these were inlined."""
+    metadata = Metadata(ir)
+
+    def kept(match: re.Match) -> str:
+        location = metadata.nodes.get(int(match[1]))
+        return "" if location is None or location.reference("inlinedAt") is not None else match[0]
+
+    return _RECORD.sub(kept, ir)
+
+
+def decode(ptx: str, chains: list[Chain], for_debugger: bool = False) -> tuple[str, list[str]]:
+    """The PTX with real locations, and the names in its `.file` table, in order. `for_debugger`: the labels stay that
+    its debug sections name.
+    """
     # Names are relative to the compilation directory, which `toolchain` sets to ".".
     llvm_files = {int(number): name.removeprefix("./") for number, name in _FILE.findall(ptx)}
     text = _FILE.sub("", ptx).replace(_EMPTY_MACINFO, "")
@@ -127,7 +141,7 @@ def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
     lines = []
     for line in text.split("\n"):
         match = _LOC.match(line)
-        if _TEMPORARY.match(line):
+        if not for_debugger and _TEMPORARY.match(line):
             continue
         if match is None:
             lines.append(line)
@@ -137,20 +151,27 @@ def decode(ptx: str, chains: list[Chain]) -> tuple[str, list[str]]:
             lines.extend(writer.directives(chains[number - _FIRST_LABEL]))
         else:
             lines.append(f"\t.loc\t{writer.file(llvm_files[file])} {number} {column}")
-    return "\n".join(_fill_unknown(lines)).rstrip("\n") + "\n" + writer.tables(), list(writer.files)
+    return "\n".join(_fill_unknown(lines, for_debugger)).rstrip("\n") + "\n" + writer.tables(), list(writer.files)
 
 
-def _fill_unknown(lines: list[str]) -> list[str]:
+def _fill_unknown(lines: list[str], for_debugger: bool) -> list[str]:
     """Code without a line (address computations, copies at joins) takes the next location of its block, else the last
-    before it.
+    before it. `for_debugger`: in front of a function's first statement it has that of the function's head, so that one
+    sees where the arguments are in their places.
     """
     kept: list[str] = []
+    head = ""
     for index, line in enumerate(lines):
         match = _LOC.match(line)
+        if match is not None and match[2] != "0":
+            head = line if for_debugger and lines[index + 1].startswith("$L__func_begin") else head
+            head = head if line == head else ""
         if match is None or match[2] != "0":
             kept.append(line)
-            continue
-        kept.extend(_next_location(lines, index + 1))
+        elif head:
+            kept.append(head)
+        else:
+            kept.extend(_next_location(lines, index + 1))
     return kept
 
 

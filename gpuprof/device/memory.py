@@ -197,6 +197,22 @@ class AddressSpace:
         index = self._checked_index(address, len(data), "read")
         return np.array_equal(self._arena[index : index + len(data)], _as_bytes(data))
 
+    @property
+    def written_nbytes(self) -> int:
+        """Bytes from the arena's begin on that may have been written; those behind them are zero."""
+        return self._used_top - GLOBAL_BASE
+
+    def bookkeeping(self) -> tuple:
+        """Which allocations there are, for `restore`; not what they hold."""
+        return (list(self._live), list(self._new), dict(self._freed), list(self._holes), self._top, self._used_top,
+                self.used_nbytes)  # fmt: skip
+
+    def restore(self, bookkeeping: tuple) -> None:
+        """The allocations are those of `bookkeeping` again."""
+        live, new, freed, holes, self._top, self._used_top, self.used_nbytes = bookkeeping
+        self._live, self._new, self._freed, self._holes = list(live), list(new), dict(freed), list(holes)
+        self._bounds = None
+
     def check(self, address: int, nbytes: int, verb: str) -> None:
         """Raises DeviceMemoryError unless one allocation holds the bytes [address, address + nbytes)."""
         self._checked_index(address, nbytes, verb)

@@ -5,25 +5,31 @@ from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.crowd import Key
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.log.touched import Tell
+from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.meeting import Meetings, Pause, fetch
 from gpuprof.emulate.watch.executed import BlockRun, Executed
 from gpuprof.emulate.watch.wrap import keep
 
 
 class WatchedChunk(Chunk):
-    """`executing`: the watched instruction that runs, or ran last."""
+    """`executing`: the watched instruction that runs, or ran last. `unset`, where somebody asks for the state:
+    registers (codes of `Lanes`) whose rows hold nothing before the block that runs has written them.
+    """
 
     def __init__(self, run, first_block: int, n_blocks: int):
         super().__init__(run, first_block, n_blocks)
         self.listener, self.watched = run.listener, run.watched
         self.meetings = WatchedMeetings(self)
         self.executing: Executed | None = None
+        self.unset: frozenset[int] = frozenset()
 
     def block_at(self, key: Key) -> Block:
         return self.watched[self.block_of_rank[key[1]]]
 
     def count_step(self, block: Block, lanes: Lanes) -> None:
         super().count_step(block, lanes)
+        if self.listener.wanted.state:
+            self.unset = frozenset(block.fresh) - lanes.held
         if block.index in self.listener.wanted.blocks:
             self.listener.block(BlockRun(block.index, lanes))
 
@@ -35,6 +41,10 @@ class WatchedChunk(Chunk):
 
 class WatchedMeetings(Meetings):
     """Lanes that do one operation together at several places: each place is told of as an instruction of its own."""
+
+    def go_on(self, lanes: Lanes, block: Block, at: int, log: TraceLog) -> None:
+        self.chunk.unset = frozenset()  # all rows are fetched (`fetch`)
+        super().go_on(lanes, block, at, log)
 
     def operate_apart(self, kind: tuple, parts: list[Pause]) -> None:
         told = [self._before(pause) for pause in parts if pause.site.at in self.chunk.watched.sites]

@@ -31,6 +31,7 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
+    for_debugger: bool = False  # each statement as it stands, each variable in memory; with optimize=0
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -72,7 +73,7 @@ def read_source(
                 raise UsageError(f"--cccl {options.cccl}: {options.compiler} brings its own; leave it out")
             return compile_nvcc(path, **flags, nvcc=options.compiler)
         clang = None if options.compiler == BuildOptions.compiler else options.compiler
-        return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl)
+        return compile_cuda(path, **flags, clang=clang, cccl_release=options.cccl, for_debugger=options.for_debugger)
 
 
 def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "PtxModule":

@@ -27,7 +27,7 @@ def run_script(file: Path, script_args: tuple[str, ...], settings: Settings) -> 
         raise ScriptError(f"{file}: the script ended with {type(error).__name__}", _traceback(file, error)) from None
     finally:
         sys.argv, sys.path = argv, path
-    if settings.recorder.n_launches == 0:
+    if settings.recorder and settings.recorder.n_launches == 0:
         raise NotComparable(f"{file}: the script launched no kernel, so nothing was recorded")
 
 

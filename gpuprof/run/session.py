@@ -363,7 +363,10 @@ class Session:
             is_counted=is_counted,
         )
         try:
-            yield from trace.watched(run) if trace else run()
+            if self.settings.supervisor is not None:
+                self.settings.supervisor.carry_out(launch, self.memory, counters, partial(run, orders=None))
+            else:
+                yield from trace.watched(run) if trace else run()
         finally:
             self.relating.emulated(task, launch.module)
 

@@ -1,12 +1,14 @@
 """How a session runs, what it tells its caller while it works, and what a launch gave."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from gpuprof.chips import Chip, load_chip
 from gpuprof.chips.changes import Value, renamed_with
 from gpuprof.device import commands as cmd
 from gpuprof.device.load_map import FIRST_LOAD_BASE
+from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.rules import Rule
@@ -38,6 +40,13 @@ class Observer:
     def finished(self, result: LaunchResult) -> None: ...
 
 
+class Supervisor(Protocol):
+    def carry_out(self, launch: cmd.Launch, memory: AddressSpace, counters: LaunchCounters, run: Callable) -> None:
+        """Emulates a launch to its end, as often as it likes: `run(counters=..., listener=...)` does it once, as an
+        iterator. Memory and counters are then those of one run.
+        """
+
+
 @dataclass(frozen=True)
 class Settings:
     """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
@@ -61,6 +70,7 @@ class Settings:
     rules: tuple[Rule, ...] = ()  # that make virtual tasks
     traces: tuple[Attached, ...] = ()  # generators that watch from the start
     findings: Findings = field(default_factory=Findings)  # of the whole run
+    supervisor: Supervisor | None = None  # carries out launches in place of the session: a debugger
 
     def chosen_chip(self, asked: str | None = None) -> Chip:
         """The chip of a run whose script asks for the chip named `asked`."""

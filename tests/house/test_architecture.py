@@ -54,10 +54,11 @@ MAY_IMPORT = {
     "check": READS_DATABASES,
     "run": f"{GROUND} trace compiled compile assemble device program emulate timing relate records saved",
     "interop": f"{GROUND} compile device timing run",
+    "debug": "errors base isa trace compile device emulate run saved",
     "sweep": f"{GROUND} device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",
     "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check "
-    "trace run sweep predict",
+    "trace run debug sweep predict",
 }
 OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package itself: what it looks up when asked
 # (room, module) beside the table.

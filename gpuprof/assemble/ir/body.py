@@ -173,6 +173,7 @@ class Body:
     grows_stack: bool = False  # takes local memory while it runs
     rolled: set[str] = field(default_factory=set)  # labels of loops that stay as they are: `.pragma "nounroll"`
     keeps_loops: bool = False  # all of them do
+    keeps_order: bool = False  # instructions stand as in the PTX, for a debugger
     literals: dict[int, int] = field(default_factory=dict)  # the program's, by value: offset in the constant bank
     constants_nbytes: int = 0  # of the program's variables in constant memory
     uniform: set[int] = field(default_factory=set)  # what uniform registers hold: `registers.uniform`

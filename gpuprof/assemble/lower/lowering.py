@@ -431,6 +431,7 @@ def lower_functions(module: ast.Module, layout: Layout) -> list[Body]:
     unsupported: list[str] = []
     bodies = [Lowering(f, layout, module.name, unsupported).run() for f in module.functions if f.body]
     for body in bodies:
+        body.keeps_order = module.is_debug
         body.keeps_loops = module.is_debug or module.keeps_loops or "nounroll" in layout.functions[body.name].directives
     if unsupported:
         more = f"\n... and {len(unsupported) - 20} more" if len(unsupported) > 20 else ""

@@ -70,6 +70,7 @@ def _parts(body: Body, block: Block, live_out: set[int], weight: list[int]) -> l
     for region, movable in reversed(_regions(body, block.insts)):
         before = _live_before(region, live)
         graph = Dependences(region, before, live, weight)
+        movable = movable and not body.keeps_order
         order = lowest_order(graph, body.free_registers) if movable and len(region) > 2 else list(range(len(region)))
         words = pressure(graph, order)
         result.append(_Part(region, graph if movable and len(region) > 2 else None, order, words))

@@ -14,6 +14,15 @@ _MAX_REGISTERS = click.option(
     metavar="N",
     help="Largest number of registers per thread; other values are spilled.",
 )
+_LEVEL = click.option(
+    "-O",
+    "optimize",
+    type=click.IntRange(0, 3),
+    metavar="0..3",
+    default=3,
+    show_default=True,
+    help="Optimization level of the compiler.",
+)
 _COMPILER_FLAGS = (
     click.option(
         "--compiler",
@@ -28,15 +37,7 @@ _COMPILER_FLAGS = (
         help="Search this folder for headers, and for the sources of a .ptx file. Repeatable.",
     ),
     click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro. Repeatable."),
-    click.option(
-        "-O",
-        "optimize",
-        type=click.IntRange(0, 3),
-        metavar="0..3",
-        default=3,
-        show_default=True,
-        help="Optimization level of the compiler.",
-    ),
+    _LEVEL,
     click.option(
         "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"
     ),
@@ -77,6 +78,37 @@ def build_options(command: Callable) -> Callable:
         return command(options=replace(options, max_registers=max_registers), **others)
 
     return _MAX_REGISTERS(compiler_options(with_registers))
+
+
+_DEBUG_LEVEL = click.option(
+    "-O",
+    "level",
+    type=click.IntRange(0, 3),
+    metavar="0..3",
+    help="Optimize, so that most variables are not kept.  [default: every variable is, as nvcc -G does]",
+)
+
+
+def debug_options(command: Callable) -> Callable:
+    """As `build_options`, but that without -O the code is compiled for a debugger."""
+
+    @wraps(command)
+    def with_options(*, compiler, include_dirs, defines, level, standard, max_registers, **others):
+        options = BuildOptions(
+            include_dirs,
+            defines,
+            compiler or BuildOptions.compiler,
+            level or 0,
+            standard,
+            max_registers,
+            for_debugger=level is None,
+        )
+        return command(options=options, **others)
+
+    flags = [_DEBUG_LEVEL if flag is _LEVEL else flag for flag in _COMPILER_FLAGS]
+    for flag in reversed((*flags, _MAX_REGISTERS)):
+        with_options = flag(with_options)
+    return with_options
 
 
 def flags_for_compilers(options: BuildOptions) -> dict[str, object]:

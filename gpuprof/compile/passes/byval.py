@@ -6,6 +6,7 @@ needs no such parameters. Kernels keep theirs: that is where the launch's parame
 """
 
 import re
+from collections.abc import Callable
 
 _BYVAL = re.compile(r'\bbyval\(((?:"[^"]*"|\([^()]*\)|[^()"])*)\) ')
 _KERNEL = re.compile(r"\bptx_kernel\b")
@@ -15,12 +16,14 @@ _LABEL = re.compile(r'^(?:"[^"]*"|[\w.$-]+):.*\n')
 _LOCATION = re.compile(r", !dbg !\d+")
 
 
-def copy_in_callee(ir: str) -> str:
-    """Clang's IR, not optimized yet, without `byval` outside of kernels."""
-    return _FUNCTION.sub(lambda match: _rewrite(match[0]), ir)
+def copy_in_callee(ir: str, for_debugger: bool = False) -> str:
+    """Clang's IR, not optimized yet, without `byval` outside of kernels. `for_debugger`: the copies are no loop and
+    have no line, so that they belong to what comes before the first statement.
+    """
+    return _FUNCTION.sub(lambda match: _rewrite(match[0], _plain_copy if for_debugger else _copy), ir)
 
 
-def _rewrite(function: str) -> str:
+def _rewrite(function: str, make_copy: Callable[[str, str, str, str, str], str]) -> str:
     head, _, body = function.partition("\n")
     if _KERNEL.search(head):
         return head + "\n" + _BYVAL.sub("", body)
@@ -29,10 +32,18 @@ def _rewrite(function: str) -> str:
     for number, (kind, align, value) in enumerate(_PARAMETER.findall(head)):
         copy = f"%gpuprof.byval.{number}"
         body = re.sub(re.escape(value) + r"(?![\w.$-])", copy, body)
-        copies.append(_copy(copy, value, kind, align, location[0] if location else ""))
+        copies.append(make_copy(copy, value, kind, align, location[0] if location else ""))
     label = _LABEL.match(body)
     start = label.end() if label else 0
     return _BYVAL.sub("", f"{head}\n{body[:start]}{''.join(copies)}{body[start:]}")
+
+
+def _plain_copy(copy: str, value: str, kind: str, align: str, location: str) -> str:
+    return (
+        f"  {copy} = alloca {kind}, align {align}\n"
+        f"  {copy}.value = load {kind}, ptr {value}, align {align}\n"
+        f"  store {kind} {copy}.value, ptr {copy}, align {align}\n"
+    )
 
 
 def _copy(copy: str, value: str, kind: str, align: str, location: str) -> str:

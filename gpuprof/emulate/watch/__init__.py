@@ -7,6 +7,7 @@ refuses.
     operands   the values that an instruction reads and writes
     executed   one instruction at one time, as a listener gets it
     ranges     what bulk copies, textures and matrices in shared memory touch, noted while they run
+    state      what all lanes hold between two instructions, for a debugger
     wrap       blocks whose instructions tell a listener
 
 A launch without a listener runs the blocks of `blocks.py` and a plain `Chunk`: no code of this room runs.

@@ -13,6 +13,7 @@ from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
 from gpuprof.emulate.watch.bounds import Wrong, wrong_lanes
 from gpuprof.emulate.watch.operands import Place, Value, values_at
 from gpuprof.emulate.watch.ranges import Ranges, ranges_of
+from gpuprof.emulate.watch.state import State
 
 
 class Site(NamedTuple):
@@ -123,6 +124,10 @@ class Executed(OfWarps):
     def wrong(self, access: Access) -> Wrong | None:
         """The lanes of one of `accesses` that must not do it; None for none. Before it runs."""
         return wrong_lanes(self._lanes, access)
+
+    def state(self) -> State:
+        """What all lanes of the chunk hold before it runs."""
+        return State(self.chunk, self._lanes, self.at)
 
     def describe(self, space: str, address: int) -> str:
         """Where an address of a space lies, in words."""

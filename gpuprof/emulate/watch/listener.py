@@ -8,7 +8,8 @@ from gpuprof.emulate.watch.executed import BlockRun, Executed
 class Wanted(NamedTuple):
     """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
     after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
-    instructions those whose lanes the listener may refuse (Executed.refuse).
+    instructions those whose lanes the listener may refuse (Executed.refuse). `state`: the listener asks for what lanes
+    hold between two instructions (Executed.state).
     """
 
     before: frozenset[int]
@@ -16,6 +17,7 @@ class Wanted(NamedTuple):
     operands_after: frozenset[int] = frozenset()
     blocks: frozenset[int] = frozenset()
     refusing: frozenset[int] = frozenset()
+    state: bool = False
 
 
 class Listener(Protocol):

@@ -1,0 +1,34 @@
+"""A debugger for kernels: `gpuprof debug`, and `Debugger` for Python.
+
+    types        C types and values: how they are shown
+    sections     the debug sections of PTX, as bytes
+    symbols      from these: functions, variables, scopes, types
+    expressions  C expressions, as cuda-gdb takes them, for one thread
+    places       lines, functions and instructions of loaded code, by what users type
+    thread       one thread at a stop: its frames, variables, registers, memory
+    points       breakpoints and watchpoints
+    plans        when to stop next: step, next, finish, until, continue
+    history      checkpoints of memory at launches
+    timeline     runs launches under a plan, and again up to an exact event
+    backward     what lay before: the last stop, line or write
+    inferior     what is debugged, on a thread of its own, which waits at stops
+    target       FILE as something that can be run
+    debugger     all of these as one object
+    commands/    cuda-gdb's commands, a table
+    console      reads commands from a terminal, a pipe or a script
+
+An event is the execution of one instruction by a group of warps. The emulator's order of events is the same in every
+run, so launch L before its event E is an exact place: to go back, the debugger restores the memory that launch L began
+with, and runs it again up to event E.
+"""
+
+NAMES = {"Debugger": "debugger", "Stop": "timeline", "run_line": "commands.table"}
+
+
+def __getattr__(name: str):
+    """The interface, looked up when it is first asked for: importing the room brings nothing along."""
+    if name in NAMES:
+        from importlib import import_module
+
+        return getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,135 @@
+"""Commands that show and change values."""
+
+import re
+
+from gpuprof.debug.commands.command import Command
+from gpuprof.debug.debugger import Debugger
+from gpuprof.debug.expressions import evaluate
+from gpuprof.debug.types import BASIC, CType, Place, Value, in_form, shown
+from gpuprof.errors import DebugError
+
+_FORM = re.compile(r"/(\d*)([a-z]*)(?:\s+|$)")
+SIZES = {"b": 1, "h": 2, "w": 4, "g": 8}
+MOST_UNITS = 10_000
+
+
+def _format(rest: str) -> tuple[int, str, str]:
+    """Count, letters and the rest of `/4xw EXPRESSION`."""
+    match = _FORM.match(rest)
+    if not match:
+        return 1, "", rest
+    return int(match[1] or 1), match[2], rest[match.end() :]
+
+
+def text_of(debugger: Debugger, form: str, expression: str) -> str:
+    return shown(debugger.evaluate(expression), form)
+
+
+def _print(debugger: Debugger, rest: str) -> list[str]:
+    _, form, expression = _format(rest)
+    if not expression:
+        raise DebugError("Give an expression.")
+    text = text_of(debugger, form, expression)
+    debugger.n_shown += 1
+    return [f"${debugger.n_shown} = {text}"]
+
+
+def _examine(debugger: Debugger, rest: str) -> list[str]:
+    count, letters, expression = _format(rest)
+    if not expression:
+        raise DebugError("Argument required (starting display address).")
+    size = next((SIZES[letter] for letter in letters if letter in SIZES), 4)
+    form = next((letter for letter in letters if letter not in SIZES), "x")
+    if not 0 < count <= MOST_UNITS:
+        raise DebugError(f"{count} units cannot be shown")
+    value, thread = debugger.evaluate(expression), debugger.thread
+    if form == "i":
+        return _instructions(debugger, value.number, count)
+    place = value.place if value.type.kind in ("array", "struct") and value.place else thread.place_of(value.number)
+    if value.place is not None and value.place.space.startswith("@"):
+        place = Place(value.place.space[1:], value.number)
+    if form == "s":
+        return [f"{place.address:#x}:\t{shown(Value(STRING, thread.fetch(place, 1)))}"]
+    unit = BASIC["float" if size == 4 else "double"] if form == "f" and size >= 4 else INTEGERS[size]
+    lines, texts, per_line = [], [], {1: 8, 2: 8, 4: 4, 8: 2}[size]
+    for number in range(count):
+        here = Place(place.space, place.address + number * size)
+        if number % per_line == 0:
+            texts = []
+            lines.append((thread.generic(here), texts))
+        texts.append(in_form(Value(unit, thread.fetch(here, size)), {"x": "z"}.get(form, form)))
+    return [f"{address:#x}:\t" + "\t".join(texts) for address, texts in lines]
+
+
+STRING = CType("array", "char [1]", 1, False, BASIC["char"], 1)
+INTEGERS = {1: BASIC["unsigned char"], 2: BASIC["unsigned short"], 4: BASIC["unsigned int"], 8: BASIC["unsigned long"]}
+
+
+def _instructions(debugger: Debugger, address: int, count: int) -> list[str]:
+    code = debugger.stop.code
+    first, rest = divmod(address - code.module.load_base, 16)
+    if rest or not 0 <= first < len(code.instructions):
+        raise DebugError(f"No instruction at {address:#x}.")
+    return [f"{'=>' if at == debugger.thread.at else '  '} {code.pc(at):#x}:\t{code.instructions[at].text}"
+            for at in range(first, min(first + count, len(code.instructions)))]  # fmt: skip
+
+
+def _set(debugger: Debugger, rest: str) -> list[str]:
+    words = rest.split(None, 1)
+    if rest.startswith("cuda break_on_launch"):
+        debugger.breaks_on_launch = rest.split()[-1] not in ("none", "off")
+        return []
+    if not words or words[0] not in ("var", "variable") or len(words) == 1:
+        raise DebugError("Give `set var PLACE = VALUE`, or `set cuda break_on_launch all`.")
+    debugger.assign(words[1])
+    return []
+
+
+def _display(debugger: Debugger, rest: str) -> list[str]:
+    if not rest:
+        return displayed(debugger)
+    _, form, expression = _format(rest)
+    number = max(debugger.displays, default=0) + 1
+    text = text_of(debugger, form, expression) if debugger.is_running else ""
+    debugger.displays[number] = (form, expression)
+    return [f"{number}: {_head(form, expression)} = {text}"] if debugger.is_running else []
+
+
+def _head(form: str, expression: str) -> str:
+    return f"/{form} {expression}" if form else expression
+
+
+def displayed(debugger: Debugger) -> list[str]:
+    """What is shown at each stop; nothing for what has no value there."""
+    lines = []
+    for number, (form, expression) in debugger.displays.items():
+        try:
+            lines.append(f"{number}: {_head(form, expression)} = {text_of(debugger, form, expression)}")
+        except DebugError:
+            continue
+    return lines
+
+
+def _undisplay(debugger: Debugger, rest: str) -> list[str]:
+    numbers = [int(word) for word in rest.split() if word.isdigit()] or list(debugger.displays)
+    for number in numbers:
+        if number not in debugger.displays:
+            raise DebugError(f"Could not find display number {number}.")
+        del debugger.displays[number]
+    return []
+
+
+def _whatis(debugger: Debugger, rest: str) -> list[str]:
+    if not rest:
+        raise DebugError("Give an expression.")
+    return [f"type = {evaluate(rest, debugger.thread).type.name}"]
+
+
+COMMANDS = (
+    Command("print", "[/F] EXPRESSION", "Show a value, as x, d, u, o, t, a, c, f or z.", _print, ("p", "inspect")),
+    Command("x", "[/NFU] ADDRESS", "Show N units of memory in format F, of size U: b, h, w, g.", _examine),
+    Command("set", "var PLACE = VALUE", "Change memory for this run; going back undoes it.", _set),
+    Command("display", "[/F] [EXPRESSION]", "Show a value at each stop.", _display, ("disp",)),
+    Command("undisplay", "[NUMBERS]", "Show it no more.", _undisplay),
+    Command("whatis", "EXPRESSION", "Show the type of a value.", _whatis, ("ptype",)),
+)

@@ -1,0 +1,63 @@
+"""All commands, and how a line is carried out."""
+
+from collections.abc import Iterator
+
+from gpuprof.debug.commands import cuda, data, info, running, stack, stops
+from gpuprof.debug.commands.command import Command, chosen
+from gpuprof.debug.debugger import Debugger
+from gpuprof.errors import DebugError
+
+
+class Quit(Exception):
+    """The session is over."""
+
+
+def _quit(debugger: Debugger, rest: str) -> list[str]:
+    raise Quit
+
+
+def _help(debugger: Debugger, rest: str) -> list[str]:
+    name, _, second = rest.strip().partition(" ")
+    if not name:
+        return _listed(COMMANDS)
+    command = chosen(name, COMMANDS)
+    if command.name == "info":
+        return _listed(info.INFOS if not second else cuda.TABLES)
+    shorts = f" ({', '.join(command.short)})" if command.short else ""
+    return [f"{command.name} {command.form}".rstrip() + shorts, command.help]
+
+
+def _listed(commands: tuple[Command, ...]) -> list[str]:
+    names = [", ".join((command.name, *command.short)) for command in commands]
+    width = max(map(len, names))
+    return [f"{name:<{width}}  {command.help}" for name, command in zip(names, commands, strict=True)]
+
+
+COMMANDS = (
+    *running.COMMANDS,
+    *stops.COMMANDS,
+    *data.COMMANDS,
+    *stack.COMMANDS,
+    *cuda.COMMANDS,
+    *info.COMMANDS,
+    Command("help", "[COMMAND]", "List the commands, or explain one.", _help, ("h",)),
+    Command("quit", "", "End the session.", _quit, ("q", "exit")),
+)
+
+
+def parsed(line: str) -> tuple[Command, str]:
+    """A line's command and the rest of the line. Raises DebugError for no command."""
+    line = line.strip()
+    end = next((at for at, char in enumerate(line) if not (char.isalnum() or char in "_-")), len(line))
+    return chosen(line[:end], COMMANDS), line[end:].strip()
+
+
+def run_line(debugger: Debugger, line: str) -> Iterator[str]:
+    """The lines that a command prints. Raises DebugError for one that cannot be carried out, and Quit."""
+    if not line.strip() or line.lstrip().startswith("#"):
+        return
+    command, rest = parsed(line)
+    try:
+        yield from command.run(debugger, rest)
+    except (OverflowError, RecursionError, MemoryError) as error:
+        raise DebugError(f"{line.strip()!r:.60}: {type(error).__name__}") from None

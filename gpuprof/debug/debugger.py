@@ -1,0 +1,309 @@
+"""The debugger as one object: `gpuprof debug` is made of it, and so are tests.
+
+with Debugger("saxpy.cu") as debugger:
+    debugger.break_at("saxpy.cu:12", condition="threadIdx.x == 3")
+    stop = debugger.run()
+    print(debugger.evaluate("x[i]").number, *run_line(debugger, "backtrace"))
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gpuprof.compile.source import read_source
+from gpuprof.debug import backward
+from gpuprof.debug.expressions import assignment, evaluate
+from gpuprof.debug.inferior import Inferior
+from gpuprof.debug.places import Frame, Linespec, LoadedCode, find, linespec
+from gpuprof.debug.plans import (
+    Arrived,
+    Order,
+    Standing,
+    Step,
+    by_instruction,
+    by_line,
+    out_of_function,
+    over_instruction,
+    over_line,
+    past_line,
+    standing,
+    to_places,
+)
+from gpuprof.debug.points import Breakpoint, Points, Watchpoint
+from gpuprof.debug.target import target_of
+from gpuprof.debug.thread import Focus, Thread
+from gpuprof.debug.timeline import Stop, Timeline
+from gpuprof.debug.types import Value, value_of
+from gpuprof.errors import DebugError
+from gpuprof.run.build import BuildOptions
+from gpuprof.run.settings import Observer, Settings
+
+TEXTS = (".cu", ".cuh", ".ptx", ".py", ".cpp", ".c")
+FOR_DEBUGGER = BuildOptions(optimize=0, for_debugger=True)
+
+# Name -> where a step of this kind ends, and whether it goes into functions.
+STEPS: dict[str, Callable[[Standing], Arrived]] = {
+    "step": by_line,
+    "next": over_line,
+    "stepi": by_instruction,
+    "nexti": over_instruction,
+    "until": past_line,
+    "finish": out_of_function,
+}
+INTO_FUNCTIONS = ("step", "stepi")
+
+
+class Debugger:
+    """`stop`: the last one, None before the first run. `frame`: the selected frame, 0 the innermost."""
+
+    def __init__(
+        self,
+        file: Path | str,
+        *,
+        others: Sequence[str] = (),
+        arguments: Sequence[str] = (),
+        launches: Sequence[str] = (),
+        chip: str | None = None,
+        options: BuildOptions = FOR_DEBUGGER,
+        max_cycles: int | None = None,
+        observer: Observer | None = None,
+    ):
+        """Raises UsageError for a file that cannot be run."""
+        self.file = Path(file)
+        settings = Settings(
+            chip_name=chip, is_timed=False, options=options, max_cycles=max_cycles, observer=observer or Observer()
+        )
+        self._target = target_of(self.file, others, arguments, launches, settings)
+        self.points = Points()
+        self.inferior: Inferior | None = None
+        self.stop: Stop | None = None
+        self.frame = 0
+        self.breaks_on_launch = False
+        self.n_shown = 0  # values that `print` has numbered
+        self.displays: dict[int, tuple[str, str]] = {}  # number -> format and expression
+        self.listed: tuple[str, int, Stop | None] | None = None  # file and line that `list` goes on with, and where
+
+    def __enter__(self) -> "Debugger":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.kill()
+
+    # Running
+
+    def run(self, order: Order | None = None) -> Stop:
+        """Begins anew; runs to the first stop."""
+        self.kill()
+        for point in self.points.breakpoints():
+            point.hits, point.found = 0, []
+        for point in self.points.watchpoints():
+            if point.place.space != "global":
+                self.points.remove(point.number)
+        self.inferior = Inferior(self._target, self.points, order or Order(breaks_on_launch=self.breaks_on_launch))
+        return self._at(self.inferior.start())
+
+    def start(self) -> Stop:
+        """Begins anew; runs to the first instruction of the first launch."""
+        return self.run(Order(breaks_on_launch=True))
+
+    def kill(self) -> None:
+        if self.inferior is not None:
+            if not self.inferior.has_ended:
+                self.inferior.kill()
+            self.inferior, self.stop = None, None
+
+    @property
+    def is_running(self) -> bool:
+        return self.inferior is not None and not self.inferior.has_ended
+
+    @property
+    def timeline(self) -> Timeline:
+        """Raises DebugError when nothing runs."""
+        if not self.is_running:
+            raise DebugError("The program is not being run.")
+        return self.inferior.timeline
+
+    def _at(self, stop: Stop) -> Stop:
+        self.stop, self.frame = stop, 0
+        if self.inferior.has_ended:
+            self.inferior = None
+        return stop
+
+    def _resume(self, order: Order) -> Stop:
+        timeline = self.timeline
+        order.breaks_on_launch = self.breaks_on_launch
+        if self.stop.focus is not None:
+            timeline.focus = self.stop.focus
+        return self._at(self.inferior.resume(order))
+
+    def cont(self) -> Stop:
+        return self._resume(Order())
+
+    def step(self, kind: str = "step", count: int = 1) -> Stop:
+        """`kind`: of STEPS. `finish` leaves the selected frame, and `until` stays in it."""
+        start = self._standing()
+        plan = STEPS[kind]
+        if kind in ("finish", "until"):
+            start = self._of_frame(start)
+        if kind == "finish":
+            self.check_caller()
+        return self._resume(Order(Step(self.stop.launch, self.focus, start, plan, count)))
+
+    def check_caller(self) -> None:
+        """Raises DebugError where the selected frame has none."""
+        if self.frame == len(self.frames()) - 1:
+            raise DebugError('"finish" not meaningful in the outermost frame.')
+
+    def until_place(self, text: str) -> Stop:
+        """Runs the focused thread to a place, or out of its function."""
+        places = {place for found in self.find(text) for place in found.places if found.code is self.stop.code}
+        step = Step(self.stop.launch, self.focus, self._standing(), lambda start: to_places(frozenset(places), start))
+        return self._resume(Order(step))
+
+    def _standing(self) -> Standing:
+        """Where the focused thread is."""
+        thread = self.thread
+        thread.frames()
+        return standing(self.stop.code, thread.at, self.stop.state.depth(*thread.lane))
+
+    def _of_frame(self, start: Standing) -> Standing:
+        """Where the selected frame stands: less deep."""
+        frames = self.thread.frames()
+        chosen = frames[self.frame]
+        outer = sum(1 for each in frames[self.frame + 1 :] if each.call == chosen.call)
+        return replace_standing(start, start.call_depth - chosen.call, outer)
+
+    # Going back
+
+    def reverse_step(self, kind: str = "step", count: int = 1) -> Stop:
+        """`kind`: step, next, stepi, nexti or finish."""
+        for _ in range(count):
+            self._step_back(kind)
+        return self.stop
+
+    def _step_back(self, kind: str) -> None:
+        here, focus, now = self.stop, self.focus, self._standing()
+        start = self._of_frame(now)
+        told = backward.of_thread(self._resume, self.timeline, here, focus)
+        if kind == "stepi":
+            event = told[-1].event if told else None
+        elif kind == "nexti":
+            event = next((each.event for each in told[::-1] if each.standing.call_depth <= now.call_depth), None)
+        elif kind == "finish":
+            event = next((each.event for each in told[::-1] if each.standing.depth < start.depth), None)
+        else:
+            event = backward.step_target(told, now, kind == "step")
+        if event is None:
+            event = told[0].event if told else here.event
+        stop = backward.go(self._resume, self.timeline, here.launch, event)
+        self.inferior.timeline.focus = focus
+        text = () if told else (backward.NO_HISTORY,)
+        self._at(replace(stop, reason="step" if told else "history", focus=focus, text=text))
+
+    def reverse_continue(self) -> Stop:
+        return self._at(backward.last_stop(self._resume, self.timeline, self.points, self._here()))
+
+    def last_write(self, text: str) -> backward.Writer | None:
+        """Who wrote last what an expression names, or the byte at an address; None for no kernel."""
+        here, focus, frame = self._here(), self.focus, self.frame
+        point = self._watched(0, "watch", text)
+        writer = backward.last_write(self._resume, self.timeline, here, point)
+        self._at(replace(self.stop, reason=here.reason, focus=focus, text=()))
+        self.timeline.focus, self.frame = focus, frame
+        return writer
+
+    def _here(self) -> Stop:
+        if self.stop is None or self.stop.state is None:
+            raise DebugError("The program is not being run.")
+        return self.stop
+
+    # Breakpoints
+
+    def break_at(self, text: str = "", condition: str = "", is_temporary: bool = False) -> Breakpoint:
+        """`text`: as `break` takes it; "" for here."""
+        spec = self.linespec(text)
+        return self.points.add(lambda number: self._breakpoint(number, spec, condition, is_temporary))
+
+    def _breakpoint(self, number: int, spec: Linespec, condition: str, is_temporary: bool) -> Breakpoint:
+        made = Breakpoint(number, spec, condition, is_temporary)
+        made.resolve(self.codes)
+        return made
+
+    def watch(self, text: str, kind: str = "watch", condition: str = "") -> Watchpoint:
+        return self.points.add(lambda number: replace(self._watched(number, kind, text), condition=condition))
+
+    def _watched(self, number: int, kind: str, text: str) -> Watchpoint:
+        thread, value = self.thread, self.evaluate(text)
+        if value.place is None and (value.type.is_integer or value.type.kind == "pointer"):
+            # A plain number is an address: one byte of it.
+            value = evaluate(f"*(unsigned char *){value.number}", thread)
+        if value.place is None or value.place.space in ("param", "const"):
+            raise DebugError(f"{text} is not in memory that is written")
+        return Watchpoint(number, kind, text, value.place, value.type, self.stop.launch, self.focus, value=value.data)
+
+    def linespec(self, text: str) -> Linespec:
+        file, line = self.place
+        return linespec(text, file, line)
+
+    def find(self, text: str) -> list:
+        """Raises DebugError for a place without code."""
+        found = find(self.linespec(text), self.codes)
+        if not found:
+            raise DebugError(f"No code at {text}.")
+        return found
+
+    @property
+    def codes(self) -> list[LoadedCode]:
+        return list(self.inferior.timeline.codes.values()) if self.is_running else []
+
+    @property
+    def own_lines(self) -> list[str]:
+        """Of the file that is debugged, where it is text."""
+        return read_source(str(self.file)).split("\n") if self.file.suffix in TEXTS and self.file.is_file() else []
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """File and line of the selected frame, else the begin of the file that is debugged."""
+        if self.stop is not None and self.stop.state is not None:
+            location = self.thread.present.location if not self.thread.has_exited else None
+            if location is not None:
+                return location.file, location.line
+        return str(self.file), 1
+
+    # The focused thread
+
+    @property
+    def focus(self) -> Focus:
+        return self._here().focus
+
+    @focus.setter
+    def focus(self, focus: Focus) -> None:
+        """Raises DebugError for a thread that does not run now."""
+        Thread(self._here().state, self.stop.code, focus)
+        self._at(replace(self.stop, focus=focus))
+
+    @property
+    def thread(self) -> Thread:
+        here = self._here()
+        return Thread(here.state, here.code, here.focus, self.frame)
+
+    def frames(self) -> list[Frame]:
+        return self.thread.frames()
+
+    def evaluate(self, text: str) -> Value:
+        return evaluate(text, self.thread)
+
+    def assign(self, text: str) -> Value:
+        """`PLACE = VALUE`, for the focused thread, in this run: going back undoes it."""
+        left, right = assignment(text)
+        thread = self.thread
+        value, new = evaluate(left, thread), evaluate(right, thread)
+        if value.place is None:
+            raise DebugError(f"{left} is not in memory")
+        made = value_of(value.type, new.number)
+        thread.store(value.place, made.data)
+        return made
+
+
+def replace_standing(start: Standing, call_depth: int, inline_depth: int) -> Standing:
+    return start._replace(call_depth=call_depth, inline_depth=inline_depth)

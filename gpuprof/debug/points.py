@@ -1,0 +1,174 @@
+"""Breakpoints and watchpoints."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from gpuprof.debug.expressions import evaluate
+from gpuprof.debug.places import Found, Linespec, LoadedCode, find
+from gpuprof.debug.thread import Focus, Thread, coordinates
+from gpuprof.debug.types import CType, Place, Value, shown
+from gpuprof.device.commands import Launch
+from gpuprof.emulate.watch.accesses import Access
+from gpuprof.emulate.watch.executed import Executed
+from gpuprof.errors import DebugError
+
+WARP = 32
+WRITES = ("store", "atomic", "reduction", "copy")
+READS = ("load", "atomic")
+
+
+@dataclass(eq=False)
+class Breakpoint:
+    number: int
+    spec: Linespec
+    condition: str = ""
+    is_temporary: bool = False
+    is_enabled: bool = True
+    ignore: int = 0
+    hits: int = 0
+    found: list[Found] = field(default_factory=list)  # in the modules that are loaded
+
+    def resolve(self, codes: list[LoadedCode]) -> None:
+        self.found = find(self.spec, codes)
+
+    def places(self, code: LoadedCode) -> Iterator[int]:
+        for found in self.found:
+            if found.code is code:
+                yield from found.places
+
+    @property
+    def kind(self) -> str:
+        return "breakpoint"
+
+
+@dataclass(eq=False)
+class Watchpoint:
+    """`kind`: watch (it is written another value), rwatch (read), awatch (either, whatever the value). Shared and local
+    memory are those of one launch, and of the block or thread `owner`.
+    """
+
+    number: int
+    kind: str
+    text: str
+    place: Place
+    type: CType
+    launch: int
+    owner: Focus
+    condition: str = ""
+    is_temporary: bool = False
+    is_enabled: bool = True
+    hits: int = 0
+    ignore: int = 0
+    value: bytes = b""
+
+    def lanes(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> np.ndarray | None:
+        """bool (n, 32): lanes of an instruction that access a byte of it by one of the operations; None for none.
+        Before the instruction has run.
+        """
+        found = None
+        for access in executed.accesses:
+            if access.operation in operations and self._may(access.space, launch):
+                hit = self._overlap(executed, access)
+                if hit.any():
+                    found = hit if found is None else found | hit
+        return found
+
+    def in_ranges(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> tuple[int, int] | None:
+        """Row and lane of what accesses a byte of it by addresses that are known once the instruction has run."""
+        for ranges in executed.ranges:
+            if ranges.operation not in operations or not self._may(ranges.space, launch):
+                continue
+            end = self.place.address + self.type.nbytes
+            hit = (ranges.addresses < end) & (ranges.addresses + ranges.nbytes > self.place.address)
+            if self.place.space == "shared":
+                hit &= executed.grid_blocks[ranges.warps] == self.owner.block
+            for place in np.flatnonzero(hit):
+                return int(ranges.warps[place]), int(ranges.lanes[place])
+        return None
+
+    def _may(self, space: str, launch: int) -> bool:
+        return space == self.place.space and (space == "global" or launch == self.launch)
+
+    def _overlap(self, executed: Executed, access: Access) -> np.ndarray:
+        sizes = access.nbytes if access.sizes is None else access.sizes
+        lanes = access.masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1 != 0
+        end = self.place.address + self.type.nbytes
+        hit = lanes & (access.addresses < end) & (access.addresses + sizes > self.place.address)
+        if access.space != "global":
+            hit &= (executed.grid_blocks == self.owner.block)[:, None]
+        if access.space == "local":
+            warp, lane = divmod(self.owner.thread, WARP)
+            hit &= (executed.warps_of_block == warp)[:, None] & (np.arange(WARP) == lane)
+        return hit
+
+
+Point = Breakpoint | Watchpoint
+
+
+class Points:
+    """All of a session, by number."""
+
+    def __init__(self) -> None:
+        self.all: dict[int, Point] = {}
+        self.version = 0  # of the set, so that others know when it has changed
+        self._next = 1
+
+    def add(self, make: Callable[[int], Point]) -> Point:
+        point = make(self._next)
+        self.all[self._next] = point
+        self._next += 1
+        self.version += 1
+        return point
+
+    def remove(self, number: int) -> None:
+        if number not in self.all:
+            raise DebugError(f"No breakpoint number {number}.")
+        del self.all[number]
+        self.version += 1
+
+    def changed(self) -> None:
+        self.version += 1
+
+    def breakpoints(self) -> list[Breakpoint]:
+        return [each for each in self.all.values() if isinstance(each, Breakpoint)]
+
+    def watchpoints(self) -> list[Watchpoint]:
+        return [each for each in self.all.values() if isinstance(each, Watchpoint)]
+
+
+def holds(condition: str, thread: Thread) -> bool:
+    """Whether a condition holds for a thread. Raises DebugError where it has no value."""
+    return bool(evaluate(condition, thread).number)
+
+
+_COORDINATE = re.compile(r"\s*(threadIdx|blockIdx)\.([xyz])\s*==\s*(\d{1,9})\s*")
+
+
+@lru_cache(maxsize=256)
+def asked_of(condition: str) -> tuple[tuple[str, int, int], ...]:
+    """What a condition of the form `A && B && ...` asks of coordinates in so many words, such as `threadIdx.x == 3`:
+    the name, the axis and the value of each. The other threads need not be looked at.
+    """
+    if any(sign in condition for sign in "|?()"):
+        return ()
+    found = map(_COORDINATE.fullmatch, condition.split("&&"))
+    return tuple((match[1], "xyz".index(match[2]), int(match[3])) for match in found if match)
+
+
+def may_hold(condition: str, focus: Focus, launch: Launch) -> bool:
+    """Whether a thread has the coordinates that a condition asks for."""
+    return all(
+        coordinates(*((focus.thread, launch.block) if name == "threadIdx" else (focus.block, launch.grid)))[axis]
+        == value
+        for name, axis, value in asked_of(condition)
+    )
+
+
+def seen_text(point: Watchpoint, old: bytes, new: bytes) -> list[str]:
+    """What a watchpoint's bytes were and are, as gdb says it."""
+    old_text, new_text = (shown(Value(point.type, data)) for data in (old, new))
+    return [f"Value = {new_text}"] if old == new else [f"Old value = {old_text}", f"New value = {new_text}"]

@@ -1,0 +1,221 @@
+"""One thread at a stop: where it is, and what it sees."""
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from gpuprof.debug.places import Frame, LoadedCode
+from gpuprof.debug.symbols import Variable
+from gpuprof.debug.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
+from gpuprof.device.commands import Launch
+from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.emulate.watch.state import Lane, State
+from gpuprof.errors import DebugError
+from gpuprof.isa.program import Param
+
+WARP = 32
+DIM3 = CType("struct", "dim3", 12, members=tuple(Member(name, 4 * k, UNSIGNED) for k, name in enumerate("xyz")))
+WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
+_REGISTER = re.compile(r"\$([RDP])(\d+)")
+REGISTER_TYPES = {"R": UNSIGNED, "D": UNSIGNED_LONG, "P": BOOL}
+
+Coordinates = tuple[int, int, int]
+
+
+def coordinates(number: int, extent: Coordinates) -> Coordinates:
+    """Of a linear index."""
+    x, y, _ = extent
+    return number % x, number // x % y, number // (x * y)
+
+
+class Focus(NamedTuple):
+    """A thread of a launch, by linear indexes: of its block in the grid, and in the block."""
+
+    block: int
+    thread: int
+
+
+class Thread:
+    """Thread `focus` of a launch at a stop. Its chunk must be what runs: DebugError says so otherwise."""
+
+    def __init__(self, state: State, code: LoadedCode, focus: Focus, frame: int = 0):
+        self.state, self.code, self.focus = state, code, focus
+        self.launch: Launch = state.chunk.launch
+        warp = warp_of(state, focus)
+        if warp is None:
+            raise DebugError(f"{self.name} is not running now")
+        self.lane = Lane(warp, focus.thread % WARP)
+        self.at = int(state.places[warp, self.lane.lane])
+        self.frame = frame
+
+    @property
+    def name(self) -> str:
+        block, thread = (
+            coordinates(self.focus.block, self.launch.grid),
+            coordinates(self.focus.thread, self.launch.block),
+        )
+        return f"block {text_of(block)}, thread {text_of(thread)}"
+
+    @property
+    def has_exited(self) -> bool:
+        return self.at < 0
+
+    @cached_property
+    def _calls(self) -> list[tuple[int, int]]:
+        return self.state.frames(*self.lane)
+
+    def frames(self) -> list[Frame]:
+        """Innermost first. Raises DebugError for a thread that has exited."""
+        if self.has_exited:
+            raise DebugError(f"{self.name} has exited")
+        found = self.code.frames_at(self.at)
+        for call, (after, _) in enumerate(self._calls[1:], 1):
+            found += self.code.frames_at(after - 1, call)
+        return found
+
+    @cached_property
+    def present(self) -> Frame:
+        """The selected frame."""
+        frames = self.frames()
+        return frames[min(self.frame, len(frames) - 1)]
+
+    # Variables
+
+    def visible(self) -> list[Variable]:
+        """Those that the frame can see, the innermost block's first."""
+        frame = self.present
+        if frame.is_inlined:
+            return []
+        function, line = self.code.function_at(frame.at), self.code.instructions[frame.at].ptx_line
+        return self.code.symbols.visible(function.name, line)[::-1]
+
+    def params(self) -> list[tuple[Param, Value]]:
+        """The kernel's parameters as PTX names them, where nothing better is known."""
+        function = self.code.function_at(self.present.at)
+        if not function.is_kernel:
+            return []
+        return [(param, Value(param_type(param), self.launch.params[param.offset : param.offset + param.nbytes]))
+                for param in function.params]  # fmt: skip
+
+    def value(self, variable: Variable) -> Value:
+        """Raises DebugError where it has none here, with the reason."""
+        frame = self.present
+        if variable.space == "":
+            raise DebugError("<optimized out>")
+        if variable.space in ("global", "const"):
+            address = self.launch.module.global_symbols.get(variable.symbol)
+            if address is None:
+                raise DebugError("<optimized out>")
+            place = Place("global", address + variable.offset)
+        else:
+            offset = self.code.offset_of(variable, frame.at)
+            if offset is None:
+                raise DebugError("<optimized out>")
+            if variable.space == "local":
+                if self.code.is_head(frame.at):
+                    raise DebugError("<not set yet>")
+                offset += self._calls[frame.call][1]
+            place = Place(variable.space, offset)
+        return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
+
+    # What expressions ask for
+
+    def variable(self, name: str) -> Value | None:
+        for variable in () if self.has_exited else self.visible():
+            if variable.name == name:
+                return self.value(variable)
+        if name in self._builtin_extents:
+            extent = self._builtin_extents[name]
+            return Value(DIM3, b"".join(value_of(UNSIGNED, each).data for each in extent))
+        if name == "warpSize":
+            return value_of(INT, WARP)
+        for variable in self.code.symbols.globals:
+            if variable.name == name:
+                return self.value(variable)
+        for param, value in () if self.has_exited else self.params():
+            if param.name == name:
+                return value
+        return None
+
+    @property
+    def _builtin_extents(self) -> dict[str, Coordinates]:
+        launch = self.launch
+        return {
+            "threadIdx": coordinates(self.focus.thread, launch.block),
+            "blockIdx": coordinates(self.focus.block, launch.grid),
+            "blockDim": launch.block,
+            "gridDim": launch.grid,
+        }
+
+    def register(self, name: str) -> Value | None:
+        if name == "$pc":
+            return value_of(UNSIGNED_LONG, self.code.pc(self.at)) if not self.has_exited else None
+        match = _REGISTER.fullmatch(name)
+        if not match or int(match[2]) >= self.state.counts()["RDP".index(match[1])]:
+            return None
+        bits = self.state.register(match[1], int(match[2]), self.lane.warp)[self.lane.lane]
+        return value_of(REGISTER_TYPES[match[1]], int(bits))
+
+    def registers(self) -> Iterator[tuple[str, Value]]:
+        for file, count in zip("RDP", self.state.counts(), strict=True):
+            for index in range(count):
+                yield f"{file}{index}", self.register(f"${file}{index}")
+
+    def type(self, name: str) -> CType | None:
+        return self.code.symbols.types.get(name) or (DIM3 if name == "dim3" else BASIC.get(name))
+
+    def fetch(self, place: Place, nbytes: int) -> bytes:
+        found = self.state.read(place.space, place.address, nbytes, self.lane)
+        if found is None:
+            space = "" if place.space == "global" else f" of {place.space} memory"
+            raise DebugError(f"Cannot access memory at address {place.address:#x}{space}")
+        return found
+
+    def store(self, place: Place, data: bytes) -> None:
+        if not self.state.write(place.space, place.address, data, self.lane):
+            raise DebugError(f"Cannot write memory at address {place.address:#x}")
+
+    def generic(self, place: Place) -> int:
+        return place.address + WINDOWS.get(place.space, 0)
+
+    def place_of(self, address: int) -> Place:
+        for space, base in WINDOWS.items():
+            if base <= address < base + WINDOW_NBYTES:
+                return Place(space, address - base)
+        return Place("global", address)
+
+
+def param_type(param: Param) -> CType:
+    """Of a parameter whose C type is not known: that of PTX."""
+    kinds = {"f32": BASIC["float"], "f64": BASIC["double"]}
+    if param.type in kinds:
+        return kinds[param.type]
+    if param.type == "b8":
+        return CType("array", f"unsigned char [{param.nbytes}]", param.nbytes, False, UCHAR, param.nbytes)
+    return CType("int", f"{param.type}", param.nbytes, param.type.startswith("s"))
+
+
+UCHAR = CType("int", "unsigned char", 1)
+
+
+def warp_of(state: State, focus: Focus) -> int | None:
+    """The number in the chunk of a thread's warp; None where its block is not among those that run."""
+    chunk = state.chunk
+    for position in range(chunk.n_blocks):
+        if int(chunk.launch.grid_blocks(chunk.first_block + position)) == focus.block:
+            if 0 <= focus.thread < chunk.launch.threads_per_block:
+                return position * chunk.warps_per_block + focus.thread // WARP
+            return None
+    return None
+
+
+def focus_of(state: State, warp: int, lane: int) -> Focus:
+    """The thread of a lane of the chunk."""
+    chunk = state.chunk
+    block = int(chunk.launch.grid_blocks(chunk.first_block + warp // chunk.warps_per_block))
+    return Focus(block, warp % chunk.warps_per_block * WARP + lane)
+
+
+def text_of(place: Coordinates) -> str:
+    return f"({place[0]},{place[1]},{place[2]})"

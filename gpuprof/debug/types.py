@@ -1,0 +1,214 @@
+"""C types and values, and how they are shown.
+
+A value is its bytes (little endian) with a type, and where it lies, if it lies in memory.
+"""
+
+import struct
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from gpuprof.errors import DebugError
+
+MOST_ELEMENTS = 200  # of an array or string that is shown, as in gdb
+
+
+class Member(NamedTuple):
+    name: str
+    offset: int  # bytes
+    type: "CType"
+
+
+@dataclass(frozen=True)
+class CType:
+    """`kind`: int, bool, char, float, pointer, array, struct, enum, void. `element`: of pointers and arrays."""
+
+    kind: str
+    name: str
+    nbytes: int
+    is_signed: bool = False
+    element: "CType | None" = field(default=None, compare=False, repr=False)
+    count: int = 0
+    members: tuple[Member, ...] = field(default=(), compare=False, repr=False)
+    names: tuple[tuple[int, str], ...] = ()  # of an enum's values
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in ("int", "bool", "char", "enum")
+
+
+INT = CType("int", "int", 4, True)
+UNSIGNED = CType("int", "unsigned int", 4)
+LONG = CType("int", "long", 8, True)
+UNSIGNED_LONG = CType("int", "unsigned long", 8)
+CHAR = CType("char", "char", 1, True)
+BOOL = CType("bool", "bool", 1)
+FLOAT = CType("float", "float", 4)
+DOUBLE = CType("float", "double", 8)
+VOID = CType("void", "void", 0)
+BASIC = {
+    each.name: each
+    for each in (
+        INT, UNSIGNED, LONG, UNSIGNED_LONG, CHAR, BOOL, FLOAT, DOUBLE, VOID,
+        CType("int", "short", 2, True), CType("int", "unsigned short", 2), CType("char", "unsigned char", 1),
+        CType("int", "long long", 8, True), CType("int", "unsigned long long", 8),
+        CType("char", "signed char", 1, True),
+    )
+}  # fmt: skip
+BASIC |= {"unsigned": UNSIGNED, "size_t": UNSIGNED_LONG}
+_FLOATS = {2: "<e", 4: "<f", 8: "<d"}
+
+
+def pointer_to(element: CType) -> CType:
+    return CType("pointer", f"{element.name}{'' if element.name.endswith('*') else ' '}*", 8, False, element)
+
+
+def array_of(element: CType, count: int) -> CType:
+    return CType("array", f"{element.name} [{count}]", count * element.nbytes, False, element, count)
+
+
+class Place(NamedTuple):
+    """Bytes in a state space from an address on, as addresses of accesses have them."""
+
+    space: str
+    address: int
+
+
+class Value(NamedTuple):
+    type: CType
+    data: bytes
+    place: Place | None = None
+
+    @property
+    def number(self) -> int | float:
+        """Raises DebugError for a struct or an array."""
+        kind = self.type.kind
+        if kind == "float":
+            if len(self.data) not in _FLOATS:
+                raise DebugError(f"a {self.type.name} is no number")
+            return struct.unpack(_FLOATS[len(self.data)], self.data)[0]
+        if self.type.is_integer or kind in ("pointer", "function"):
+            return int.from_bytes(self.data, "little", signed=self.type.is_signed)
+        raise DebugError(f"a {self.type.name or kind} is no number")
+
+
+def value_of(type: CType, number: int | float) -> Value:
+    """A number converted to a type, as C does."""
+    if type.kind == "float":
+        try:
+            return Value(type, struct.pack(_FLOATS[type.nbytes], number))
+        except OverflowError:
+            return Value(type, struct.pack(_FLOATS[type.nbytes], float("inf") if number > 0 else float("-inf")))
+    if type.kind == "bool":
+        return Value(type, bytes([number != 0]))
+    if type.is_integer or type.kind == "pointer":
+        if number != number or number in (float("inf"), float("-inf")):
+            raise DebugError(f"{number} is no {type.name}")
+        return Value(type, (int(number) & (1 << 8 * type.nbytes) - 1).to_bytes(type.nbytes, "little"))
+    raise DebugError(f"a number is no {type.name}")
+
+
+def shown(value: Value, form: str = "") -> str:
+    """As gdb prints it. `form`: a letter of its formats, "" for the type's own."""
+    type = value.type
+    if type.kind == "array":
+        return _array(value, form)
+    if type.kind == "struct":
+        parts = (f"{member.name} = {shown(member_of(value, member), form)}" for member in type.members)
+        return "{" + ", ".join(parts) + "}"
+    if type.kind == "void":
+        return "void"
+    return in_form(value, form) if form else _plain(value)
+
+
+def member_of(value: Value, member: Member) -> Value:
+    place = value.place and Place(value.place.space, value.place.address + member.offset)
+    return Value(member.type, value.data[member.offset : member.offset + member.type.nbytes], place)
+
+
+def element_of(value: Value, index: int) -> Value:
+    """Of an array's value; the index is inside."""
+    at, element = index * value.type.element.nbytes, value.type.element
+    place = value.place and Place(value.place.space, value.place.address + at)
+    return Value(element, value.data[at : at + element.nbytes], place)
+
+
+def _array(value: Value, form: str) -> str:
+    element = value.type.element
+    if element.kind == "char" and not form:
+        return _quoted(value.data)
+    texts = [shown(element_of(value, index), form) for index in range(min(value.type.count, MOST_ELEMENTS))]
+    runs: list[list] = []
+    for text in texts:
+        if runs and runs[-1][0] == text:
+            runs[-1][1] += 1
+        else:
+            runs.append([text, 1])
+    parts = []
+    for text, count in runs:
+        parts += [f"{text} <repeats {count} times>"] if count > 9 else [text] * count
+    return "{" + ", ".join(parts) + ("..." if value.type.count > MOST_ELEMENTS else "") + "}"
+
+
+def _quoted(data: bytes) -> str:
+    text = data.split(b"\0")[0][:MOST_ELEMENTS]
+    return '"' + "".join(_char(byte, '"') for byte in text) + '"'
+
+
+def _char(byte: int, quote: str) -> str:
+    known = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 92: "\\\\"}
+    if byte in known:
+        return known[byte]
+    if chr(byte) == quote:
+        return "\\" + quote
+    return chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+
+
+def _plain(value: Value) -> str:
+    type, number = value.type, value.number
+    if type.kind == "float":
+        return float_text(number, type.nbytes)
+    if type.kind == "bool":
+        return {0: "false", 1: "true"}.get(number, str(number))
+    if type.kind == "char":
+        return f"{number} '{_char(number & 0xFF, chr(39))}'"
+    if type.kind == "pointer":
+        return f"({type.name}) {number:#x}"
+    if type.kind == "enum":
+        return dict(type.names).get(number, str(number))
+    return str(number)
+
+
+def float_text(number: float, nbytes: int) -> str:
+    """The nearest decimal with the digits that gdb gives: 9 of a float, 17 of a double."""
+    if number != number:
+        return "nan"
+    if number in (float("inf"), float("-inf")):
+        return "inf" if number > 0 else "-inf"
+    text = f"{number:.{ {2: 5, 4: 9, 8: 17}[nbytes] }g}"
+    return text
+
+
+# Letter of a format -> text of a number of so many bytes.
+def in_form(value: Value, form: str) -> str:
+    bits = int.from_bytes(value.data, "little")
+    width = len(value.data)
+    signed = int.from_bytes(value.data, "little", signed=True)
+    number = value.number
+    if value.type.kind == "float" and form in "du":
+        return str(int(number)) if number == number and abs(number) != float("inf") else shown(value)
+    forms = {
+        "x": lambda: f"{bits:#x}",
+        "z": lambda: f"0x{bits:0{2 * width}x}",
+        "d": lambda: str(signed),
+        "u": lambda: str(bits),
+        "o": lambda: f"0{bits:o}" if bits else "0",
+        "t": lambda: f"{bits:b}",
+        "a": lambda: f"{bits:#x}",
+        "c": lambda: f"{signed if width == 1 else bits & 0xFF} '{_char(bits & 0xFF, chr(39))}'",
+        "f": lambda: (
+            float_text(struct.unpack(_FLOATS[width], value.data)[0], width) if width in _FLOATS else str(signed)
+        ),
+    }
+    if form not in forms:
+        raise DebugError(f"there is no format {form!r}; there are {' '.join(forms)}")
+    return forms[form]()

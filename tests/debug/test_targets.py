@@ -1,0 +1,264 @@
+"""Everything that can be debugged: PTX, a fault, optimized code, a script, a saved stream, a program, launches of
+launches.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from gpuprof.debug.commands.table import run_line
+from gpuprof.debug.debugger import Debugger
+from gpuprof.debug.thread import Focus
+from gpuprof.errors import UsageError
+from gpuprof.run.build import BuildOptions
+from gpuprof.run.settings import Observer
+from tests.paths import ROOT
+
+PAST_THE_END = """\
+// LAUNCH: past<<<1, 64>>>(u32[16])
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry past(.param .u64 out)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd0, [out];
+    mov.u32 %r0, %tid.x;
+    mul.wide.u32 %rd1, %r0, 4;
+    add.s64 %rd2, %rd0, %rd1;
+    st.global.b32 [%rd2], %r0;
+    ret;
+}
+"""
+
+
+def printed(debugger: Debugger, line: str) -> list[str]:
+    return list(run_line(debugger, line))
+
+
+def test_a_fault_stops_in_front_of_the_instruction_and_one_can_go_back(tmp_path):
+    """PTX by its lines, registers of optimized code, and where a thread was before it went wrong."""
+    file = tmp_path / "past.ptx"
+    file.write_text(PAST_THE_END)
+    with Debugger(file) as debugger:
+        debugger.break_at("ptx:13")
+        stop = debugger.run()
+        assert (stop.reason, stop.focus) == ("breakpoint", Focus(0, 0))
+        debugger.focus = Focus(0, 20)
+        assert debugger.evaluate("$R3").number == 20
+        assert printed(debugger, "info args") == ["out = 30064771072"]
+        assert printed(debugger, "info locals") == [
+            "Variables are <optimized out>: the code was not compiled for a debugger."
+        ]
+        assert printed(debugger, "list ptx:13")[5] == "13\t    st.global.b32 [%rd2], %r0;"
+        stop = debugger.cont()
+        assert stop.reason == "fault"
+        assert "thread (16, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes" in stop.text[0]
+        assert printed(debugger, "x/i $pc")[0].endswith("STG.32 [D2], R3")
+        debugger.reverse_step("stepi")
+        assert printed(debugger, "x/i $pc")[0].endswith("IMAD.WIDE.U32 D2, R3, R0, c[0x0]")
+        assert debugger.cont().reason == "breakpoint"
+        assert debugger.cont().reason == "fault"
+        end = debugger.cont()
+        assert (end.reason, end.exit_code) == ("error", 1)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, message",
+    [
+        ("none.cu", {}, "none.cu: there is no such file"),
+        ("a.txt", {}, "a.txt: unknown kind of file; expected .cu, .cuh, .ptx, .gpubin, .gprec, .py"),
+        ("a.py", {"launches": ["k<<<1, 1>>>()"]}, "a.py: a script launches its kernels itself; leave out --launch"),
+        ("a.gprec", {"launches": ["k<<<1, 1>>>()"]}, "a.gprec: a saved stream has its launches; leave out --launch"),
+        ("a.ptx", {"arguments": ["x"]}, "'x': only a program or a .py script takes further arguments; leave it out"),
+    ],
+)
+def test_what_cannot_be_run(name, arguments, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for each in ("a.txt", "a.py", "a.gprec", "a.ptx"):
+        (tmp_path / each).touch()
+    with pytest.raises(UsageError) as error:
+        Debugger(name, **arguments)
+    assert str(error.value) == message
+
+
+INLINED = """\
+// LAUNCH: k<<<1, 32>>>(u32[32]=arange, u32[32])
+__device__ unsigned twice(unsigned x) {
+    return x * 2 + 1;
+}
+__global__ void k(const unsigned *in, unsigned *out) {
+    out[threadIdx.x] = twice(in[threadIdx.x]);
+}
+"""
+
+
+@pytest.mark.long
+def test_optimized_code_shows_inlined_frames_and_no_wrong_variables(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(INLINED)
+    with Debugger("k.cu", options=BuildOptions(optimize=3)) as debugger:
+        debugger.break_at("twice")
+        debugger.run()
+        inner, outer = printed(debugger, "backtrace")
+        assert inner == "#0  twice () at k.cu:3"
+        assert outer.startswith("#1  k<<<(1,1,1),(32,1,1)>>> (_Z1kPKjPj_param_0=0x700000000, _Z1k")
+        assert outer.endswith(" at k.cu:6")
+        assert printed(debugger, "info locals") == ["Variables of inlined functions are <optimized out>."]
+        assert printed(debugger, "up")[1] == "6\t    out[threadIdx.x] = twice(in[threadIdx.x]);"
+        assert debugger.cont().reason == "exit"
+
+
+PROGRAM = """\
+#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void fill(int *out, int base) {
+    int i = threadIdx.x;
+    out[i] = base + i * i;
+}
+int main(int argc, char **argv) {
+    int *d, h[32];
+    cudaMalloc(&d, sizeof h);
+    for (int k = 0; k < 3; k++)
+        fill<<<1, 32>>>(d, k);
+    cudaMemcpy(h, d, sizeof h, cudaMemcpyDeviceToHost);
+    printf("%d %d\\n", h[0], h[5]);
+    return argc;
+}
+"""
+
+
+@pytest.mark.long
+def test_a_program_goes_back_through_its_launches_and_ends_as_ever(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "app.cu").write_text(PROGRAM)
+    with Debugger("app.cu", arguments=["one", "two"]) as debugger:
+        debugger.break_at("app.cu:5", "i == 5")
+        bases = [(debugger.run() and debugger.evaluate("base").number)]
+        bases += [debugger.cont() and debugger.evaluate("base").number for _ in range(2)]
+        back = [debugger.reverse_continue() and debugger.evaluate("base").number for _ in range(2)]
+        assert (bases, back) == ([0, 1, 2], [1, 0])
+        writer = debugger.last_write("out[5]")
+        assert writer is None
+        debugger.points.remove(1)
+        end = debugger.cont()
+        assert (end.reason, end.exit_code) == ("exit", 3)
+    assert capfd.readouterr().out == "2 27\n"
+
+
+SCRIPT = """\
+import sys
+import numpy as np
+import gpuprof
+gpu = gpuprof.Device("a100")
+module = gpu.load("k.cu")
+out = gpu.to_device(np.zeros(32, np.uint32))
+module.k[1, 32](gpu.to_device(np.arange(32, dtype=np.uint32)), out)
+print(sys.argv[1], out.copy_to_host()[3])
+"""
+
+
+@pytest.mark.long
+def test_a_script_and_a_saved_stream(tmp_path, monkeypatch, capfd):
+    """A stream has the code that was recorded: lines, and no variables."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "k.cu").write_text(INLINED)
+    (tmp_path / "host.py").write_text(SCRIPT)
+    with Debugger("host.py", arguments=["word"]) as debugger:
+        debugger.break_at("k.cu:6", "threadIdx.x == 3")
+        debugger.run()
+        assert debugger.evaluate("in[threadIdx.x]").number == 3
+        assert debugger.cont().reason == "exit"
+    assert capfd.readouterr().out == "word 7\n"
+    command = [sys.executable, "-m", "gpuprof", "collect", "k.cu", "--save-stream"]
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True)
+    with Debugger("k.gprec") as debugger:
+        debugger.break_at("k.cu:3")
+        assert debugger.run().reason == "breakpoint"
+        assert printed(debugger, "list 3")[2] == "3\t    return x * 2 + 1;"
+        assert debugger.cont().reason == "exit"
+
+
+class Heard(Observer):
+    def __init__(self):
+        self.texts = []
+
+    def output(self, text: str) -> None:
+        self.texts.append(text)
+
+
+NESTED = """\
+// LAUNCH: parent<<<1, 32>>>(u32[32])
+#include <cstdio>
+__global__ void child(unsigned *out, unsigned by) {
+    out[threadIdx.x] += by;
+}
+__global__ void parent(unsigned *out) {
+    out[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        printf("parent %u\\n", out[7]);
+        child<<<1, 32>>>(out, 100);
+        child<<<1, 32>>>(out, 1000);
+    }
+}
+"""
+
+
+@pytest.mark.long
+def test_launches_of_launches_run_once_more_and_print_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nested.cu").write_text(NESTED)
+    heard = Heard()
+    with Debugger("nested.cu", observer=heard) as debugger:
+        debugger.break_at("child")
+        seen = [(debugger.run() and debugger.evaluate("out[7]").number)]
+        seen.append(debugger.cont() and debugger.evaluate("out[7]").number)
+        seen.append(debugger.reverse_continue() and debugger.evaluate("out[7]").number)
+        writer = debugger.last_write("out[7]")
+        assert (writer.launch, writer.focus) == (0, Focus(0, 7))
+        seen.append(debugger.cont() and debugger.evaluate("out[7]").number)
+        assert seen == [7, 107, 7, 107]
+        assert debugger.cont().reason == "exit"
+    assert "".join(heard.texts) == "parent 7\n"
+
+
+@pytest.mark.long
+def test_ctrl_c_stops_a_kernel_and_a_pipe_is_a_script(tmp_path):
+    (tmp_path / "spin.cu").write_text(
+        "// LAUNCH: spin<<<1, 32>>>(u32[32])\n"
+        "__global__ void spin(unsigned *out) {\n"
+        "    unsigned x = threadIdx.x;\n"
+        "    for (int k = 0; k < 1000000; k++)\n"
+        "        x = x * 3 + 1;\n"
+        "    out[threadIdx.x] = x;\n"
+        "}\n"
+    )
+    command = [sys.executable, "-m", "gpuprof", "debug", "spin.cu"]
+    child = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    child.stdin.write("tbreak 5 if threadIdx.x == 3\nrun\ncontinue\nprint k > 0\nnobody\n")
+    child.stdin.flush()
+    lines = []
+    while not lines or lines[-1] != "Continuing.\n":
+        lines.append(child.stdout.readline())
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=120)
+    assert child.returncode == 0, err
+    assert "Program received signal SIGINT, Interrupt.\n" in out
+    assert out.endswith("(gpuprof) print k > 0\n$1 = true\n(gpuprof) nobody\n")
+    assert err == 'Undefined command: "nobody".  Try "help".\n'
