@@ -42,6 +42,9 @@ class Grid:
     `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches
     it: it is then ready not sooner than `launch_cycles` after that instruction.
 
+    `first_item`: it shades vertices or pixels of draws, and its blocks are the items from that row on of the table of
+    items (timing.draws); each starts when the units before it have brought its item.
+
     `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here
     that a host decides.
     """
@@ -55,6 +58,7 @@ class Grid:
     order: Callable[[Order], None] | None = None
     launched_by: tuple[int, int, int] | None = None
     filter: Filter | None = None
+    first_item: int = -1
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,8 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": grid.program.has_mbarriers,
             "total_blocks": grid.n_blocks,
+            "released": grid.n_blocks if grid.grid.first_item < 0 else 0,
+            "first_item": grid.grid.first_item,
             "launched": grid.grid.launched_by is None,
             "bin_shift": first_shift(bins_of(len(grids))),
         }

@@ -14,13 +14,14 @@ from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
+from gpuprof.timing.draws import NO_WORK, DrawTiming, Work, tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
 from gpuprof.timing.state.activity import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
-from gpuprof.timing.state.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import stalls_of
 from gpuprof.timing.state.machine import (
     Machine,
@@ -81,21 +82,54 @@ def simulate_batch(
     With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
     `extrapolation`.
     """
+    return _simulate(machine, grids, NO_WORK, sampling, sink, max_cycles, sample_blocks, record_nbytes)[0]
+
+
+def simulate_draws(
+    machine: Machine,
+    grids: list[Grid],
+    work: Work,
+    sampling: Sampling,
+    sink: Sink,
+    max_cycles: int,
+    record_nbytes: int = WIDE_DTYPE.itemsize,
+) -> tuple[list[LaunchTiming], list[DrawTiming]]:
+    """Times draws and the grids of their shaders (Grid.first_item), one after the other as the fixed-function units
+    take them. Everything else is as `simulate_batch` has it. The machine's clock is past the end of the last draw then.
+
+    Raises UsageError for a chip without graphics.
+    """
+    timings, draws = _simulate(machine, grids, work, sampling, sink, max_cycles, False, record_nbytes)
+    machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in draws)])
+    return timings, draws
+
+
+def _simulate(
+    machine: Machine,
+    grids: list[Grid],
+    work: Work,
+    sampling: Sampling,
+    sink: Sink,
+    max_cycles: int,
+    sample_blocks: bool,
+    record_nbytes: int,
+) -> tuple[list[LaunchTiming], list[DrawTiming]]:
     prepared, program = prepare(grids, machine)
-    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
+    state = _new_state(machine, prepared, program, work, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
         found = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
-    return [replace(timings[0], extrapolation=found)] if found else timings
+    return [replace(timings[0], extrapolation=found)] if found else timings, timings_of(state.draws, work)
 
 
 def _new_state(
     machine: Machine,
     grids: list[PreparedGrid],
     program: StaticProgram,
+    work: Work,
     sampling: Sampling,
     max_cycles: int,
     record_nbytes: int,
@@ -118,6 +152,7 @@ def _new_state(
     record["fold_cycle"] = origin
     record["longest_cycles"] = max_cycles
     record["l2_uses"] = machine.l2_uses
+    record["n_draws"], record["command_tick"], record["next_release"] = len(work.commands), origin * TICKS, NEVER
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
@@ -133,6 +168,7 @@ def _new_state(
         new_memory(machine, fits),
         new_cell(machine, sampling, filters),
         blame,
+        tables_of(work, machine.chip),
     ).link(machine.tables)
 
 
@@ -171,7 +207,7 @@ def _run(
                 f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
             )
             if settling and not found and (found := settling.look(state)):
-                state.core.grid[0]["total_blocks"] = found.simulated
+                state.core.grid[0]["total_blocks"] = state.core.grid[0]["released"] = found.simulated
             # The rate has to be looked at before blocks start that could be left out.
             status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
     finally:

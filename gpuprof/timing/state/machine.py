@@ -132,6 +132,15 @@ class Blame(NamedTuple):
     blame_bucket: np.ndarray  # int32 (hashes,), a power of two
 
 
+class Draws(NamedTuple):
+    """What the fixed-function units do (timing.draws)."""
+
+    draw: np.ndarray
+    item: np.ndarray
+    passage: np.ndarray  # layout.PASSAGE (items, N_STAGES)
+    stage: np.ndarray  # layout.STAGE (series, N_STAGES)
+
+
 class State(NamedTuple):
     """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them
     there.
@@ -144,6 +153,7 @@ class State(NamedTuple):
     memory: Memory
     cell: Cell
     causes: Blame
+    draws: Draws
 
     def link(self, known: KeptTables) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
@@ -461,6 +471,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_tlb_hints": layout.TLB_HINTS,
         "n_waits": len(WAITS),
         "n_activities": N_ACTIVITIES,
+        "n_stages": layout.N_STAGES,
     }
 
 
