@@ -82,7 +82,8 @@ def prepare(grids: list[Grid], machine: Machine) -> tuple[list[PreparedGrid], St
     first_inst = first_basic_block = 0
     for grid in grids:
         launch = grid.launch
-        fit = occupancy(machine.chip, launch.function, math.prod(launch.block), launch.dynamic_shared_nbytes)
+        threads, of_draw = math.prod(launch.block), grid.first_item >= 0
+        fit = occupancy(machine.chip, launch.function, threads, launch.dynamic_shared_nbytes, of_draw)
         program = machine.programs.of(launch.module)
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)

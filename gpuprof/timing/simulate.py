@@ -27,6 +27,7 @@ from gpuprof.timing.state.machine import (
     Machine,
     Program,
     State,
+    block_slots,
     machine_record,
     most_causes,
     new_cell,
@@ -152,12 +153,14 @@ def _new_state(
     record["fold_cycle"] = origin
     record["longest_cycles"] = max_cycles
     record["l2_uses"] = machine.l2_uses
-    record["n_draws"], record["command_tick"], record["next_release"] = len(work.commands), origin * TICKS, NEVER
+    record["command_tick"], record["next_release"] = origin * TICKS, NEVER
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
     machine.fetch.constant_tag[:] = machine.fetch.constant_l15_tag[:] = -1
-    core = new_core(machine, program, records, edges)
+    has_draws = len(work.commands) > 0
+    record["n_draws"], record["block_slots"] = len(work.commands), block_slots(machine.chip, has_draws)
+    core = new_core(machine, program, records, edges, has_draws)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(
@@ -166,7 +169,7 @@ def _new_state(
         core,
         machine.fetch,
         new_memory(machine, fits),
-        new_cell(machine, sampling, filters),
+        new_cell(machine, sampling, filters, has_draws),
         blame,
         tables_of(work, machine.chip),
     ).link(machine.tables)

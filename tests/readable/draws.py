@@ -8,7 +8,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.readable.grids import Grids
+from gpuprof.timing.state.occupancy import occupancy
+from tests.readable.grids import Grids, Slot
 from tests.readable.timing import QUANTUM, in_ticks
 
 BATCH_STAGES = ("fetch", "vertices", "assembly", "setup")
@@ -44,6 +45,10 @@ def latest(*times):
 class Draws(Grids):
     def __init__(self, chip, jobs, draws, load_base=0x1000, **more):
         super().__init__(chip, jobs, load_base, **more)
+        for job in jobs:
+            job.fit = occupancy(chip, job.function, job.threads, of_draw=True)
+        for sm in self.sms:
+            sm.slots = [Slot() for _ in range(chip.warp_slots)]
         self.draws = draws
         self.batches = [(draw, batch) for draw in draws for batch in draw.batches]
         self.waves = [(draw, wave) for draw in draws for wave in draw.waves]

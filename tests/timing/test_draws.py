@@ -129,6 +129,15 @@ def test_random_draws_beside_the_twin(seed):
     beside_the_twin(chip, draws, kernels)
 
 
+def test_more_warps_than_blocks_on_an_sm():
+    """The card holds 16 blocks and 48 warps an SM. Those of draws are no blocks: 90 of them run at once on two SMs."""
+    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 4, 16)] * 90)
+    kernels = [(CHAIN, warp([0])), ([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))]
+    found = beside_the_twin(chip_of(tiles_per_cycle=100.0, waves_in_flight=100), [draw], kernels)
+    timings, _, _ = timed(chip_of(), [draw], kernels)
+    assert [timing.blocks_per_sm for timing in timings] == [48, 48] and found[0].blocked_cycles["depth"] == 0
+
+
 def test_a_full_buffer_stops_the_unit_before_it():
     """One wave in flight: the second leaves the depth test when the write begins with the first."""
     draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 4, 16)] * 2)

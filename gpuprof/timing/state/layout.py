@@ -530,6 +530,7 @@ DERIVED_NUMBERS = (
 )
 BATCH_NUMBERS = (
     "n_draws",
+    "block_slots",  # of an SM
     "period_cycles",
     "phase_cycles",
     "trigger",  # number of the trigger
