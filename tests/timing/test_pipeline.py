@@ -12,7 +12,7 @@ from gpuprof.timing.draws import BATCH, COMMAND, WAVE, Work
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_draws
 from gpuprof.timing.state.machine import power_on
-from tests.readable.draws import Draw, Draws
+from tests.readable.pipeline import Draw, Draws
 from tests.readable.grids import Job
 from tests.support.timing_support import make, warp
 from tests.timing.test_grids import CHAIN, grid
