@@ -6,7 +6,6 @@ Words stand for choices; their place in these tuples is their number in the comp
 from dataclasses import dataclass
 
 from gpuprof.device.module import LoadedModule
-from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function
 
 TOPOLOGIES = ("triangles", "triangle_strip", "triangle_fan")
@@ -152,10 +151,3 @@ class Shader:
 
 
 DISCARDS, WRITES_DEPTH = 1, 2  # abilities, as in include/gpuprof/graphics.h
-
-
-def known(word: str, words: tuple[str, ...], what: str) -> str:
-    """The word. Raises UsageError for one that is not among those known."""
-    if word not in words:
-        raise UsageError(f"{what} is one of {', '.join(words)}, not {word!r}")
-    return word

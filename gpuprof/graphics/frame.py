@@ -1,9 +1,9 @@
 """A frame: targets in device memory, and what is drawn into them.
 
-    frame = Frame(gpu, 640, 480)
-    frame.clear((0, 0, 0, 1))
-    counts = frame.draw(pipeline, vertices, indices, vertex=(camera,), pixel=(picture,))
-    frame.save("out.png")
+frame = Frame(gpu, 640, 480)
+frame.clear((0, 0, 0, 1))
+counts = frame.draw(pipeline, vertices, indices, vertex=(camera,), pixel=(picture,))
+frame.save("out.png")
 """
 
 from collections.abc import Sequence
@@ -16,29 +16,17 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Kernel
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.drawing import (
-    FORMATS,
-    MOST_EXTENT,
-    MOST_TARGETS,
-    SAMPLES,
-    Buffers,
-    DrawState,
-    Scissor,
-    Shader,
-    Targets,
-    Viewport,
-    known,
-)
+from gpuprof.device.drawing import Buffers, DrawState, Scissor, Shader, Targets, Viewport
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.bind import parameter_block
 from gpuprof.errors import UsageError
+from gpuprof.graphics.checks import check_targets
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
 from gpuprof.graphics.png import write_png
 
 DTYPES = {"rgba8": np.uint8, "rgba16f": np.float16, "rgba32f": np.float32}
 INDEX_DTYPES = (np.dtype(np.uint16), np.dtype(np.uint32))
-MOST_VERTICES = 1 << 31
 
 
 class Frame:
@@ -59,14 +47,10 @@ class Frame:
         stencil: bool = False,
         samples: int = 1,
     ):
-        if not (1 <= width <= MOST_EXTENT and 1 <= height <= MOST_EXTENT):
-            raise UsageError(f"a frame has 1 to {MOST_EXTENT} pixels a side, not {width} x {height}")
-        if samples not in SAMPLES:
-            raise UsageError(f"a pixel has {' or '.join(map(str, SAMPLES))} samples, not {samples}")
-        if len(formats) > MOST_TARGETS:
-            raise UsageError(f"a frame has up to {MOST_TARGETS} color targets, not {len(formats)}")
+        nothing = (0,) * len(formats)
+        check_targets(Targets(width, height, samples, nothing, tuple(formats), 0, 0))
         self.gpu, self.width, self.height, self.samples = gpu, width, height, samples
-        self.formats = tuple(known(each, tuple(FORMATS), "a format") for each in formats)
+        self.formats = tuple(formats)
         shape = (height, width, samples) if samples > 1 else (height, width)
         self.colors = tuple(
             gpu.device_array((*shape, 4), DTYPES[each], name=f"color target {number}")
@@ -183,8 +167,6 @@ class Frame:
                 f"structures of {facts.in_nbytes} bytes"
             )
         n_vertices = vertices.nbytes // facts.in_nbytes
-        if not 0 <= n_vertices < MOST_VERTICES or instances < 0:
-            raise UsageError(f"{n_vertices} vertices and {instances} instances: too many, or too few")
         vertices = self._on_device(vertices, temporary)
         if indices is None:
             return Buffers(vertices.address, n_vertices, 0, n_vertices, 4, instances)
@@ -210,12 +192,6 @@ class Frame:
     def _viewport(self, viewport: Viewport | None) -> Viewport:
         found = viewport or Viewport(0, 0, self.width, self.height)
         numbers = (found.x, found.y, found.width, found.height, found.near, found.far)
-        if not (np.isfinite(numbers).all() and found.width > 0 and found.height > 0):
-            raise UsageError(f"a viewport has finite numbers, and a width and height above 0: {found}")
-        if max(abs(found.x) + found.width, abs(found.y) + found.height) > 2 * MOST_EXTENT:
-            raise UsageError(f"a viewport reaches no farther than {2 * MOST_EXTENT} pixels: {found}")
-        if not (0 <= found.near <= 1 and 0 <= found.far <= 1):
-            raise UsageError(f"a viewport's depths are 0 to 1: {found}")
         return Viewport(*map(float, numbers))
 
     def _scissor(self, scissor: Scissor | None) -> Scissor:

@@ -1,27 +1,22 @@
 """A pipeline: two shaders and the state of the fixed-function stages around them."""
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuprof.device.api import Kernel
 from gpuprof.device.drawing import (
-    BLEND_OPERATIONS,
-    COMPARES,
     CULLS,
     DISCARDS,
-    FACTORS,
     FRONTS,
-    STENCIL_OPERATIONS,
     TOPOLOGIES,
     WRITES_DEPTH,
     BlendState,
     DepthState,
     StencilSide,
-    known,
 )
 from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
+from gpuprof.graphics.checks import check_blend, check_tests, known
 
 STAGES = ("vertex", "pixel")  # as graphics.h numbers them
 MARK = "gpuprof_shader_"  # of the variable that SHADER defines
@@ -85,11 +80,11 @@ class Pipeline:
         self.topology = known(topology, TOPOLOGIES, "topology")
         self.cull = known(cull, CULLS, "cull")
         self.front = known(front, FRONTS, "front")
-        self.depth = depth or DepthState()
-        known(self.depth.compare, COMPARES, "compare")
-        self.stencil = _checked(stencil or StencilSide())
-        self.back_stencil = _checked(back_stencil or self.stencil)
-        self.blend = _checked_blend(blend) if blend else None
+        self.depth, self.blend = depth or DepthState(), blend
+        self.stencil = stencil or StencilSide()
+        self.back_stencil = back_stencil or self.stencil
+        check_tests(self.depth, self.stencil, self.back_stencil)
+        check_blend(self.blend)
         if set(color_mask) - set(ALL_CHANNELS):
             raise UsageError(f"color_mask has letters of {ALL_CHANNELS}, not {color_mask!r}")
         self.color_mask = sum(1 << number for number, channel in enumerate(ALL_CHANNELS) if channel in color_mask)
@@ -100,25 +95,3 @@ def _of_stage(kernel: Kernel, stage: str) -> ShaderFacts:
     if facts.stage != stage:
         raise UsageError(f"{kernel.name} is a {facts.stage} shader, and a {stage} shader is wanted")
     return facts
-
-
-def _checked(side: StencilSide) -> StencilSide:
-    known(side.compare, COMPARES, "compare")
-    for word in (side.fail, side.depth_fail, side.passes):
-        known(word, STENCIL_OPERATIONS, "a stencil operation")
-    _check_bytes([side.reference, side.read_mask, side.write_mask])
-    return side
-
-
-def _check_bytes(values: Sequence[int]) -> None:
-    for value in values:
-        if not 0 <= value <= 0xFF:
-            raise UsageError(f"a stencil reference or mask is 0 to 255, not {value}")
-
-
-def _checked_blend(blend: BlendState) -> BlendState:
-    for word in (blend.color_operation, blend.alpha_operation):
-        known(word, BLEND_OPERATIONS, "a blend operation")
-    for word in (blend.source_color, blend.target_color, blend.source_alpha, blend.target_alpha):
-        known(word, FACTORS, "a blend factor")
-    return blend

@@ -16,13 +16,24 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.device.drawing import DISCARDS, FORMATS, WRITES_DEPTH, Buffers, Shader, Targets
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
+from gpuprof.errors import UsageError
+from gpuprof.graphics.checks import check_draw, check_targets
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.sizes import BLOCK, QUAD
 from gpuprof.graphics.stages import raster
 from gpuprof.graphics.stages.clip import Clipped, clipped
 from gpuprof.graphics.stages.fetch import check_indices, triangles
 from gpuprof.graphics.stages.interpolate import Lanes, interpolated
-from gpuprof.graphics.stages.merge import DISCARDED, LATE_PASSED, LATE_TESTED, WRITTEN, Shaded, blend_numbers, late_tests, merge
+from gpuprof.graphics.stages.merge import (
+    DISCARDED,
+    LATE_PASSED,
+    LATE_TESTED,
+    WRITTEN,
+    Shaded,
+    blend_numbers,
+    late_tests,
+    merge,
+)
 from gpuprof.graphics.stages.resolve import resolve
 from gpuprof.graphics.stages.reuse import Batches, batched
 from gpuprof.graphics.stages.setup import Triangles, set_up
@@ -69,7 +80,10 @@ class Workspace:
 
 
 def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader) -> DrawCounts:
-    """Raises UsageError for indices out of range, and what shaders raise; targets then hold what was drawn before."""
+    """Raises UsageError for what cannot be drawn, such as an index out of range, and what shaders raise; targets then
+    hold what was drawn before.
+    """
+    check_draw(command, VERTEX_STAGE.size, PIXEL_STAGE.size)
     workspace = Workspace(memory)
     indices = _indices(command.buffers, workspace)
     check_indices(indices, command.buffers.n_vertices, command.name)
@@ -89,14 +103,15 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader) -> Draw
         )
     state = command.state
     found, culled = set_up(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
-    counts = counts._replace(
-        culled=culled.by_side, without_area=culled.without_area, scanned=len(found.areas)
-    )
+    counts = counts._replace(culled=culled.by_side, without_area=culled.without_area, scanned=len(found.areas))
     return _pixels(command, found, left.varyings, counts, workspace, run_shader)
 
 
 def resolve_target(command: cmd.Resolve, memory: AddressSpace) -> None:
     workspace, targets = Workspace(memory), command.targets
+    check_targets(targets)
+    if len(targets.colors) != 1:
+        raise UsageError(f"one color target is resolved at a time, not {len(targets.colors)}")
     (address,), (format,) = targets.colors, targets.formats
     nbytes = targets.width * targets.height * FORMATS[format]
     samples = workspace.array(address, (nbytes * targets.samples,), np.uint8)
@@ -147,9 +162,7 @@ def _pixels(
     farthest = raster.hierarchy(tests, targets, depth, is_early)
     while True:
         depth, stencil = _depth_and_stencil(targets, workspace)  # the shader's memory may have moved them
-        quads = raster.scan(
-            progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early
-        )
+        quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early)
         if quads is None:
             break
         if shader is None or not len(quads.x):

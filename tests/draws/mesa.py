@@ -25,6 +25,8 @@ ZERO_TO_ONE, LOWER_LEFT, STENCIL_TEST, FRONT, BACK = 0x935F, 0x8CA1, 0x0B90, 0x0
 GL_NEVER = 0x0200  # and the others behind it, in the order of COMPARES
 GL_OPERATIONS = (0x1E00, 0, 0x1E01, 0x1E02, 0x1E03, 0x150A, 0x8507, 0x8508)  # in the order of STENCIL_OPERATIONS
 PRIMITIVES_SUBMITTED, CLIPPING_INPUT, CLIPPING_OUTPUT, VERTICES_SUBMITTED = 0x82EF, 0x82F6, 0x82F7, 0x82EE
+RENDERBUFFER, FRAMEBUFFER, DEPTH24_STENCIL8, DEPTH_STENCIL_ATTACHMENT = 0x8D41, 0x8D40, 0x88F0, 0x821A
+STENCIL_INDEX, UNSIGNED_BYTE, PACK_ALIGNMENT = 0x1901, 0x1401, 0x0D05
 SAMPLES_PASSED, QUERY_RESULT = 0x8914, 0x8866
 
 
@@ -60,9 +62,20 @@ class Canvas:
         count = samples if samples > 1 else 0
         self.color = self.gl.renderbuffer((width, height), 4, samples=count, dtype=dtype)
         self.depth = self.gl.depth_renderbuffer((width, height), samples=count)
-        if stencil or samples == 1:
-            self.depth = self.gl.depth_texture((width, height)) if not stencil else self.depth
         self.target = self.gl.framebuffer([self.color], self.depth)
+        if stencil:
+            self._attach_stencil()
+
+    def _attach_stencil(self):
+        """One buffer for both, in place of the depth alone."""
+        word, name = ctypes.c_uint, ctypes.c_uint()
+        function("glGenRenderbuffers", ctypes.c_int, ctypes.c_void_p)(1, ctypes.byref(name))
+        function("glBindRenderbuffer", word, word)(RENDERBUFFER, name)
+        storage = function("glRenderbufferStorage", word, word, ctypes.c_int, ctypes.c_int)
+        storage(RENDERBUFFER, DEPTH24_STENCIL8, self.width, self.height)
+        function("glBindFramebuffer", word, word)(FRAMEBUFFER, self.target.glo)
+        attach = function("glFramebufferRenderbuffer", word, word, word, word)
+        attach(FRAMEBUFFER, DEPTH_STENCIL_ATTACHMENT, RENDERBUFFER, name)
 
     def clear(self, color=(0, 0, 0, 0), depth=1.0):
         self.gl.scissor = None
@@ -118,8 +131,19 @@ class Canvas:
         raw = self.target.read(components=1, attachment=-1, dtype="f4", alignment=1)
         return np.frombuffer(raw, np.float32).reshape(self.height, self.width)
 
+    def stencils(self):
+        self.target.use()
+        found = np.zeros((self.height, self.width), np.uint8)
+        numbers = [ctypes.c_int] * 4 + [ctypes.c_uint] * 2
+        function("glPixelStorei", ctypes.c_uint, ctypes.c_int)(PACK_ALIGNMENT, 1)
+        read = function("glReadPixels", *numbers, ctypes.c_void_p)
+        read(0, 0, self.width, self.height, STENCIL_INDEX, UNSIGNED_BYTE, found.ctypes.data)
+        return found
+
 
 class Queries:
+    """What OpenGL counts meanwhile, by the numbers of the queries."""
+
     def __init__(self, kinds):
         self.kinds, self.results = kinds, {}
 
@@ -141,10 +165,15 @@ class Queries:
             self.results[kind] = value.value
 
 
-def stencil(side, number: int) -> None:
-    """Sets the stencil test of a side."""
-    function("glEnable", ctypes.c_uint)(STENCIL_TEST)
-    face = (FRONT, BACK)[number]
+def set_stencil(front, back) -> None:
+    """The stencil test of both sides, from now on; none for None."""
+    function("glEnable" if front else "glDisable", ctypes.c_uint)(STENCIL_TEST)
+    for face, side in ((FRONT, front), (BACK, back)):
+        if side:
+            _set_side(face, side)
+
+
+def _set_side(face: int, side) -> None:
     word = ctypes.c_uint
     compare = GL_NEVER + COMPARES.index(side.compare)
     function("glStencilFuncSeparate", word, word, ctypes.c_int, word)(face, compare, side.reference, side.read_mask)

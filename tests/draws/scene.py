@@ -46,6 +46,6 @@ def on_grid(places, width, height, depths=0.5, w=1.0):
 def vertices(positions, colors=(1, 1, 1, 1), uv=(0, 0)):
     """float32 (n, 10)."""
     n = len(positions)
-    return np.concatenate(
-        [positions, np.broadcast_to(colors, (n, 4)), np.broadcast_to(uv, (n, 2))], 1
-    ).astype(np.float32)
+    return np.concatenate([positions, np.broadcast_to(colors, (n, 4)), np.broadcast_to(uv, (n, 2))], 1).astype(
+        np.float32
+    )

@@ -53,8 +53,7 @@ MAY_IMPORT = {
     "report": READS_DATABASES,
     "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
-    "run": f"{GROUND} trace compiled compile assemble device program emulate timing graphics relate "
-    "records saved",
+    "run": f"{GROUND} trace compiled compile assemble device program emulate timing graphics relate records saved",
     "interop": f"{GROUND} compile device timing run",
     "sweep": f"{GROUND} device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",

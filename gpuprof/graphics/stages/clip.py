@@ -10,8 +10,8 @@ from gpuprof.compiled.kept import kept
 from gpuprof.device.drawing import Viewport
 from gpuprof.graphics.sizes import GUARD_BAND
 
-# The sides of the view, near and far; then the sides of the guard band, whose ratio to the view's is in place of x and y.
-# A vertex (x, y, z, w) is inside of a plane where its product with the row is not negative.
+# The sides of the view, near and far. A vertex (x, y, z, w) is inside of a plane where its product with the row is not
+# negative. `planes` adds the sides of the guard band.
 VIEW = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
 NEAR, N_VIEW = 4, len(VIEW)
 N_CUTTING = 6  # near, far and the guard band's sides
@@ -84,7 +84,8 @@ def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, so
     distance = np.zeros(MOST_CORNERS + 1, np.float64)
     for source in cut:
         count = 3
-        polygon[:3] = corners[source]
+        for k in range(3):
+            polygon[k] = corners[source, k]
         for plane in range(N_CUTTING):
             for k in range(count):
                 total = 0.0
@@ -108,7 +109,8 @@ def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, so
                     other[kept_count] = at
                     kept_count, n_new = kept_count + 1, n_new + 1
             count = kept_count
-            polygon[:count] = other[:count]
+            for k in range(count):
+                polygon[k] = other[k]
         for k in range(1, count - 1):
             pieces[n_pieces, 0], pieces[n_pieces, 1], pieces[n_pieces, 2] = polygon[0], polygon[k], polygon[k + 1]
             sources[n_pieces] = source

@@ -18,7 +18,10 @@ SAMPLE_PLACES = {
     1: np.array([[0, 0]], np.int64),
     4: np.array([[-32, -96], [96, -32], [-96, 32], [32, 96]], np.int64),
 }
-HALF_TILE = SUBPIXELS * TILE // 2
+HALF_TILE, HALF_PIXEL = SUBPIXELS * TILE // 2, SUBPIXELS // 2
+ROUNDING = 1e-9  # of a depth in a double, with a margin
+RIGHT, DOWN, START, LEAST = range(4)  # columns of what is kept of an edge
+TILES, HIDDEN_TILES, COVERED, TESTED, PASSED, EMPTIED = range(6)
 
 
 class Quads(NamedTuple):
@@ -39,9 +42,6 @@ class Scan(NamedTuple):
 
     at: np.ndarray  # int64 (2,): triangle, row of tiles
     counts: np.ndarray
-
-
-TILES, HIDDEN_TILES, COVERED, TESTED, PASSED, EMPTIED = range(6)
 
 
 def begin_scan() -> Scan:
@@ -122,59 +122,83 @@ def _farthest_of(depth, width, height, samples, row, column):
     return found
 
 
+@part
+def _pixels_between(places, t, axis, low, high):
+    """First and last pixel along an axis that may have a sample in triangle t, of those from `low` to before `high`."""
+    a, b, c = places[t, 0, axis], places[t, 1, axis], places[t, 2, axis]
+    # samples lie less than half a pixel from the middle
+    first, last = (min(a, b, c) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c) + HALF_PIXEL) // SUBPIXELS + 1
+    return max(first, low), min(last, high - 1)
+
+
+@part
+def _set_edges(places, t, edges):
+    """Of edge k, from corner k + 1 to corner k + 2: its value's steps to the right and downwards, its value at (0, 0),
+    and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the triangle where
+    it is a left or a top one.
+    """
+    for k in range(3):
+        a, b = (k + 1) % 3, (k + 2) % 3
+        dx, dy = places[t, b, 0] - places[t, a, 0], places[t, b, 1] - places[t, a, 1]
+        edges[k, RIGHT], edges[k, DOWN] = -dy, dx
+        edges[k, START] = dy * places[t, a, 0] - dx * places[t, a, 1]
+        edges[k, LEAST] = 0 if dy < 0 or (dy == 0 and dx > 0) else 1
+
+
+@part
+def _value(edges, k, x, y):
+    return edges[k, RIGHT] * x + edges[k, DOWN] * y + edges[k, START]
+
+
+@part
+def _misses(edges, x, y):
+    """Whether the tile with this middle is outside of an edge as a whole."""
+    for k in range(3):
+        most = _value(edges, k, x, y) + HALF_TILE * (abs(edges[k, RIGHT]) + abs(edges[k, DOWN]))
+        if most < edges[k, LEAST]:
+            return True
+    return False
+
+
+@part
+def _nearest(edges, depths, area, t, x, y):
+    """float32: no depth of triangle t in the tile with this middle is smaller."""
+    dz1, dz2 = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0]
+    middle = depths[t, 0] + (_value(edges, 1, x, y) * dz1 + _value(edges, 2, x, y) * dz2) / area
+    right = abs(edges[1, RIGHT] * dz1 + edges[2, RIGHT] * dz2) / area
+    down = abs(edges[1, DOWN] * dz1 + edges[2, DOWN] * dz2) / area
+    least = min(depths[t, 0], depths[t, 1], depths[t, 2])
+    return np.float32(max(least, middle - HALF_TILE * (right + down)) - ROUNDING)
+
+
 @kept
 def _scan(
-    at, counts, places, areas, depths, fronts, window, width, height, samples, tests, depth, stencil, farthest, is_early,
-    x_of, y_of, triangle_of, mask_of, row_quads,
+    at, counts, places, areas, depths, fronts, window, width, height, samples, tests, depth, stencil, farthest,
+    is_early, x_of, y_of, triangle_of, mask_of, row_quads,
 ):  # fmt: skip
     """Fills the columns of Quads and gives their number; moves `at` on."""
-    n_samples, n = len(samples), 0
-    steps_x, steps_y, starts, least = np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64), np.zeros(3, np.int64)
+    n_samples, n, is_tested = len(samples), 0, is_early and (tests.has_depth or tests.has_stencil)
+    edges = np.zeros((3, 4), np.int64)
     for t in range(at[0], len(areas)):
-        low_x, high_x = places[t, :, 0].min(), places[t, :, 0].max()
-        low_y, high_y = places[t, :, 1].min(), places[t, :, 1].max()
-        # samples lie within half a pixel of the middle
-        first_x, last_x = max((low_x - 128) >> 8, window[0]), min((high_x + 383) >> 8, window[2] - 1)
-        first_y, last_y = max((low_y - 128) >> 8, window[1]), min((high_y + 383) >> 8, window[3] - 1)
+        first_x, last_x = _pixels_between(places, t, 0, window[0], window[2])
+        first_y, last_y = _pixels_between(places, t, 1, window[1], window[3])
         if first_x > last_x or first_y > last_y:
             continue
-        for k in range(3):  # of edge k, from corner k + 1 to corner k + 2; its value is positive inside
-            a, b = (k + 1) % 3, (k + 2) % 3
-            dx, dy = places[t, b, 0] - places[t, a, 0], places[t, b, 1] - places[t, a, 1]
-            steps_x[k], steps_y[k] = -dy, dx
-            starts[k] = dy * places[t, a, 0] - dx * places[t, a, 1]
-            is_top_left = dy < 0 or (dy == 0 and dx > 0)
-            least[k] = 0 if is_top_left else 1
-        nearest = depths[t].min()
+        _set_edges(places, t, edges)
         dz1, dz2, area = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0], np.float64(areas[t])
-        first_row = first_y // TILE if at[1] < 0 else at[1]
-        for row in range(first_row, last_y // TILE + 1):
+        for row in range(first_y // TILE if at[1] < 0 else at[1], last_y // TILE + 1):
             if n + row_quads > len(x_of):
                 at[0], at[1] = t, row
                 return n
             for column in range(first_x // TILE, last_x // TILE + 1):
-                middle_x, middle_y = SUBPIXELS * TILE * column + HALF_TILE - 128, SUBPIXELS * TILE * row + HALF_TILE - 128
-                misses = False
-                reach = 0.0
-                for k in range(3):
-                    value = steps_x[k] * middle_x + steps_y[k] * middle_y + starts[k]
-                    most = HALF_TILE * (abs(steps_x[k]) + abs(steps_y[k]))
-                    misses = misses or value + most < least[k]
-                if misses:
+                middle_x = SUBPIXELS * TILE * column + HALF_TILE - HALF_PIXEL
+                middle_y = SUBPIXELS * TILE * row + HALF_TILE - HALF_PIXEL
+                if _misses(edges, middle_x, middle_y):
                     continue
-                counts[0] += 1
-                if farthest.shape[0]:
-                    at_middle = depths[t, 0] + (
-                        (steps_x[1] * middle_x + steps_y[1] * middle_y + starts[1]) * dz1
-                        + (steps_x[2] * middle_x + steps_y[2] * middle_y + starts[2]) * dz2
-                    ) / area
-                    reach = HALF_TILE * (
-                        abs(steps_x[1] * dz1 + steps_x[2] * dz2) + abs(steps_y[1] * dz1 + steps_y[2] * dz2)
-                    ) / area
-                    # a margin for what differs in rounding
-                    if np.float32(max(nearest, at_middle - reach) - 1e-9) > farthest[row, column]:
-                        counts[1] += 1
-                        continue
+                counts[TILES] += 1
+                if len(farthest) and _nearest(edges, depths, area, t, middle_x, middle_y) > farthest[row, column]:
+                    counts[HIDDEN_TILES] += 1
+                    continue
                 wrote = False
                 for quad in range(QUADS_OF_TILE):
                     x = column * TILE + quad % (TILE // 2) * 2
@@ -186,29 +210,28 @@ def _scan(
                             continue
                         for s in range(n_samples):
                             sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
-                            e0 = steps_x[0] * sx + steps_y[0] * sy + starts[0]
-                            e1 = steps_x[1] * sx + steps_y[1] * sy + starts[1]
-                            e2 = steps_x[2] * sx + steps_y[2] * sy + starts[2]
-                            if e0 < least[0] or e1 < least[1] or e2 < least[2]:
+                            if _value(edges, 0, sx, sy) < edges[0, LEAST]:
+                                continue
+                            first, second = _value(edges, 1, sx, sy), _value(edges, 2, sx, sy)
+                            if first < edges[1, LEAST] or second < edges[2, LEAST]:
                                 continue
                             n_covered += 1
-                            passes = True
-                            if is_early:
-                                z = np.float32(depths[t, 0] + (e1 * dz1 + e2 * dz2) / area)
+                            if is_tested:
+                                counts[TESTED] += 1
+                                z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
                                 where = (py * width + px) * n_samples + s
-                                passes = tested(tests, depth, stencil, where, z, fronts[t])
-                                counts[3] += tests.has_depth or tests.has_stencil
-                                wrote = wrote or (passes and tests.writes_depth)
-                            if passes:
-                                mask |= 1 << pixel * n_samples + s
-                                counts[4] += 1
-                    counts[2] += n_covered
+                                if not tested(tests, depth, stencil, where, z, fronts[t]):
+                                    continue
+                                wrote = True
+                            mask |= 1 << pixel * n_samples + s
+                            counts[PASSED] += 1
+                    counts[COVERED] += n_covered
                     if mask:
                         x_of[n], y_of[n], triangle_of[n], mask_of[n] = x, y, t, mask
                         n += 1
                     elif n_covered:
-                        counts[5] += 1
-                if wrote and farthest.shape[0]:
+                        counts[EMPTIED] += 1
+                if wrote and tests.writes_depth and len(farthest):
                     farthest[row, column] = _farthest_of(depth, width, height, n_samples, row, column)
         at[1] = -1
     at[0] = len(areas)

@@ -39,19 +39,25 @@ def _lane_of(vertex, numbers, first, count):
     return -1
 
 
+@part
+def _end(numbers, used, batch, count):
+    used[batch] = count
+    for lane in range(batch * BATCH_VERTICES + count, (batch + 1) * BATCH_VERTICES):
+        numbers[lane] = numbers[lane - 1]
+
+
 @kept
 def _batch(triangles, numbers, corners, used):
     """Fills `numbers`, `corners` and `used`; gives the number of batches."""
     batch, count, n_triangles = 0, 0, 0
     for t in range(len(triangles)):
-        a, b, c = triangles[t]
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
         first = batch * BATCH_VERTICES
         new = int(_lane_of(a, numbers, first, count) < 0)
         new += int(b != a and _lane_of(b, numbers, first, count) < 0)
         new += int(c != a and c != b and _lane_of(c, numbers, first, count) < 0)
         if count + new > BATCH_VERTICES or n_triangles == BATCH_PRIMITIVES:
-            numbers[first + count : first + BATCH_VERTICES] = numbers[first + count - 1]
-            used[batch] = count
+            _end(numbers, used, batch, count)
             batch, count, n_triangles = batch + 1, 0, 0
             first = batch * BATCH_VERTICES
         for k in range(3):
@@ -62,7 +68,5 @@ def _batch(triangles, numbers, corners, used):
                 count += 1
             corners[t, k] = lane
         n_triangles += 1
-    first = batch * BATCH_VERTICES
-    numbers[first + count : first + BATCH_VERTICES] = numbers[first + count - 1]
-    used[batch] = count
+    _end(numbers, used, batch, count)
     return batch + 1

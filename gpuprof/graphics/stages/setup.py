@@ -72,7 +72,7 @@ def _set_up(
     """Fills the columns of Triangles; gives their number, and those culled by side and without area."""
     count, by_side, without_area = 0, 0, 0
     for t in range(len(corners)):
-        a, b, c = corners[t]
+        a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
         is_finite = True
         for vertex in (a, b, c):
             if not (np.isfinite(snapped[vertex, 0]) and np.isfinite(snapped[vertex, 1])):
