@@ -30,6 +30,7 @@ from gpuprof.errors import UsageError
 MOST_INDICES = 1 << 28  # of all instances; each takes some 100 bytes of the host's memory
 MOST_WORDS = 128  # of varyings, as in Direct3D 11: 32 vectors of four
 INDEX_NBYTES = (2, 4)
+TARGET_ALIGNMENT = 16  # bytes: of the largest format's samples
 
 
 def known(word: str, words: tuple[str, ...], what: str) -> str:
@@ -90,6 +91,9 @@ def check_targets(targets: Targets) -> None:
         raise UsageError(f"a pixel has {' or '.join(map(str, SAMPLES))} samples, not {targets.samples}")
     if len(targets.formats) > MOST_TARGETS or len(targets.colors) != len(targets.formats):
         raise UsageError(f"a frame has up to {MOST_TARGETS} color targets, each of one format")
+    for address in (*targets.colors, targets.depth, targets.stencil):
+        if address % TARGET_ALIGNMENT:
+            raise UsageError(f"a target's address is a multiple of {TARGET_ALIGNMENT}, and 0x{address:x} is not")
     for format in targets.formats:
         known(format, tuple(FORMATS), "a format")
 

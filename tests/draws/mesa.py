@@ -35,8 +35,7 @@ def context():
     """A context of llvmpipe; skips the test where there is none."""
     moderngl = pytest.importorskip("moderngl", reason="make draw-test installs moderngl and Mesa")
     os.environ.setdefault("EGL_PLATFORM", "surfaceless")
-    # filtering with 8-bit weights would hide how exact ours is
-    os.environ.setdefault("GALLIVM_PERF", "no_aos_sampling")
+    os.environ["GALLIVM_PERF"] = "no_aos_sampling"  # filtering in integers has 256 steps
     try:
         made = moderngl.create_standalone_context(backend="egl")
     except Exception as error:  # whatever the drivers raise, there is no oracle then
@@ -99,6 +98,7 @@ class Canvas:
             (scissor.x, scissor.y, scissor.width, scissor.height) if scissor else None
         )  # rows are turned, so is the scissor
         gl.disable(gl.DEPTH_TEST | gl.CULL_FACE | gl.BLEND)
+        gl.front_face = "cw"  # rows are turned
         if compare:
             gl.enable(gl.DEPTH_TEST)
             gl.depth_func = {"less": "<", "lequal": "<=", "greater": ">", "gequal": ">=", "equal": "==",
@@ -106,7 +106,7 @@ class Canvas:
         self.target.depth_mask = write
         if cull != "none":
             gl.enable(gl.CULL_FACE)
-            gl.cull_face, gl.front_face = cull, "cw"  # rows are turned
+            gl.cull_face = cull
         if blend:
             gl.enable(gl.BLEND)
             gl.blend_func, gl.blend_equation = blend

@@ -22,7 +22,15 @@ def some_places(rng, n, width=WIDTH, height=HEIGHT):
 def some_vertices(seed, n, has_depth=False):
     rng = np.random.default_rng(seed)
     depths, w = (rng.random(n), rng.uniform(0.5, 4, n)) if has_depth else (0.5, 1)
-    return vertices(on_grid(some_places(rng, n), WIDTH, HEIGHT, depths, w), rng.random((n, 4)))
+    colors = rng.uniform((0, 0, 0, 0.2), 1, (n, 4))
+    return vertices(on_grid(some_places(rng, n), WIDTH, HEIGHT, depths, w), colors)
+
+
+def without_slivers(given):
+    """Triangles of 100 square pixels and more: llvmpipe's planes of depth are floats, which err for a sliver."""
+    places = (given[:, :2] / given[:, 3:4] * (WIDTH / 2, HEIGHT / 2)).reshape(-1, 3, 2)
+    (ax, ay), (bx, by) = (places[:, 1] - places[:, 0]).T, (places[:, 2] - places[:, 0]).T
+    return given[np.repeat(np.abs(ax * by - ay * bx) > 200, 3)]
 
 
 @pytest.mark.parametrize("samples", [1, 4])
@@ -45,7 +53,7 @@ def test_every_covered_pixel_is_equal(topology, samples):
 
 @pytest.mark.parametrize("compare", ["less", "lequal", "greater", "gequal", "notequal", "always", "never"])
 def test_depths_and_colors_in_perspective(compare):
-    given = some_vertices(3, 90, has_depth=True)
+    given = without_slivers(some_vertices(3, 120, has_depth=True))
     ours, theirs = frame(WIDTH, HEIGHT), mesa.Canvas(WIDTH, HEIGHT)
     ours.clear(depth=0.5)
     theirs.clear(depth=0.5)
@@ -53,8 +61,7 @@ def test_depths_and_colors_in_perspective(compare):
     found = theirs.draw(given, compare=compare, queries=(mesa.SAMPLES_PASSED,))
     assert found == {mesa.SAMPLES_PASSED: counts.passed}
     assert np.abs(ours.pixels().astype(int) - theirs.pixels()).max() <= 1
-    # llvmpipe works in floats, whose error grows with a triangle's slope
-    assert np.abs(ours.depth.copy_to_host() - theirs.depths()).max() < 4e-6
+    assert np.abs(ours.depth.copy_to_host() - theirs.depths()).max() < 1e-6
 
 
 @pytest.mark.parametrize("cull", ["none", "front", "back"])
@@ -99,7 +106,8 @@ def test_blending_in_order(dtype, format, blend, theirs):
         assert difference.max() <= 3
         assert (difference <= 1).mean() > 0.99
     else:
-        assert difference.max() <= (2e-3 if format == "rgba16f" else 2e-5)
+        rounding = 2**-10 if format == "rgba16f" else 2**-20  # of numbers near 1, and the layers of a pixel
+        assert (difference / np.maximum(np.abs(canvas.pixels()), 1)).max() <= 3 * rounding
 
 
 def test_stencil():
@@ -110,8 +118,7 @@ def test_stencil():
     back = StencilSide("always", 7, passes="decrement_wrap", depth_fail="replace", write_mask=0x7F)
     layers, over = some_vertices(8, 90, has_depth=True), some_vertices(9, 30)
     ours.draw(pipeline(depth=LESS, stencil=front, back_stencil=back), layers)
-    # rows are turned in theirs, and so are sides
-    mesa.set_stencil(back, front)
+    mesa.set_stencil(front, back)
     theirs.draw(layers, compare="less")
     assert ours.stencil.copy_to_host().tolist() == theirs.stencils().tolist()
     odd = StencilSide("equal", 1, read_mask=1, fail="zero")
@@ -142,13 +149,13 @@ void main() { color = vec4(dFdxFine(at), dFdyFine(at)); }
 
 @pytest.mark.parametrize("pixel, theirs", [("checked", DISCARDING), ("deepened", DEEPENING)])
 def test_tests_after_the_shader(pixel, theirs):
-    given = some_vertices(10, 90, has_depth=True)
+    given = without_slivers(some_vertices(10, 90, has_depth=True))
     ours, canvas = frame(WIDTH, HEIGHT), mesa.Canvas(WIDTH, HEIGHT)
     canvas.clear()
     ours.draw(pipeline(pixel, depth=LESS), given)
     canvas.draw(given, pixel=theirs, compare="less")
     assert np.abs(ours.pixels().astype(int) - canvas.pixels()).max() <= 1
-    assert np.abs(ours.depth.copy_to_host() - canvas.depths()).max() < 4e-6
+    assert np.abs(ours.depth.copy_to_host() - canvas.depths()).max() < 1e-6
 
 
 def test_derivatives_over_quads():
@@ -205,10 +212,10 @@ def test_fifty_thousand_small_triangles():
 
 
 def picture(size, seed=0):
-    """Smooth, so that a level's choice shows no noise."""
+    """Smooth: llvmpipe's levels of detail are up to 0.043 off."""
     x, y = np.meshgrid(np.arange(size), np.arange(size))
     waves = [np.sin(x * a / size + y * b / size + seed) for a, b in ((9, 2), (3, 7), (5, -8))]
-    return np.floor(127.5 + 127 * np.stack([*waves, np.ones_like(x)], 2)).astype(np.uint8)
+    return np.floor(127.5 + 64 * np.stack([*waves, np.ones_like(x)], 2)).astype(np.uint8)
 
 
 PICTURED = """
