@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.base.block_order import linear_block
+from gpuprof.device.drawing import Buffers, DrawState, Shader, Targets
 from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program
@@ -125,6 +126,30 @@ class Launch:
     def shared_nbytes(self) -> int:
         """Per block, static and dynamic."""
         return self.function.shared_nbytes + self.dynamic_shared_nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Draws triangles into targets. `pixel` is None where only depth and stencil are drawn. Gives
+    graphics.counts.DrawCounts.
+    """
+
+    vertex: Shader
+    pixel: Shader | None
+    buffers: Buffers
+    state: DrawState
+    targets: Targets
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Resolve:
+    """The mean of each pixel's samples. `targets` has one color target, which `color` becomes: one sample a pixel, of
+    the same format.
+    """
+
+    targets: Targets
+    color: int
 
 
 @dataclass(frozen=True)
@@ -263,6 +288,8 @@ Command: TypeAlias = (
     | Fill
     | Load
     | Launch
+    | Draw
+    | Resolve
     | Event
     | EventTime
     | Priority

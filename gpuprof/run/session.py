@@ -21,6 +21,8 @@ from gpuprof.base.heap import give_back_large_arrays
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
+from gpuprof.device.drawing import Shader
+from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
@@ -28,6 +30,8 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.sizes import BLOCK
 from gpuprof.isa.program import Program
 from gpuprof.run.build import build, build_ptx, other_arch
 from gpuprof.run.checking.host_errors import HostError, host_error, leaks
@@ -38,6 +42,7 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
+from gpuprof.run.drawing import draw, resolve_target
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
@@ -98,6 +103,8 @@ class Session:
             cmd.Fill: self._fill,
             cmd.Load: self._load,
             cmd.Launch: self._launch,
+            cmd.Draw: self._draw,
+            cmd.Resolve: self._resolve,
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
             cmd.Priority: self._set_priority,
@@ -301,6 +308,21 @@ class Session:
             with self.settling.marking():
                 Descent(self.in_flight, self._begin_alone, self.chip).run(0)
         self.settling.run_through()
+
+    def _draw(self, command: cmd.Draw) -> DrawCounts:
+        self._settle()
+        return draw(command, self.memory, self._run_shader)
+
+    def _run_shader(self, shader: Shader, params: bytes, n_lanes: int) -> None:
+        """Shaders take no time yet: they are no launches of the recording."""
+        config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
+        text = f"{shader.function.display}{config}"
+        launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
+        self._emulate_alone(replace(launch, is_timed=False))
+
+    def _resolve(self, command: cmd.Resolve) -> None:
+        self._settle()
+        resolve_target(command, self.memory)
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         counters = LaunchCounters.zeros(len(launch.module.code))

@@ -20,9 +20,11 @@ from functools import cache
 from typing import Any
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.drawing import Buffers, DrawState, Targets
 from gpuprof.timing.sampling.configuration import Sampling
 
-VERSION = 3  # of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time
+# of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: draws
+VERSION = 4
 LIMIT = 1 << 63
 
 
@@ -72,6 +74,29 @@ class SavedLaunch:
 
 
 @dataclass(frozen=True)
+class SavedShader:
+    """A Shader whose module is a number, in the order loaded, and whose kernel is a symbol."""
+
+    module: int
+    symbol: str
+    params: bytes
+    words: int
+    abilities: int = 0
+
+
+@dataclass(frozen=True)
+class SavedDraw:
+    """A Draw. `pixel` is () where it has no pixel shader."""
+
+    vertex: SavedShader
+    pixel: tuple[SavedShader, ...]
+    buffers: Buffers
+    state: DrawState
+    targets: Targets
+    name: str = ""
+
+
+@dataclass(frozen=True)
 class Failed:
     """The command before it raised an error, and the script went on."""
 
@@ -92,6 +117,8 @@ LINES = {
     "copy_within": cmd.CopyWithin,
     "fill": cmd.Fill,
     "launch": SavedLaunch,
+    "draw": SavedDraw,
+    "resolve": cmd.Resolve,
     "event": cmd.Event,
     "event_time": cmd.EventTime,
     "priority": cmd.Priority,

@@ -5,8 +5,19 @@ from hashlib import sha256
 from typing import Any
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.drawing import Shader
 from gpuprof.errors import GpuprofError
-from gpuprof.saved.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
+from gpuprof.saved.codec import (
+    End,
+    Failed,
+    Header,
+    SavedCopyIn,
+    SavedDraw,
+    SavedLaunch,
+    SavedLoad,
+    SavedShader,
+    line_of,
+)
 from gpuprof.saved.pieces import BLOCK_NBYTES, COMMANDS, LINES_NBYTES, pack
 
 
@@ -64,7 +75,16 @@ class StreamWriter:
                 command.dependent,
                 command.is_timed,
             )
+        if isinstance(command, cmd.Draw):
+            pixel = (self._shader(command.pixel),) if command.pixel else ()
+            return SavedDraw(
+                self._shader(command.vertex), pixel, command.buffers, command.state, command.targets, command.name
+            )
         return command
+
+    def _shader(self, shader: Shader) -> SavedShader:
+        module = self._modules[id(shader.module)]
+        return SavedShader(module, shader.function.name, shader.params, shader.words, shader.abilities)
 
     def _block(self, data: bytes) -> int:
         """The number of a block of memory; a new one is written."""
