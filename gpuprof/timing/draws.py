@@ -1,11 +1,11 @@
 """What draws ask of the fixed-function units, and when these did it.
 
-    Work of the emulator ─ tables_of ─> Draws of the machine ─ engine ─> timings_of ─> DrawTiming of each draw
+    DrawWork of the emulator ─ tables_of ─> Draws of the machine ─ engine ─> timings_of ─> DrawTiming of each draw
 
 Rates are those of the chip's table `graphics`, for the whole chip.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -32,21 +32,21 @@ from gpuprof.timing.state.layout import (
     WRITTEN,
 )
 from gpuprof.timing.state.machine import Draws
+from gpuprof.timing.state.result import DrawTiming
 
-# A draw: what the command processor does for it, and how many of the items of each series are its own. `drains`: it
-# begins when all draws before it are done.
-COMMAND = np.dtype([("state_changes", "i8"), ("drains", "i8"), ("n_batches", "i8"), ("n_waves", "i8")])
 # Vertices that are shaded as one warp, and the primitives that their indices end: those assembled, and those that are
 # neither clipped away nor culled.
 BATCH = np.dtype([("n_indices", "i8"), ("n_primitives", "i8"), ("n_accepted", "i8")])
-# Pixels that are shaded as one warp: the last batch that they need, -1 none; what the scan visited for them; samples
-# tested; pixels and bytes written (with blending, bytes read, too).
+# Pixels that are shaded as one warp: the draw's last batch that they need, -1 none; what the scan visited for them;
+# samples tested before they are shaded; those tested behind it, and pixels and bytes written (with blending, bytes
+# read, too).
 WAVE = np.dtype(
     [
         ("batch", "i8"),
         ("n_tiles", "i8"),
         ("n_pixels", "i8"),
         ("n_samples", "i8"),
+        ("n_late_samples", "i8"),
         ("n_written", "i8"),
         ("written_nbytes", "i8"),
     ]
@@ -55,112 +55,112 @@ BATCH_STAGES = {"fetch": FETCHED, "vertices": BATCH_SHADED, "assembly": ASSEMBLE
 WAVE_STAGES = {"scan": SCANNED, "depth": TESTED, "pixels": WAVE_SHADED, "write": WRITTEN}
 
 
-class Work(NamedTuple):
-    """In the order of the draws: COMMAND (draws,), BATCH (batches,), WAVE (waves,)."""
-
-    commands: np.ndarray
-    batches: np.ndarray
-    waves: np.ndarray
-
-
-@dataclass(frozen=True)
-class DrawTiming:
-    """Cycles from power-on. `busy_cycles` and `blocked_cycles` of each fixed-function unit by name: at work, and with
-    an item that the buffer behind has no room for.
+class DrawWork(NamedTuple):
+    """A draw: how much state the command processor changes for it, whether it begins only when all draws before it are
+    done, its BATCH (batches,) and WAVE (waves,) in their order, and whether a shader runs for the waves.
     """
 
-    start_cycle: int
-    end_cycle: int
-    busy_cycles: dict[str, float]
-    blocked_cycles: dict[str, float]
+    state_changes: int
+    drains: bool
+    batches: np.ndarray
+    waves: np.ndarray
+    shades_pixels: bool = True
 
 
-NO_WORK = Work(np.zeros(0, COMMAND), np.zeros(0, BATCH), np.zeros(0, WAVE))
-
-
-def tables_of(work: Work, chip: Chip) -> Draws:
+def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
     """The tables as they are before the first command. Raises UsageError when the chip has no such units."""
-    n_batches, n_waves = len(work.batches), len(work.waves)
-    rows = n_batches + n_waves
+    if work and not chip.graphics:
+        drawing = " or ".join(name for name in list_chips() if load_chip(name).graphics)
+        raise UsageError(f"{chip.name}: the chip draws nothing: its file has no table [graphics]; draw on {drawing}")
+    batches = np.concatenate([np.zeros(0, BATCH), *(each.batches for each in work)])
+    waves = np.concatenate([np.zeros(0, WAVE), *_waves_of_all(work)])
+    n_batches = len(batches)
+    rows = n_batches + len(waves)
     item = np.zeros(rows, ITEM)
-    item["draw"][:n_batches] = np.repeat(np.arange(len(work.commands)), work.commands["n_batches"])
-    item["draw"][n_batches:] = np.repeat(np.arange(len(work.commands)), work.commands["n_waves"])
-    item["meets"][n_batches:] = work.waves["batch"]
-    item["meets"][:n_batches] = _last_waves(work, n_batches)
+    numbers = np.arange(len(work))
+    item["draw"][:n_batches] = np.repeat(numbers, [len(each.batches) for each in work])
+    item["draw"][n_batches:] = np.repeat(numbers, [len(each.waves) for each in work])
+    item["meets"][n_batches:] = waves["batch"]
+    item["meets"][:n_batches] = _last_waves(waves, n_batches)
+    item["is_shaded"] = 1
+    item["is_shaded"][n_batches:] = np.repeat([each.shades_pixels for each in work], [len(each.waves) for each in work])
     passage = np.zeros((rows, N_STAGES), PASSAGE)
     passage["begun"] = passage["left"] = NEVER
     stage = np.zeros((2, N_STAGES), STAGE)
     stage["end"][BATCHES] = stage["first"][WAVES] = stage["next"][WAVES] = n_batches
     stage["end"][WAVES] = rows
-    if len(work.commands):
-        if not chip.graphics:
-            raise UsageError(
-                f"{chip.name}: the chip draws nothing: its file has no table [graphics]; draw on {_drawing()}"
-            )
-        _enter_rates(passage[:n_batches, :], passage[n_batches:, :], stage, work, chip.graphics)
+    if work:
+        _enter_rates(passage["ticks"][:n_batches], passage["ticks"][n_batches:], batches, waves, chip.graphics)
+        _enter_rooms(stage["room"], chip.graphics)
     return Draws(_draw_table(work, chip, n_batches), item, passage, stage)
 
 
-def _drawing() -> str:
-    return " or ".join(name for name in list_chips() if load_chip(name).graphics)
+def _waves_of_all(work: list[DrawWork]) -> Iterator[np.ndarray]:
+    """The waves, with the numbers that batches have among those of all draws."""
+    before = 0
+    for each in work:
+        waves = each.waves.copy()
+        waves["batch"] = np.where(waves["batch"] < 0, -1, waves["batch"] + before)
+        before += len(each.batches)
+        yield waves
 
 
-def _last_waves(work: Work, n_batches: int) -> np.ndarray:
+def _last_waves(waves: np.ndarray, n_batches: int) -> np.ndarray:
     """For each batch the row of the last wave that needs no later one, -1: there is none."""
-    needs = np.maximum.accumulate(work.waves["batch"])
+    needs = np.maximum.accumulate(waves["batch"])
     n_waves = np.searchsorted(needs, np.arange(n_batches), side="right")
     return np.where(n_waves > 0, n_batches + n_waves - 1, -1)
 
 
-def _enter_rates(batches: np.ndarray, waves: np.ndarray, stage: np.ndarray, work: Work, rates: dict[str, float]):
-    of_batch, of_wave = work.batches, work.waves
-    batches["ticks"][:, FETCHED] = _ticks(of_batch["n_indices"], rates["indices_per_cycle"])
-    batches["ticks"][:, ASSEMBLED] = _ticks(of_batch["n_primitives"], rates["primitives_per_cycle"])
-    batches["ticks"][:, SET_UP] = _ticks(of_batch["n_accepted"], rates["triangles_per_cycle"])
-    waves["ticks"][:, SCANNED] = np.maximum(
-        _ticks(of_wave["n_tiles"], rates["tiles_per_cycle"]), _ticks(of_wave["n_pixels"], rates["pixels_per_cycle"])
-    )
-    waves["ticks"][:, TESTED] = _ticks(of_wave["n_samples"], rates["depth_samples_per_cycle"])
-    waves["ticks"][:, WRITTEN] = np.maximum(
-        _ticks(of_wave["n_written"], rates["color_pixels_per_cycle"]),
-        _ticks(of_wave["written_nbytes"], rates["color_nbytes_per_cycle"]),
-    )
-    stage["room"][BATCHES, [FETCHED, ASSEMBLED, SET_UP]] = [
-        rates[name] for name in ("batches_in_flight", "assembled_batches", "set_up_batches")
-    ]
-    stage["room"][WAVES, [SCANNED, TESTED]] = [rates[name] for name in ("scanned_waves", "waves_in_flight")]
+def _enter_rates(
+    of_batches: np.ndarray, of_waves: np.ndarray, batches: np.ndarray, waves: np.ndarray, rates: dict[str, float]
+) -> None:
+    """Writes the ticks, int64 (items, N_STAGES), for which each item keeps each unit."""
+    of_batches[:, FETCHED] = _ticks(batches["n_indices"], rates["indices_per_cycle"])
+    of_batches[:, ASSEMBLED] = _ticks(batches["n_primitives"], rates["primitives_per_cycle"])
+    of_batches[:, SET_UP] = _ticks(batches["n_accepted"], rates["triangles_per_cycle"])
+    tiles, pixels = (_ticks(waves[f"n_{name}"], rates[f"{name}_per_cycle"]) for name in ("tiles", "pixels"))
+    of_waves[:, SCANNED] = np.maximum(tiles, pixels)
+    of_waves[:, TESTED] = _ticks(waves["n_samples"], rates["depth_samples_per_cycle"])
+    late = _ticks(waves["n_late_samples"], rates["depth_samples_per_cycle"])
+    written = _ticks(waves["n_written"], rates["color_pixels_per_cycle"])
+    moved = _ticks(waves["written_nbytes"], rates["color_nbytes_per_cycle"])
+    of_waves[:, WRITTEN] = np.maximum(late, np.maximum(written, moved))
 
 
 def _ticks(amount: np.ndarray, per_cycle: float) -> np.ndarray:
     return np.rint(amount * (TICKS / per_cycle)).astype(np.int64)
 
 
-def _draw_table(work: Work, chip: Chip, n_batches: int) -> np.ndarray:
-    draw = np.zeros(len(work.commands), DRAW)
-    if len(draw):
-        cycles = chip.graphics["draw_cycles"] + work.commands["state_changes"] * chip.graphics["state_cycles"]
-        draw["ticks"] = np.rint(cycles * TICKS).astype(np.int64)
-    draw["drains"] = work.commands["drains"]
-    draw["last_batch"] = np.cumsum(work.commands["n_batches"]) - work.commands["n_batches"] - 1
-    waves_before = np.cumsum(work.commands["n_waves"]) - work.commands["n_waves"]
-    draw["last_wave"] = np.where(waves_before > 0, n_batches + waves_before - 1, -1)
-    draw["begun"] = NEVER
+def _enter_rooms(rooms: np.ndarray, numbers: dict[str, float]) -> None:
+    rooms[BATCHES, [FETCHED, ASSEMBLED, SET_UP]] = [
+        numbers[name] for name in ("batches_in_flight", "assembled_batches", "set_up_batches")
+    ]
+    rooms[WAVES, [SCANNED, TESTED]] = [numbers[name] for name in ("scanned_waves", "waves_in_flight")]
+
+
+def _draw_table(work: list[DrawWork], chip: Chip, n_batches: int) -> np.ndarray:
+    draw = np.zeros(len(work), DRAW)
+    batch, wave = 0, n_batches
+    for row, each in zip(draw, work, strict=True):
+        cycles = chip.graphics["draw_cycles"] + each.state_changes * chip.graphics["state_cycles"]
+        row["ticks"], row["drains"], row["begun"] = round(cycles * TICKS), each.drains, NEVER
+        row["last_batch"], row["last_wave"] = batch - 1, wave - 1 if wave > n_batches else -1
+        batch, wave = batch + len(each.batches), wave + len(each.waves)
     return draw
 
 
-def timings_of(tables: Draws, work: Work) -> list[DrawTiming]:
-    """When each draw was done. Raises AssertionError for an item that has not passed all stages."""
-    assert (tables.passage["left"] < NEVER).all(), "a draw that has not come to its end"
-    n_batches = len(work.batches)
-    timings, batch, wave = [], 0, n_batches
-    for number, command in enumerate(work.commands):
-        parts = {
-            **_parts(tables.passage[batch : batch + command["n_batches"]], BATCH_STAGES, BATCH_SHADED),
-            **_parts(tables.passage[wave : wave + command["n_waves"]], WAVE_STAGES, WAVE_SHADED),
-        }
-        batch, wave = batch + command["n_batches"], wave + command["n_waves"]
-        begun = int(tables.draw[number]["begun"])
+def timings_of(tables: Draws, work: list[DrawWork]) -> list[DrawTiming]:
+    """When each draw was done, once all items have passed all stages."""
+    timings, batch, wave = [], 0, sum(len(each.batches) for each in work)
+    for number, each in enumerate(work):
+        of_batches = tables.passage[batch : batch + len(each.batches)]
+        of_waves = tables.passage[wave : wave + len(each.waves)]
+        batch, wave = batch + len(each.batches), wave + len(each.waves)
+        parts = _parts(of_batches, BATCH_STAGES, BATCH_SHADED) | _parts(of_waves, WAVE_STAGES, WAVE_SHADED)
         left = [int(part["left"].max()) for part in parts.values() if len(part)]
+        assert max(left, default=0) < NEVER, "a draw that has not come to its end"
+        begun = int(tables.draw[number]["begun"])
         timings.append(
             DrawTiming(
                 begun // TICKS,

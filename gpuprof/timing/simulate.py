@@ -14,7 +14,7 @@ from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
-from gpuprof.timing.draws import NO_WORK, DrawTiming, Work, tables_of, timings_of
+from gpuprof.timing.draws import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
@@ -82,55 +82,25 @@ def simulate_batch(
 
     With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
     `extrapolation`.
+
+    Grids that are shaders run as the fixed-function units feed them, one draw after the other in the grids' order. The
+    timing of a draw is in that of its vertex shader.
     """
-    return _simulate(machine, grids, NO_WORK, sampling, sink, max_cycles, sample_blocks, record_nbytes)[0]
-
-
-def simulate_draws(
-    machine: Machine,
-    grids: list[Grid],
-    work: Work,
-    sampling: Sampling,
-    sink: Sink,
-    max_cycles: int,
-    record_nbytes: int = WIDE_DTYPE.itemsize,
-) -> tuple[list[LaunchTiming], list[DrawTiming]]:
-    """Times draws and the grids of their shaders (Grid.first_item), one after the other as the fixed-function units
-    take them. Everything else is as `simulate_batch` has it. The machine's clock is past the end of the last draw then.
-
-    Raises UsageError for a chip without graphics.
-    """
-    timings, draws = _simulate(machine, grids, work, sampling, sink, max_cycles, False, record_nbytes)
-    machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in draws)])
-    return timings, draws
-
-
-def _simulate(
-    machine: Machine,
-    grids: list[Grid],
-    work: Work,
-    sampling: Sampling,
-    sink: Sink,
-    max_cycles: int,
-    sample_blocks: bool,
-    record_nbytes: int,
-) -> tuple[list[LaunchTiming], list[DrawTiming]]:
     prepared, program = prepare(grids, machine)
-    state = _new_state(machine, prepared, program, work, sampling, max_cycles, record_nbytes)
+    state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
         found = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)
     timings = _finish(machine, state, prepared, outlet.lost)
-    return [replace(timings[0], extrapolation=found)] if found else timings, timings_of(state.draws, work)
+    return [replace(timings[0], extrapolation=found)] if found else timings
 
 
 def _new_state(
     machine: Machine,
     grids: list[PreparedGrid],
     program: StaticProgram,
-    work: Work,
     sampling: Sampling,
     max_cycles: int,
     record_nbytes: int,
@@ -158,8 +128,9 @@ def _new_state(
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
     machine.fetch.constant_tag[:] = machine.fetch.constant_l15_tag[:] = -1
-    has_draws = len(work.commands) > 0
-    record["n_draws"], record["block_slots"] = len(work.commands), block_slots(machine.chip, has_draws)
+    work = [grid.grid.draw for grid in grids if grid.grid.draw]
+    has_draws = len(work) > 0
+    record["n_draws"], record["block_slots"] = len(work), block_slots(machine.chip, has_draws)
     core = new_core(machine, program, records, edges, has_draws)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
@@ -234,6 +205,13 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.
         _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
     ]
     forget(state)
+    drawn = timings_of(state.draws, [grid.grid.draw for grid in grids if grid.grid.draw])
+    machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in drawn)])
+    in_order = iter(drawn)
+    timings = [
+        replace(timing, draw=next(in_order)) if grid.grid.draw else timing
+        for timing, grid in zip(timings, grids, strict=True)
+    ]
     machine.tables.ended(np.flatnonzero(state.core.presence["started"].any(axis=0)))
     return timings
 

@@ -26,8 +26,8 @@ TAKEN_BY = {"fetch": "assembly", "assembly": "setup", "scan": "depth", "depth": 
 
 @dataclass
 class Draw:
-    """`batches`: (indices, primitives, accepted); `waves`: (last batch of all draws or None, tiles, pixels, samples,
-    pixels written, bytes written). `vertex` and `pixel` are numbers of jobs.
+    """`batches`: (indices, primitives, accepted); `waves`: (last batch of all draws or None, tiles, pixels, samples
+    tested before and behind the shader, pixels written, bytes written). `vertex` and `pixel` are numbers of jobs.
     """
 
     batches: list
@@ -36,6 +36,7 @@ class Draw:
     pixel: int | None = None
     state_changes: int = 0
     drains: bool = False
+    shades: bool = True  # pixels
 
 
 def latest(*times):
@@ -65,12 +66,14 @@ class Draws(Grids):
                 "fetch": "indices_per_cycle", "assembly": "primitives_per_cycle", "setup": "triangles_per_cycle"
             }[stage]  # fmt: skip
             return in_ticks(amount / rate[name])
-        _, tiles, pixels, samples, written, nbytes = self.waves[item][1]
+        _, tiles, pixels, samples, late, written, nbytes = self.waves[item][1]
         return {
             "scan": max(in_ticks(tiles / rate["tiles_per_cycle"]), in_ticks(pixels / rate["pixels_per_cycle"])),
             "depth": in_ticks(samples / rate["depth_samples_per_cycle"]),
             "write": max(
-                in_ticks(written / rate["color_pixels_per_cycle"]), in_ticks(nbytes / rate["color_nbytes_per_cycle"])
+                in_ticks(late / rate["depth_samples_per_cycle"]),
+                in_ticks(written / rate["color_pixels_per_cycle"]),
+                in_ticks(nbytes / rate["color_nbytes_per_cycle"]),
             ),
         }[stage]
 
@@ -81,6 +84,8 @@ class Draws(Grids):
         stages = BATCH_STAGES if stage in BATCH_STAGES else WAVE_STAGES
         place = stages.index(stage)
         free = self.left(stage, item - 1) if item else 0
+        if stage == "write" and not self.waves[item][0].shades:
+            return latest(free, self.left("depth", item))
         if place:
             return latest(free, self.left(stages[place - 1], item))
         draw, *work = self.batches[item] if stage == "fetch" else self.waves[item]
@@ -181,7 +186,8 @@ class Draws(Grids):
         self.known, found, batch, wave = {}, [], 0, 0
         for number, draw in enumerate(self.draws):
             ends = [self.left(stage, batch + k) for k in range(len(draw.batches)) for stage in BATCH_STAGES]
-            ends += [self.left(stage, wave + k) for k in range(len(draw.waves)) for stage in WAVE_STAGES]
+            passed = [stage for stage in WAVE_STAGES if draw.shades or stage != "pixels"]
+            ends += [self.left(stage, wave + k) for k in range(len(draw.waves)) for stage in passed]
             batch, wave = batch + len(draw.batches), wave + len(draw.waves)
             found.append((math.floor(self.command(number)), math.ceil(max([self.command(number), *ends]))))
         return found

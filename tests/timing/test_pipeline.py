@@ -8,12 +8,12 @@ import pytest
 from gpuprof.chips import altered, load_chip
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
-from gpuprof.timing.draws import BATCH, COMMAND, WAVE, Work
+from gpuprof.timing.draws import BATCH, WAVE, DrawWork
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.simulate import simulate_draws
+from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
-from tests.readable.pipeline import Draw, Draws
 from tests.readable.grids import Job
+from tests.readable.pipeline import Draw, Draws
 from tests.support.timing_support import make, warp
 from tests.timing.test_grids import CHAIN, grid
 from tests.timing.test_timing import ffma
@@ -41,44 +41,43 @@ def chip_of(**changes):
     return altered(load_chip("rtx3090"), QUICK | named, "test")
 
 
-def work_of(draws):
-    batches = [batch for draw in draws for batch in draw.batches]
-    waves = [(-1 if wave[0] is None else wave[0], *wave[1:]) for draw in draws for wave in draw.waves]
-    commands = [(draw.state_changes, draw.drains, len(draw.batches), len(draw.waves)) for draw in draws]
-    return Work(np.array(commands, COMMAND), np.array(batches, BATCH), np.array(waves, WAVE))
+def work_of(draw, batches_before):
+    waves = [(-1 if wave[0] is None else wave[0] - batches_before, *wave[1:]) for wave in draw.waves]
+    return DrawWork(draw.state_changes, draw.drains, np.array(draw.batches, BATCH), np.array(waves, WAVE), draw.shades)
 
 
 def shaders_of(draws, kernels):
     """(grids, jobs): of each draw the shader of its vertices, then that of its pixels, which goes first. A kernel is
     its code and the trace of one warp.
     """
-    grids, jobs, load_base = [], [], 0x1000
-    batch, wave = 0, sum(len(draw.batches) for draw in draws)
+    grids, jobs, load_base, before = [], [], 0x1000, 0
     for draw in draws:
-        for items, first, priority, name in ((draw.batches, batch, 1, "vertex"), (draw.waves, wave, 0, "pixel")):
-            if items:
-                code, trace = kernels[len(grids) % len(kernels)]
-                setattr(draw, name, len(grids))
-                warps = [trace] * len(items)
-                made = grid(code, warps, index=len(grids), load_base=load_base, first_item=first, priority=priority)
-                jobs.append(Job(encode(code), made.launch.function, 32, warps, priority=priority))
-                grids.append(made)
-                load_base += 16 * len(code)
-        batch, wave = batch + len(draw.batches), wave + len(draw.waves)
+        first = len(grids)
+        parts = [(draw.batches, 1, "vertex", {"draw": work_of(draw, before)})]
+        parts += [(draw.waves, 0, "pixel", {"pixels_of": (first, 0)})] if draw.waves and draw.shades else []
+        for items, priority, name, what in parts:
+            code, trace = kernels[len(grids) % len(kernels)]
+            setattr(draw, name, len(grids))
+            warps = [trace] * len(items)
+            made = grid(code, warps, index=len(grids), load_base=load_base, priority=priority, **what)
+            jobs.append(Job(encode(code), made.launch.function, 32, warps, priority=priority))
+            grids.append(made)
+            load_base += 16 * len(code)
+        before += len(draw.batches)
     return grids, jobs
 
 
 def timed(chip, draws, kernels=None):
     grids, jobs = shaders_of(draws, kernels or [(CHAIN, warp([0]))])
-    timings, found = simulate_draws(power_on(chip), grids, work_of(draws), Sampling(), lambda some: None, 1 << 40)
-    return timings, found, jobs
+    timings = simulate_batch(power_on(chip), grids, Sampling(), lambda some: None, 1 << 40)
+    return timings, [timing.draw for timing in timings if timing.draw], jobs
 
 
 def test_one_triangle_by_hand():
     """Command 40; 3 indices until 43; the block starts at 143 and ends 12 cycles later; one primitive, one set up; one
     tile until 158; 4 samples of 16 a cycle; 12 cycles from 259 on; 4 pixels of 8 a cycle.
     """
-    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 4, 16)])
+    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)])
     timings, (found,), _ = timed(chip_of(), [draw])
     assert [(t.start_cycle, t.end_cycle) for t in timings] == [(43, 155), (159, 271)]
     assert (found.start_cycle, found.end_cycle) == (40, 272)
@@ -103,12 +102,13 @@ def random_draw(rng, batches_before):
             rng.randint(1, 9),
             rng.randint(1, 32),
             rng.randint(0, 128),
+            rng.choice([0, 0, 70]),
             n := rng.randint(0, 32),
             4 * n,
         )
         for need in needs
     ]
-    return Draw(batches, waves, state_changes=rng.randrange(3), drains=rng.random() < 0.3)
+    return Draw(batches, waves, state_changes=rng.randrange(3), drains=rng.random() < 0.3, shades=rng.random() < 0.8)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -131,7 +131,7 @@ def test_random_draws_beside_the_twin(seed):
 
 def test_more_warps_than_blocks_on_an_sm():
     """The card holds 16 blocks and 48 warps an SM. Those of draws are no blocks: 90 of them run at once on two SMs."""
-    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 4, 16)] * 90)
+    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)] * 90)
     kernels = [(CHAIN, warp([0])), ([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))]
     found = beside_the_twin(chip_of(tiles_per_cycle=100.0, waves_in_flight=100), [draw], kernels)
     timings, _, _ = timed(chip_of(), [draw], kernels)
@@ -140,13 +140,13 @@ def test_more_warps_than_blocks_on_an_sm():
 
 def test_a_full_buffer_stops_the_unit_before_it():
     """One wave in flight: the second leaves the depth test when the write begins with the first."""
-    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 4, 16)] * 2)
+    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)] * 2)
     _, (found,), _ = timed(chip_of(waves_in_flight=1), [draw])
     assert found.blocked_cycles["depth"] == 271 - 159.25
 
 
 def test_a_draw_that_drains_begins_behind_the_last_write():
-    draws = [Draw([(3, 1, 1)], [(0, 1, 4, 4, 4, 16)]), Draw([(3, 1, 0)], [], drains=True)]
+    draws = [Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)]), Draw([(3, 1, 0)], [], drains=True)]
     _, found, _ = timed(chip_of(), draws)
     assert [(draw.start_cycle, draw.end_cycle) for draw in found] == [(40, 272), (311, 315 + 100 + 12 + 1)]
 

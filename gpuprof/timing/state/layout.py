@@ -430,6 +430,7 @@ ITEM = np.dtype(
         # Of a wave: the last batch that must be set up before it is scanned. Of a batch: the last wave up to which no
         # other batch is needed. -1: none.
         ("meets", "i8"),
+        ("is_shaded", "i8"),  # 0: it passes the shaders by
     ]
 )
 # An item in a stage, in ticks: how long it keeps it, when that began, and when it left it. NEVER: not known yet.

@@ -16,6 +16,7 @@ from gpuprof.timing.state.layout import (
     ASSEMBLED,
     BATCH_SHADED,
     BATCHES,
+    ENDED,
     FETCHED,
     NEVER,
     SCANNED,
@@ -72,7 +73,7 @@ def advance(machine, present):
     release(machine, WAVES, WAVE_SHADED, present)
     for g in range(machine.first_open, machine.n_grids):
         grid = grid_at(machine, g)
-        if grid.first_item >= 0:
+        if grid.first_item >= 0 and grid.state != ENDED:
             series = WAVES if shading_stage(machine, grid.first_item) == WAVE_SHADED else BATCHES
             released = stage_at(machine, series, shading_stage(machine, grid.first_item)).next
             grid.released = min(max(released - grid.first_item, 0), grid.total_blocks)
@@ -103,9 +104,10 @@ def run_unit(machine, series, stage):
 @hot
 def arrival(machine, series, stage, row):
     """When an item came to a unit, NEVER: that is not known yet."""
-    if stage > 0:
-        return passage_at(machine, row, stage - 1).left
     item = item_at(machine, row)
+    if stage > 0:
+        is_behind_shader = stage - 1 == (BATCH_SHADED if series == BATCHES else WAVE_SHADED)
+        return passage_at(machine, row, stage - (2 if is_behind_shader and item.is_shaded == 0 else 1)).left
     if series == WAVES and item.meets >= 0:
         return passage_at(machine, item.meets, SET_UP).left
     return draw_at(machine, item.draw).begun
