@@ -21,7 +21,6 @@ from gpuprof.base.heap import give_back_large_arrays
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.drawing import Shader
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
@@ -42,7 +41,7 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
-from gpuprof.run.drawing import draw, resolve_target
+from gpuprof.run.drawing.draw import draw, resolve_target
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
@@ -313,7 +312,7 @@ class Session:
         self._settle()
         return draw(command, self.memory, self._run_shader)
 
-    def _run_shader(self, shader: Shader, params: bytes, n_lanes: int) -> None:
+    def _run_shader(self, shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
         """Shaders take no time yet: they are no launches of the recording."""
         config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
         text = f"{shader.function.display}{config}"

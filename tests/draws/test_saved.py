@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing import Scissor
+from gpuprof.device.drawing.state import Scissor
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing import DISCARDS, FORMATS, WRITES_DEPTH, Buffers, Shader, Targets
+from gpuprof.device.drawing.state import DISCARDS, FORMATS, WRITES_DEPTH, Buffers, Targets
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.errors import UsageError
 from gpuprof.graphics.checks import check_draw, check_targets
@@ -43,7 +43,7 @@ WARP = 32
 # The members of VertexStage and PixelStage in include/gpuprof/graphics.h, in their order.
 VERTEX_STAGE, PIXEL_STAGE = struct.Struct("<QQQQII"), struct.Struct("<QQQQQQII")
 
-RunShader = Callable[[Shader, bytes, int], None]  # the shader, its parameter block, lanes
+RunShader = Callable[[cmd.Shader, bytes, int], None]  # the shader, its parameter block, lanes
 
 
 class Workspace:
