@@ -10,7 +10,7 @@ from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
 
 VERTEX = np.dtype([("position", np.float32, 3), ("normal", np.float32, 3), ("uv", np.float32, 2)])
-SHADOW_SIZE = 512
+SHADOW_SIZE = 1024
 
 
 def grid(columns: int, rows: int) -> np.ndarray:
@@ -80,13 +80,19 @@ def orthographic(size: float, near: float, far: float) -> np.ndarray:
     return np.array([[1 / size, 0, 0, 0], [0, 1 / size, 0, 0], [0, 0, 1 / (far - near), -near / (far - near)], [0, 0, 0, 1]])
 
 
+def view(width: int, height: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Towards the light; world to what it sees; world to clip space. All float32."""
+    towards = np.array([0.5, 1, -0.4]) / np.linalg.norm([0.5, 1, -0.4])
+    light = orthographic(4.5, 1, 12) @ looking(6 * towards, (0, 0, 0))
+    camera = perspective(0.5, width / height, 0.1, 20) @ looking((1.6, 2.2, -3.6), (0, -0.1, 0))
+    return towards.astype(np.float32), light.astype(np.float32), camera.astype(np.float32)
+
+
 def draw(gpu, width: int = 640, height: int = 480, samples: int = 4, models=None):
     """The frame, and the counts of each draw. models: (vertices, indices) of each."""
     shaders = gpu.load(Path(__file__).with_name("scene.cu"))
     models = [tuple(map(gpu.to_device, model)) for model in models or (knot(), ground())]
-    towards = np.array([0.5, 1, -0.4]) / np.linalg.norm([0.5, 1, -0.4])
-    light = (orthographic(3, 0.5, 8) @ looking(4 * towards, (0, 0, 0))).astype(np.float32)
-    camera = perspective(0.5, width / height, 0.1, 20) @ looking((1.6, 2.2, -3.6), (0, -0.1, 0))
+    towards, light, camera = view(width, height)
     counts = []
 
     shadows = Frame(gpu, SHADOW_SIZE, SHADOW_SIZE, formats=())
@@ -102,7 +108,7 @@ def draw(gpu, width: int = 640, height: int = 480, samples: int = 4, models=None
     frame = Frame(gpu, width, height, samples=samples)
     frame.clear((0.6, 0.75, 0.9, 1))
     pipeline = Pipeline(shaders.transform, shaders.lit, depth=LESS)
-    uniforms = {"vertex": (camera.astype(np.float32), light), "pixel": (picture, depths, towards.astype(np.float32))}
+    uniforms = {"vertex": (camera, light), "pixel": (picture, depths, towards)}
     with gpu.task("picture"):
         for vertices, indices in models:
             counts.append(frame.draw(pipeline, vertices, indices, **uniforms))
