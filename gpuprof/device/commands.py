@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.base.block_order import linear_block
-from gpuprof.device.drawing import Buffers, DrawState, Shader, Targets
+from gpuprof.device.drawing.state import Buffers, DrawState, Targets
 from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program
@@ -126,6 +126,19 @@ class Launch:
     def shared_nbytes(self) -> int:
         """Per block, static and dynamic."""
         return self.function.shared_nbytes + self.dynamic_shared_nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Shader:
+    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in by whoever
+    carries out the draw.
+    """
+
+    module: LoadedModule
+    function: Function
+    params: bytes
+    words: int  # of varyings: 4 bytes each
+    abilities: int = 0  # include/gpuprof/graphics.h has the bits
 
 
 @dataclass(frozen=True, eq=False)

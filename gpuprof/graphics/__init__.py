@@ -8,5 +8,5 @@ kernels (compile/include/gpuprof/graphics.h).
     stages                     what happens to triangles between the shaders, arrays in and arrays out
     png                        pictures
 
-A draw is carried out by `run/drawing.py`.
+A draw is carried out by `run/drawing/draw.py`.
 """

@@ -2,8 +2,8 @@
 
 import math
 
-from gpuprof.device.commands import Draw
-from gpuprof.device.drawing import (
+from gpuprof.device.commands import Draw, Shader
+from gpuprof.device.drawing.state import (
     BLEND_OPERATIONS,
     COMPARES,
     CULLS,
@@ -19,7 +19,6 @@ from gpuprof.device.drawing import (
     Buffers,
     DepthState,
     Scissor,
-    Shader,
     StencilSide,
     Targets,
     Viewport,

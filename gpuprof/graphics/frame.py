@@ -16,7 +16,7 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Kernel
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.drawing import Buffers, DrawState, Scissor, Shader, Targets, Viewport
+from gpuprof.device.drawing.state import Buffers, DrawState, Scissor, Targets, Viewport
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.bind import parameter_block
 from gpuprof.errors import UsageError
@@ -182,12 +182,12 @@ class Frame:
         temporary.callback(copy.free)
         return copy
 
-    def _shader(self, kernel: Kernel, facts: ShaderFacts, arguments: Sequence[Any], temporary: ExitStack) -> Shader:
+    def _shader(self, kernel: Kernel, facts: ShaderFacts, arguments: Sequence[Any], temporary: ExitStack) -> cmd.Shader:
         function = kernel.function
         stage = bytes(function.params[0].nbytes)
         given = temporary.enter_context(host_arguments(self.gpu.submit, function, (stage, *arguments)))
         words = facts.out_words if facts.stage == "vertex" else facts.in_nbytes // 4
-        return Shader(kernel.module, function, parameter_block(function, given.values), words, facts.abilities)
+        return cmd.Shader(kernel.module, function, parameter_block(function, given.values), words, facts.abilities)
 
     def _viewport(self, viewport: Viewport | None) -> Viewport:
         found = viewport or Viewport(0, 0, self.width, self.height)

@@ -4,7 +4,7 @@ import struct
 from dataclasses import dataclass
 
 from gpuprof.device.api import Kernel
-from gpuprof.device.drawing import (
+from gpuprof.device.drawing.state import (
     CULLS,
     DISCARDS,
     FRONTS,

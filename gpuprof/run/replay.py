@@ -11,7 +11,6 @@ from typing import Any
 
 from gpuprof.chips import Chip, described
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing import Shader
 from gpuprof.device.images import check_image
 from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
@@ -177,9 +176,9 @@ class Player:
         pixel = shaders[1] if saved.pixel else None
         return cmd.Draw(shaders[0], pixel, saved.buffers, saved.state, saved.targets, saved.name)
 
-    def _shader(self, saved: SavedShader) -> Shader:
+    def _shader(self, saved: SavedShader) -> cmd.Shader:
         module, function = self._loaded(saved)
-        return Shader(module, function, saved.params, saved.words, saved.abilities)
+        return cmd.Shader(module, function, saved.params, saved.words, saved.abilities)
 
     def _loaded(self, saved: SavedLaunch | SavedShader) -> tuple[LoadedModule, Function]:
         if not 0 <= saved.module < len(self.session.modules):

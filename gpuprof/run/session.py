@@ -21,7 +21,6 @@ from gpuprof.base.heap import give_back_large_arrays
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.device.drawing import Shader
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
@@ -42,7 +41,7 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
-from gpuprof.run.drawing import draw, resolve_target
+from gpuprof.run.drawing.draw import draw, resolve_target
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
@@ -310,15 +309,23 @@ class Session:
         self.settling.run_through()
 
     def _draw(self, command: cmd.Draw) -> DrawCounts:
+        """A draw is a task, whose parts are the launches of its shaders."""
         self._settle()
-        return draw(command, self.memory, self._run_shader)
+        name = command.name or "draw"
+        self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
+        try:
+            return draw(command, self.memory, self._run_shader)
+        finally:
+            self.relating.end(cmd.TaskEnd(name))
 
-    def _run_shader(self, shader: Shader, params: bytes, n_lanes: int) -> None:
-        """Shaders take no time yet: they are no launches of the recording."""
+    def _run_shader(self, shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
+        """A recording has it as a launch like others. Nobody asks for its time where nothing is recorded: what lies
+        between shaders takes none.
+        """
         config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
         text = f"{shader.function.display}{config}"
         launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
-        self._emulate_alone(replace(launch, is_timed=False))
+        self._launch(replace(launch, is_timed=self.recorder is not None))
 
     def _resolve(self, command: cmd.Resolve) -> None:
         self._settle()

@@ -20,7 +20,7 @@ from functools import cache
 from typing import Any
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing import Buffers, DrawState, Targets
+from gpuprof.device.drawing.state import Buffers, DrawState, Targets
 from gpuprof.timing.sampling.configuration import Sampling
 
 # of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: draws

@@ -5,7 +5,6 @@ from hashlib import sha256
 from typing import Any
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing import Shader
 from gpuprof.errors import GpuprofError
 from gpuprof.saved.codec import (
     End,
@@ -82,7 +81,7 @@ class StreamWriter:
             )
         return command
 
-    def _shader(self, shader: Shader) -> SavedShader:
+    def _shader(self, shader: cmd.Shader) -> SavedShader:
         module = self._modules[id(shader.module)]
         return SavedShader(module, shader.function.name, shader.params, shader.words, shader.abilities)
 

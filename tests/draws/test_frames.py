@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing import DepthState, Scissor, StencilSide, Viewport
+from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide, Viewport
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.frame import Frame

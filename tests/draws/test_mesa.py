@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing import BlendState, DepthState, Scissor, StencilSide
+from gpuprof.device.drawing.state import BlendState, DepthState, Scissor, StencilSide
 from gpuprof.graphics.pipeline import ADD, ALPHA, LESS
 from tests.draws import mesa
 from tests.draws.scene import frame, gpu, on_grid, pipeline, vertices

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing import (
+from gpuprof.device.drawing.state import (
     BLEND_OPERATIONS,
     COMPARES,
     FACTORS,

@@ -68,6 +68,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
     "device": (
+        "drawing",
         REST,
         "launching",
         "array",

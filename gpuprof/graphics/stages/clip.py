@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing import Viewport
+from gpuprof.device.drawing.state import Viewport
 from gpuprof.graphics.sizes import GUARD_BAND
 
 # The sides of the view, near and far. A vertex (x, y, z, w) is inside of a plane where its product with the row is not

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.compiled.parts import part
 
-# Numbers of formats are their places in device.drawing.FORMATS.
+# Numbers of formats are their places in device.drawing.state.FORMATS.
 
 
 @part

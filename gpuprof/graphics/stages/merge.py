@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.device.drawing import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState
+from gpuprof.device.drawing.state import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState
 from gpuprof.graphics.sizes import QUAD, SUBPIXELS
 from gpuprof.graphics.stages.formats import load, store
 from gpuprof.graphics.stages.interpolate import depth_at

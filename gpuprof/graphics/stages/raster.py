@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.device.drawing import Scissor, Targets
+from gpuprof.device.drawing.state import Scissor, Targets
 from gpuprof.graphics.sizes import PIECE_QUADS, QUADS_OF_TILE, SUBPIXELS, TILE
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tests import LEQUAL, LESS, Tests, tested

@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing import FORMATS
+from gpuprof.device.drawing.state import FORMATS
 from gpuprof.graphics.stages.formats import load, store
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing import CULLS, FRONTS, Viewport
+from gpuprof.device.drawing.state import CULLS, FRONTS, Viewport
 from gpuprof.graphics.sizes import SUBPIXELS
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.parts import part
-from gpuprof.device.drawing import COMPARES, STENCIL_OPERATIONS, DepthState, DrawState, StencilSide, Targets
+from gpuprof.device.drawing.state import COMPARES, STENCIL_OPERATIONS, DepthState, DrawState, StencilSide, Targets
 
 LESS, LEQUAL = COMPARES.index("less"), COMPARES.index("lequal")
 COMPARE, REFERENCE, READ_MASK, WRITE_MASK, FAIL, DEPTH_FAIL, PASSES = range(7)

@@ -1,12 +1,9 @@
-"""What a Draw command holds: shaders, buffers, targets and fixed-function state, as plain values.
+"""Buffers, targets and fixed-function state of a draw, as plain values.
 
 Words stand for choices; their place in these tuples is their number in the compiled stages.
 """
 
 from dataclasses import dataclass
-
-from gpuprof.device.module import LoadedModule
-from gpuprof.isa.program import Function
 
 TOPOLOGIES = ("triangles", "triangle_strip", "triangle_fan")
 COMPARES = ("never", "less", "equal", "lequal", "greater", "notequal", "gequal", "always")
@@ -131,23 +128,6 @@ class Buffers:
     n_indices: int
     index_nbytes: int
     instances: int = 1
-
-
-@dataclass(frozen=True, eq=False)
-class Shader:
-    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in by whoever
-    carries out the draw.
-    """
-
-    module: LoadedModule
-    function: Function
-    params: bytes
-    words: int  # of varyings: 4 bytes each
-    abilities: int = 0  # include/gpuprof/graphics.h has the bits
-
-    @property
-    def stage_nbytes(self) -> int:
-        return self.function.params[0].nbytes
 
 
 DISCARDS, WRITES_DEPTH = 1, 2  # abilities, as in include/gpuprof/graphics.h

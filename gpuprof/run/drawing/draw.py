@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing import DISCARDS, FORMATS, WRITES_DEPTH, Buffers, Shader, Targets
+from gpuprof.device.drawing.state import DISCARDS, FORMATS, WRITES_DEPTH, Buffers, Targets
 from gpuprof.device.memory import GLOBAL_BASE, AddressSpace
 from gpuprof.errors import UsageError
 from gpuprof.graphics.checks import check_draw, check_targets
@@ -41,9 +41,9 @@ from gpuprof.graphics.stages.tests import tests_of
 
 WARP = 32
 # The members of VertexStage and PixelStage in include/gpuprof/graphics.h, in their order.
-VERTEX_STAGE, PIXEL_STAGE = struct.Struct("<QQQQII"), struct.Struct("<QQQQQQII")
+VERTEX_STAGE, PIXEL_STAGE = struct.Struct("<QQQQIIII"), struct.Struct("<QQQQQQII")
 
-RunShader = Callable[[Shader, bytes, int], None]  # the shader, its parameter block, lanes
+RunShader = Callable[[cmd.Shader, bytes, int], None]  # the shader, its parameter block, lanes
 
 
 class Workspace:
@@ -136,7 +136,9 @@ def _vertices(command: cmd.Draw, batches: Batches, workspace: Workspace, run_sha
     at_positions = workspace.take("positions", lanes * 16)
     at_varyings = workspace.take("varyings of vertices", lanes * 4 * shader.words)
     workspace.array(at_numbers, (lanes,), np.uint32)[: len(numbers)] = numbers
-    stage = VERTEX_STAGE.pack(buffers.vertices, at_numbers, at_positions, at_varyings, lanes, of_instance)
+    stage = VERTEX_STAGE.pack(
+        buffers.vertices, at_numbers, at_positions, at_varyings, lanes, of_instance, buffers.instances, 0
+    )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     corners = np.concatenate([batches.corners + k * of_instance for k in range(buffers.instances)])
     positions = workspace.array(at_positions, (lanes, 4), np.float32).copy()
