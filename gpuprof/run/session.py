@@ -42,6 +42,8 @@ from gpuprof.run.chunks import (
     stream_header,
 )
 from gpuprof.run.drawing.draw import draw, resolve_target
+from gpuprof.run.drawing.timed import TimedShaders, changes, drains
+from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
@@ -49,6 +51,7 @@ from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.saved.write import StreamWriter
+from gpuprof.timing.draws import check_graphics
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
@@ -60,9 +63,6 @@ if TYPE_CHECKING:
 
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
 MAX_WARP_INSTRUCTIONS = 1 << 22
-# The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger
-# for itself).
-MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
 MOST_PRIORITY = 1 << 31  # CUDA's is an int
 
 
@@ -90,6 +90,7 @@ class Session:
         for attached in settings.traces:
             self.tracers.attach(attached)
         self.priorities: dict[int, int] = {}  # of streams
+        self.drawn: cmd.Draw | None = None  # the last draw
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
@@ -196,7 +197,7 @@ class Session:
     # Copies between host and device take no GPU time. What they read and write is what was asked before them.
 
     def _free(self, command: cmd.Free) -> None:
-        self._settle()
+        self._reach(0)
         self._happens(command)
         self.memory.free(command.address)
 
@@ -229,7 +230,11 @@ class Session:
         self.relating.happens(command, self.settling.machine.cycle, tail)
 
     def _reach(self, stream: int) -> None:
-        """Memory is as all launches before leave it. The default stream waits for them, too."""
+        """Memory is as all launches before leave it. The default stream waits for them, too, but for draws: their
+        commands follow each other in a buffer of their own.
+        """
+        if self.in_flight.are_draws:
+            return
         if stream == 0:
             self._settle()
         else:
@@ -295,7 +300,7 @@ class Session:
             return None
         if launch.stream == 0:
             return self._settle()[0]
-        if len(flights) == MOST_FLIGHTS or self.in_flight.n_instructions > MOST_INSTRUCTIONS:
+        if self.in_flight.is_full:
             self._settle()
         return None
 
@@ -309,23 +314,43 @@ class Session:
         self.settling.run_through()
 
     def _draw(self, command: cmd.Draw) -> DrawCounts:
-        """A draw is a task, whose parts are the launches of its shaders."""
-        self._settle()
+        """A draw is a task, whose parts are the launches of its shaders. Draws are in flight together until somebody
+        waits for them. Nobody asks for their time where nothing is recorded.
+        """
+        is_timed = self.recorder is not None and self.settings.is_timed
+        if is_timed:
+            check_graphics(self.chip)
+        if not (is_timed and self.in_flight.are_draws):
+            self._settle()
+        work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command))
+        self.drawn = command
+        shaders = TimedShaders(self.in_flight, self._begin_shader, work) if is_timed else None
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
         try:
-            return draw(command, self.memory, self._run_shader)
+            with self.settling.marking():
+                counts = draw(command, self.memory, partial(self._run_shader, shaders), work)
         finally:
             self.relating.end(cmd.TaskEnd(name))
+        if shaders:
+            shaders.drawn()
+        if self.in_flight.is_full:
+            self._settle()
+        return counts
 
-    def _run_shader(self, shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
-        """A recording has it as a launch like others. Nobody asks for its time where nothing is recorded: what lies
-        between shaders takes none.
-        """
+    def _run_shader(self, shaders: TimedShaders | None, shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
         config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
         text = f"{shader.function.display}{config}"
         launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
-        self._launch(replace(launch, is_timed=self.recorder is not None))
+        if shaders:
+            shaders.run(launch)
+        else:
+            self._emulate_alone(replace(launch, is_timed=False))
+
+    def _begin_shader(self, launch: cmd.Launch) -> Begun:
+        begun = self._begin(launch)
+        self.relating.shader(begun.task)
+        return begun
 
     def _resolve(self, command: cmd.Resolve) -> None:
         self._settle()

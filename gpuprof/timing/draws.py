@@ -67,11 +67,20 @@ class DrawWork(NamedTuple):
     shades_pixels: bool = True
 
 
+def check_graphics(chip: Chip) -> None:
+    """Raises UsageError when the chip draws nothing."""
+    if not chip.graphics:
+        drawing = ", ".join(name for name in list_chips() if load_chip(name).graphics)
+        raise UsageError(
+            f"{chip.name}: the chip draws nothing: its file has no table [graphics]; name one that has, as in --chip "
+            f"rtx3090 ({drawing})"
+        )
+
+
 def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
-    """The tables as they are before the first command. Raises UsageError when the chip has no such units."""
-    if work and not chip.graphics:
-        drawing = " or ".join(name for name in list_chips() if load_chip(name).graphics)
-        raise UsageError(f"{chip.name}: the chip draws nothing: its file has no table [graphics]; draw on {drawing}")
+    """The tables as they are before the first command. Raises UsageError when the chip draws nothing."""
+    if work:
+        check_graphics(chip)
     batches = np.concatenate([np.zeros(0, BATCH), *(each.batches for each in work)])
     waves = np.concatenate([np.zeros(0, WAVE), *_waves_of_all(work)])
     n_batches = len(batches)

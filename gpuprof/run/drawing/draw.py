@@ -38,6 +38,7 @@ from gpuprof.graphics.stages.resolve import resolve
 from gpuprof.graphics.stages.reuse import Batches, batched
 from gpuprof.graphics.stages.setup import Triangles, set_up
 from gpuprof.graphics.stages.tests import tests_of
+from gpuprof.run.drawing.work import WorkOfDraw
 
 WARP = 32
 # The members of VertexStage and PixelStage in include/gpuprof/graphics.h, in their order.
@@ -79,9 +80,9 @@ class Workspace:
                 self._memory.free(self._taken.pop())
 
 
-def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader) -> DrawCounts:
-    """Raises UsageError for what cannot be drawn, such as an index out of range, and what shaders raise; targets then
-    hold what was drawn before.
+def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: WorkOfDraw) -> DrawCounts:
+    """`work` is told what each stage did. Raises UsageError for what cannot be drawn, such as an index out of range,
+    and what shaders raise; targets then hold what was drawn before.
     """
     check_draw(command, VERTEX_STAGE.size, PIXEL_STAGE.size)
     workspace = Workspace(memory)
@@ -93,6 +94,7 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader) -> Draw
     if not n_primitives:
         return counts
     batches = batched(primitives)
+    work.vertices(batches, command.buffers)
     with workspace.inside():
         left = _vertices(command, batches, workspace, run_shader)
         counts = counts._replace(
@@ -104,7 +106,8 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader) -> Draw
     state = command.state
     found, culled = set_up(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
     counts = counts._replace(culled=culled.by_side, without_area=culled.without_area, scanned=len(found.areas))
-    return _pixels(command, found, left.varyings, counts, workspace, run_shader)
+    work.triangles(found)
+    return _pixels(command, found, left.varyings, counts, workspace, run_shader, work)
 
 
 def resolve_target(command: cmd.Resolve, memory: AddressSpace) -> None:
@@ -153,6 +156,7 @@ def _pixels(
     counts: DrawCounts,
     workspace: Workspace,
     run_shader: RunShader,
+    work: WorkOfDraw,
 ) -> DrawCounts:
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
@@ -167,6 +171,8 @@ def _pixels(
         quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early)
         if quads is None:
             break
+        if shader is None:
+            work.pixels(quads, found, progress.counts, late)
         if shader is None or not len(quads.x):
             continue
         n_quads += len(quads.x)
@@ -178,6 +184,7 @@ def _pixels(
                 depth, stencil = _depth_and_stencil(targets, workspace)
                 extents = (targets.width, targets.samples)
                 late_tests(quads, found, shaded, tests, depth, stencil, extents, late)
+            work.pixels(quads, found, progress.counts, late)
             _write(command, quads, shaded, workspace, late)
     return counts._replace(
         tiles=int(progress.counts[raster.TILES]),
