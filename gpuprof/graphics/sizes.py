@@ -12,6 +12,6 @@ TILE = 8  # pixels of a tile's side
 QUADS_OF_TILE = (TILE // 2) ** 2
 QUAD = 4  # pixels: left and right of the upper row, then of the lower one
 
-BLOCK = 32  # threads of a shader's blocks: each wave stands for itself
+BLOCK = 128  # threads of a shader's blocks: smaller ones would leave warp slots empty
 # Quads that are shaded together. What a draw takes in memory is bounded by this and not by its targets.
 PIECE_QUADS = 1 << 18

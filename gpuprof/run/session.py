@@ -309,15 +309,23 @@ class Session:
         self.settling.run_through()
 
     def _draw(self, command: cmd.Draw) -> DrawCounts:
+        """A draw is a task, whose parts are the launches of its shaders."""
         self._settle()
-        return draw(command, self.memory, self._run_shader)
+        name = command.name or "draw"
+        self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
+        try:
+            return draw(command, self.memory, self._run_shader)
+        finally:
+            self.relating.end(cmd.TaskEnd(name))
 
     def _run_shader(self, shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
-        """Shaders take no time yet: they are no launches of the recording."""
+        """A recording has it as a launch like others. Nobody asks for its time where nothing is recorded: what lies
+        between shaders takes none.
+        """
         config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
         text = f"{shader.function.display}{config}"
         launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
-        self._emulate_alone(replace(launch, is_timed=False))
+        self._launch(replace(launch, is_timed=self.recorder is not None))
 
     def _resolve(self, command: cmd.Resolve) -> None:
         self._settle()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpuprof.correlate.database import reading
 from gpuprof.device.drawing.state import Scissor
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.graphics.frame import Frame
@@ -132,3 +133,15 @@ def test_shaders_in_the_wrong_place(saved, tmp_path):
     draw["pixel"] *= 2
     with pytest.raises(FileFormatError, match="a draw has 3 shaders"):
         last_copy(with_lines(saved[0], tmp_path / "c.gprec", lines))
+
+
+def test_shaders_are_launches_of_a_recording(saved):
+    """Each is a part of its draw; the draw of depths shades no pixels."""
+    with reading(saved[0]) as database:
+        query = "SELECT kernel, task, cycles > 0 FROM launches ORDER BY launch"
+        launches = database.execute(query).fetchall()
+    assert launches == [
+        ("placed", "placed and tinted", 1),
+        ("tinted", "placed and tinted", 1),
+        ("placed", "placed", 1),
+    ]

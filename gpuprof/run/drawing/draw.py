@@ -41,7 +41,7 @@ from gpuprof.graphics.stages.tests import tests_of
 
 WARP = 32
 # The members of VertexStage and PixelStage in include/gpuprof/graphics.h, in their order.
-VERTEX_STAGE, PIXEL_STAGE = struct.Struct("<QQQQII"), struct.Struct("<QQQQQQII")
+VERTEX_STAGE, PIXEL_STAGE = struct.Struct("<QQQQIIII"), struct.Struct("<QQQQQQII")
 
 RunShader = Callable[[cmd.Shader, bytes, int], None]  # the shader, its parameter block, lanes
 
@@ -136,7 +136,9 @@ def _vertices(command: cmd.Draw, batches: Batches, workspace: Workspace, run_sha
     at_positions = workspace.take("positions", lanes * 16)
     at_varyings = workspace.take("varyings of vertices", lanes * 4 * shader.words)
     workspace.array(at_numbers, (lanes,), np.uint32)[: len(numbers)] = numbers
-    stage = VERTEX_STAGE.pack(buffers.vertices, at_numbers, at_positions, at_varyings, lanes, of_instance)
+    stage = VERTEX_STAGE.pack(
+        buffers.vertices, at_numbers, at_positions, at_varyings, lanes, of_instance, buffers.instances, 0
+    )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     corners = np.concatenate([batches.corners + k * of_instance for k in range(buffers.instances)])
     positions = workspace.array(at_positions, (lanes, 4), np.float32).copy()

@@ -52,10 +52,11 @@ template <typename In, typename Out> struct VertexStage {
     const unsigned *numbers; // of each lane's vertex in its buffer
     float4 *positions;
     float *varyings; // word by word, each of all lanes
-    unsigned lanes, lanes_of_instance;
+    unsigned lanes, lanes_of_instance, instances, padding;
 
     GPUPROF_STAGE unsigned vertex() const { return numbers[gpuprof::lane()]; }
-    GPUPROF_STAGE unsigned instance() const { return gpuprof::lane() / lanes_of_instance; }
+    // Lanes that are left over at the end have the last instance.
+    GPUPROF_STAGE unsigned instance() const { return min(gpuprof::lane() / lanes_of_instance, instances - 1); }
     GPUPROF_STAGE In in() const { return vertices[vertex()]; }
     // The position is in clip space: x and y from -w to w, y upwards, z from 0 to w.
     GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
