@@ -5,6 +5,9 @@ import pytest
 
 from gpuprof.device.drawing.state import BlendState, DepthState, Scissor, StencilSide
 from gpuprof.graphics.pipeline import ADD, ALPHA, LESS
+from tests.bench.draws import HEIGHT as HEIGHT_OF_MESH
+from tests.bench.draws import WIDTH as WIDTH_OF_MESH
+from tests.bench.draws import mesh
 from tests.draws import mesa
 from tests.draws.scene import frame, gpu, on_grid, pipeline, vertices
 
@@ -192,21 +195,14 @@ def test_clipping_at_all_planes():
 
 @pytest.mark.long
 def test_fifty_thousand_small_triangles():
-    n, width, height = 158, 1024, 768
-    x, y = np.meshgrid(np.linspace(10, width - 10, n + 1), np.linspace(10, height - 10, n + 1))
-    z = 0.5 + 0.2 * np.sin(x / 50) * np.cos(y / 40)
-    places = np.floor(np.stack([x.ravel(), y.ravel()], 1) * 256) / 256
-    k = np.arange(n * n)
-    i = k // n * (n + 1) + k % n
-    indices = np.stack([i, i + 1, i + n + 1, i + 1, i + n + 2, i + n + 1], 1).ravel().astype(np.uint32)
-    colors = np.stack([x / width, y / height, z, np.ones_like(z)], 2).reshape(-1, 4)
-    given = vertices(on_grid(places, width, height, z.ravel(), 1 + z.ravel()), colors)
+    given, indices = mesh()
+    width, height = WIDTH_OF_MESH, HEIGHT_OF_MESH
     ours, theirs = frame(width, height), mesa.Canvas(width, height)
     theirs.clear()
     counts = ours.draw(pipeline(depth=LESS), given, indices)
     found = theirs.draw(given, indices, compare="less", queries=(mesa.SAMPLES_PASSED, mesa.PRIMITIVES_SUBMITTED))
     assert found == {mesa.SAMPLES_PASSED: counts.passed, mesa.PRIMITIVES_SUBMITTED: counts.primitives}
-    assert counts.primitives == 2 * n * n == 49_928
+    assert counts.primitives == 49_928
     assert np.abs(ours.pixels().astype(int) - theirs.pixels()).max() <= 1
     assert np.abs(ours.depth.copy_to_host() - theirs.depths()).max() < 1e-6
 
