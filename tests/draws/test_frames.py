@@ -68,6 +68,23 @@ def test_two_targets_and_instances():
     assert drawn.pixels(1)[1, :, 1].tolist() == [1, 1, 1, 1, 0, 0, 1, 1]
 
 
+def test_a_geometry_shader():
+    """Both become half of themselves; the upper right one, whose red is not small, gets a strip of two beside it."""
+    drawn = frame(64, 64)
+    given = vertices(on_grid([(0, 0), (64, 0), (64, 64), (0, 64), (0, 0), (64, 64)], 64, 64))
+    given[3:, 4] = 0.25
+    growing = Pipeline(shaders().placed, shaders().tinted, geometry=shaders().grown)
+    counts = drawn.draw(growing, given, geometry=(0.5,))
+    assert (counts.primitives, counts.geometry_waves, counts.emitted, counts.scanned) == (2, 1, 4, 4)
+    # two triangles of 32 x 32 / 2 pixels, and 4 x 2 pixels
+    assert 2 * 496 <= counts.passed - 8 <= 2 * 528
+    assert drawn.pixels()[38:41, 12].tolist() == [[64, 255, 255, 255]] * 3
+    with pytest.raises(UsageError, match="grown is a geometry shader, and a pixel shader is wanted"):
+        pipeline("grown")
+    with pytest.raises(UsageError, match="a pipeline without a shader of a stage takes no arguments for it"):
+        drawn.draw(pipeline(), given, geometry=(1,))
+
+
 def test_depth_alone():
     drawn = frame(8, 8, formats=())
     counts = drawn.draw(pipeline(None, depth=LESS), SQUARE, INDICES)

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from gpuprof.device.drawing.state import BlendState, DepthState, Scissor, StencilSide
-from gpuprof.graphics.pipeline import ADD, ALPHA, LESS
-from tests.bench.draws import HEIGHT as HEIGHT_OF_MESH
-from tests.bench.draws import WIDTH as WIDTH_OF_MESH
-from tests.bench.draws import mesh
+from gpuprof.graphics.pipeline import ADD, ALPHA, LESS, Pipeline
+from tests.bench.draws import HEIGHT as HEIGHT_OF_MESH, WIDTH as WIDTH_OF_MESH, mesh
 from tests.draws import mesa
-from tests.draws.scene import frame, gpu, on_grid, pipeline, vertices
+from tests.draws.scene import frame, gpu, on_grid, pipeline, shaders, vertices
 
 WIDTH, HEIGHT = 97, 61
 
@@ -159,6 +157,50 @@ def test_tests_after_the_shader(pixel, theirs):
     canvas.draw(given, pixel=theirs, compare="less")
     assert np.abs(ours.pixels().astype(int) - canvas.pixels()).max() <= 1
     assert np.abs(ours.depth.copy_to_host() - canvas.depths()).max() < 1e-6
+
+
+GROWING = """
+#version 450
+layout(triangles) in; layout(triangle_strip, max_vertices = 7) out;
+in vec4 tint[3]; in vec2 at[3];
+layout(location = 0) out vec4 tint_out;
+void main() {
+    vec2 middle = (gl_in[0].gl_Position.xy + gl_in[1].gl_Position.xy + gl_in[2].gl_Position.xy) / 3;
+    for (int k = 0; k < 3; k++) {
+        gl_Position = gl_in[k].gl_Position;
+        gl_Position.xy = middle + (gl_Position.xy - middle) * .5;
+        tint_out = tint[k];
+        EmitVertex();
+    }
+    EndPrimitive();
+    if (tint[0].x < .3) return;
+    for (int k = 0; k < 4; k++) {
+        gl_Position = vec4(middle + vec2((k & 1) * .125, -(k >> 1) * .0625), .25, 1);
+        tint_out = vec4(tint[0].xy, 0, tint[0].w);
+        EmitVertex();
+    }
+}
+"""
+GROWN = """
+#version 450
+layout(location = 0) in vec4 tint; out vec4 color;
+void main() { color = tint; }
+"""
+
+
+def test_a_geometry_shader_makes_strips():
+    """Vertices lie anywhere on the grid, so a rim may move by 1/256 pixel where the two round otherwise."""
+    given = without_slivers(some_vertices(13, 300))
+    ours, canvas = frame(WIDTH, HEIGHT), mesa.Canvas(WIDTH, HEIGHT)
+    canvas.clear()
+    growing = Pipeline(shaders().placed, shaders().tinted, geometry=shaders().grown, depth=LESS, cull="back")
+    counts = ours.draw(growing, given, geometry=(0.5,))
+    found = canvas.draw(given, geometry=GROWING, pixel=GROWN, compare="less", cull="back",
+                        queries=(mesa.PRIMITIVES_SUBMITTED, mesa.CLIPPING_INPUT))  # fmt: skip
+    assert found == {mesa.PRIMITIVES_SUBMITTED: counts.primitives, mesa.CLIPPING_INPUT: counts.emitted}
+    assert counts.emitted > counts.primitives > 30
+    same = (np.abs(ours.pixels().astype(int) - canvas.pixels()) <= 1).all(2)
+    assert same.mean() > 0.999
 
 
 def test_derivatives_over_quads():
