@@ -27,7 +27,8 @@ from gpuprof.device.drawing.state import (
 from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.errors import UsageError
 
-MOST_INDICES = 1 << 28  # of all instances; each takes some 100 bytes of the host's memory
+MOST_INDICES = 1 << 25  # of all instances; each takes some 100 bytes of the host's memory
+MOST_LANES = 1 << 26  # of a vertex shader: small instances fill a part of a wave each
 MOST_EMITTED = 1024  # vertices of a geometry shader's lane, as in Direct3D 11
 MOST_WORDS = 128  # of varyings, as in Direct3D 11: 32 vectors of four
 INDEX_NBYTES = (2, 4)
@@ -135,6 +136,12 @@ def _check_most(shader: Shader, buffers: Buffers) -> None:
         raise UsageError(f"{shader.function.display}: a geometry shader makes 1 to {MOST_EMITTED} vertices, not {most}")
     if buffers.n_indices * buffers.instances * most > MOST_INDICES:
         raise UsageError(f"{shader.function.display}: a draw makes up to {MOST_INDICES} vertices of its triangles")
+
+
+def check_lanes(lanes: int) -> None:
+    """lanes: of the vertex shader, all instances."""
+    if lanes > MOST_LANES:
+        raise UsageError(f"the vertices of a draw's instances take up to {MOST_LANES} lanes, not {lanes}")
 
 
 def _check_shader(shader: Shader, stage_nbytes: int) -> None:

@@ -94,7 +94,7 @@ DAMAGE = [
     (["targets", "colors"], [8], "a target's address is a multiple of 16, and 0x8 is not"),
     (["targets", "depth"], 1 << 50, "cannot draw with"),
     (["buffers", "index_nbytes"], 3, "an index has 2 or 4 bytes"),
-    (["buffers", "n_indices"], 1 << 40, "a draw has up to 268435456 indices"),
+    (["buffers", "n_indices"], 1 << 40, "a draw has up to 33554432 indices"),
     (["buffers", "n_indices"], 1 << 20, "cannot draw with"),
     (["buffers", "instances"], -1, "a draw has no fewer than 0"),
     (["buffers", "vertices"], 64, "out of bounds read"),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
+from gpuprof.graphics.checks import check_lanes
 from gpuprof.graphics.stages.reuse import Batches
 from gpuprof.graphics.stages.strips import strips
 from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
@@ -35,8 +36,9 @@ def shade_vertices(command: cmd.Draw, batches: Batches, workspace: Workspace, ru
     """Those of all instances."""
     shader, buffers = command.vertex, command.buffers
     of_instance = len(batches.numbers)
+    lanes = whole_blocks(of_instance * buffers.instances)
+    check_lanes(lanes)
     numbers = np.tile(batches.numbers, buffers.instances)
-    lanes = whole_blocks(len(numbers))
     at_numbers = workspace.take("vertex numbers", lanes * 4)
     at_positions = workspace.take("positions", lanes * 16)
     at_varyings = workspace.take("varyings of vertices", lanes * 4 * shader.words)
