@@ -137,8 +137,9 @@ class Shader:
     module: LoadedModule
     function: Function
     params: bytes
-    words: int  # of varyings: 4 bytes each
-    abilities: int = 0  # include/gpuprof/graphics.h has the bits
+    words: int  # of the varyings that it gives, or a pixel shader takes: 4 bytes each
+    abilities: int = 0  # of a pixel shader; include/gpuprof/graphics.h has the bits
+    most_vertices: int = 0  # that a geometry shader makes of a triangle
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +154,7 @@ class Draw:
     state: DrawState
     targets: Targets
     name: str = ""
+    geometry: Shader | None = None
 
 
 @dataclass(frozen=True)

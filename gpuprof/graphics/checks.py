@@ -1,6 +1,7 @@
 """Which draws are possible: the one place that says it, for scripts and for streams that are read from files."""
 
 import math
+from collections.abc import Mapping
 
 from gpuprof.device.commands import Draw, Shader
 from gpuprof.device.drawing.state import (
@@ -26,7 +27,9 @@ from gpuprof.device.drawing.state import (
 from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.errors import UsageError
 
-MOST_INDICES = 1 << 28  # of all instances; each takes some 100 bytes of the host's memory
+MOST_INDICES = 1 << 25  # of all instances; each takes some 100 bytes of the host's memory
+MOST_LANES = 1 << 26  # of a vertex shader: small instances fill a part of a wave each
+MOST_EMITTED = 1024  # vertices of a geometry shader's lane, as in Direct3D 11
 MOST_WORDS = 128  # of varyings, as in Direct3D 11: 32 vectors of four
 INDEX_NBYTES = (2, 4)
 TARGET_ALIGNMENT = 16  # bytes: of the largest format's samples
@@ -39,9 +42,9 @@ def known(word: str, words: tuple[str, ...], what: str) -> str:
     return word
 
 
-def check_draw(draw: Draw, vertex_nbytes: int, pixel_nbytes: int) -> None:
-    """Raises UsageError for what no draw can be. vertex_nbytes, pixel_nbytes: of the stages, the shaders' first
-    parameters. Addresses are looked at where they are used.
+def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:
+    """Raises UsageError for what no draw can be. stage_nbytes: of the shaders' first parameters, by stage. Addresses
+    are looked at where they are used.
     """
     state = draw.state
     known(state.topology, TOPOLOGIES, "topology")
@@ -53,14 +56,14 @@ def check_draw(draw: Draw, vertex_nbytes: int, pixel_nbytes: int) -> None:
     check_viewport(state.viewport)
     _check_scissor(state.scissor, draw.targets)
     _check_buffers(draw.buffers)
-    _check_shader(draw.vertex, vertex_nbytes)
+    _check_shader(draw.vertex, stage_nbytes["vertex"])
+    if draw.geometry:
+        _check_shader(draw.geometry, stage_nbytes["geometry"])
+        _check_most(draw.geometry, draw.buffers)
     if draw.pixel:
-        _check_shader(draw.pixel, pixel_nbytes)
-        if draw.pixel.words != draw.vertex.words:
-            raise UsageError(
-                f"{draw.vertex.function.display} gives {4 * draw.vertex.words} bytes of varyings, and "
-                f"{draw.pixel.function.display} takes {4 * draw.pixel.words}"
-            )
+        _check_shader(draw.pixel, stage_nbytes["pixel"])
+        last = draw.geometry or draw.vertex
+        check_varyings(last.function.display, 4 * last.words, draw.pixel.function.display, 4 * draw.pixel.words)
 
 
 def check_tests(depth: DepthState, *sides: StencilSide) -> None:
@@ -120,6 +123,25 @@ def _check_buffers(buffers: Buffers) -> None:
         raise UsageError(f"a draw has no fewer than 0 vertices, indices and instances: {buffers}")
     if buffers.n_indices * buffers.instances > MOST_INDICES:
         raise UsageError(f"a draw has up to {MOST_INDICES} indices, with all of its instances")
+
+
+def check_varyings(giver: str, given_nbytes: int, taker: str, taken_nbytes: int) -> None:
+    if given_nbytes != taken_nbytes:
+        raise UsageError(f"{giver} gives {given_nbytes} bytes of varyings, and {taker} takes {taken_nbytes}")
+
+
+def _check_most(shader: Shader, buffers: Buffers) -> None:
+    most = shader.most_vertices
+    if not 1 <= most <= MOST_EMITTED:
+        raise UsageError(f"{shader.function.display}: a geometry shader makes 1 to {MOST_EMITTED} vertices, not {most}")
+    if buffers.n_indices * buffers.instances * most > MOST_INDICES:
+        raise UsageError(f"{shader.function.display}: a draw makes up to {MOST_INDICES} vertices of its triangles")
+
+
+def check_lanes(lanes: int) -> None:
+    """lanes: of the vertex shader, all instances."""
+    if lanes > MOST_LANES:
+        raise UsageError(f"the vertices of a draw's instances take up to {MOST_LANES} lanes, not {lanes}")
 
 
 def _check_shader(shader: Shader, stage_nbytes: int) -> None:

@@ -10,6 +10,8 @@ class DrawCounts(NamedTuple):
     vertex_waves: int = 0  # warps of the vertex shader: batches that share vertices
     vertices: int = 0  # shaded, without the lanes that are left over
     primitives: int = 0  # triangles assembled
+    geometry_waves: int = 0  # warps of the geometry shader: a lane for each triangle
+    emitted: int = 0  # triangles that it made of these
     rejected: int = 0  # outside of the view, or with a position that is not finite
     clipped: int = 0  # cut by near or far plane, or by the guard band
     culled: int = 0  # by side; pieces of clipped ones count for themselves, here and below

@@ -80,22 +80,24 @@ class Frame:
         *,
         vertex: Sequence[Any] = (),
         pixel: Sequence[Any] = (),
+        geometry: Sequence[Any] = (),
         instances: int = 1,
         viewport: Viewport | None = None,
         scissor: Scissor | None = None,
         name: str = "",
     ) -> DrawCounts:
         """Draws `vertices`, structures of the vertex shader's type one after the other, in the order of `indices`
-        (uint16 or uint32). vertex, pixel: what the shaders take behind their stage. Arrays of the host are copied in
-        for this draw. Raises UsageError for what does not fit, KernelFault for what a shader does.
+        (uint16 or uint32). vertex, pixel, geometry: what the shaders take behind their stage. Arrays of the host are
+        copied in for this draw. Raises UsageError for what does not fit, KernelFault for what a shader does.
         """
         with ExitStack() as temporary:
             buffers = self._buffers(pipeline.vertex_facts, vertices, indices, instances, temporary)
-            shaders = [self._shader(pipeline.vertex, pipeline.vertex_facts, vertex, temporary)]
-            if pipeline.pixel:
-                shaders.append(self._shader(pipeline.pixel, pipeline.pixel_facts, pixel, temporary))
-            elif pixel:
-                raise UsageError("a pipeline without a pixel shader takes no arguments for it")
+            stages = (
+                (pipeline.vertex, pipeline.vertex_facts, vertex),
+                (pipeline.geometry, pipeline.geometry_facts, geometry),
+                (pipeline.pixel, pipeline.pixel_facts, pixel),
+            )
+            shaders = [self._shader(*each, temporary) for each in stages]
             state = DrawState(
                 pipeline.topology,
                 pipeline.cull,
@@ -108,9 +110,9 @@ class Frame:
                 pipeline.blend,
                 pipeline.color_mask,
             )
-            title = name or " and ".join(shader.function.display for shader in shaders)
-            pixel_shader = shaders[1] if pipeline.pixel else None
-            return self.gpu.submit(cmd.Draw(shaders[0], pixel_shader, buffers, state, self.targets, title))
+            title = name or " and ".join(shader.function.display for shader in shaders if shader)
+            first, middle, last = shaders
+            return self.gpu.submit(cmd.Draw(first, last, buffers, state, self.targets, title, middle))
 
     @property
     def targets(self) -> Targets:
@@ -182,12 +184,19 @@ class Frame:
         temporary.callback(copy.free)
         return copy
 
-    def _shader(self, kernel: Kernel, facts: ShaderFacts, arguments: Sequence[Any], temporary: ExitStack) -> cmd.Shader:
+    def _shader(
+        self, kernel: Kernel | None, facts: ShaderFacts | None, arguments: Sequence[Any], temporary: ExitStack
+    ) -> cmd.Shader | None:
+        if kernel is None:
+            if arguments:
+                raise UsageError("a pipeline without a shader of a stage takes no arguments for it")
+            return None
         function = kernel.function
         stage = bytes(function.params[0].nbytes)
         given = temporary.enter_context(host_arguments(self.gpu.submit, function, (stage, *arguments)))
-        words = facts.out_words if facts.stage == "vertex" else facts.in_nbytes // 4
-        return cmd.Shader(kernel.module, function, parameter_block(function, given.values), words, facts.abilities)
+        words = facts.in_nbytes // 4 if facts.stage == "pixel" else facts.out_words
+        block = parameter_block(function, given.values)
+        return cmd.Shader(kernel.module, function, block, words, facts.abilities, facts.most_vertices)
 
     def _viewport(self, viewport: Viewport | None) -> Viewport:
         found = viewport or Viewport(0, 0, self.width, self.height)

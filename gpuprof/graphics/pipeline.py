@@ -16,9 +16,10 @@ from gpuprof.device.drawing.state import (
 )
 from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
-from gpuprof.graphics.checks import check_blend, check_tests, known
+from gpuprof.graphics.checks import check_blend, check_tests, check_varyings, known
 
-STAGES = ("vertex", "pixel")  # as graphics.h numbers them
+STAGES = ("vertex", "pixel", "geometry")  # as graphics.h numbers them
+FACTS = struct.Struct("<5I")  # gpuprof::shader_facts of graphics.h
 MARK = "gpuprof_shader_"  # of the variable that SHADER defines
 ALPHA = BlendState("add", "source_alpha", "one_minus_source_alpha", "add", "one", "one_minus_source_alpha")
 ADD = BlendState("add", "one", "one", "add", "one", "one")
@@ -28,31 +29,35 @@ ALL_CHANNELS = "rgba"
 
 @dataclass(frozen=True)
 class ShaderFacts:
-    """What SHADER says of a kernel: the bytes of a vertex, or of a pixel's varyings; the words of a vertex's
-    varyings; what a pixel shader may do.
+    """What SHADER says of a kernel: the bytes of the vertex or the varyings that it takes; the words of the varyings
+    that it gives; what a pixel shader may do; the vertices that a geometry shader makes at most.
     """
 
     stage: str
     in_nbytes: int
     out_words: int
     abilities: int
+    most_vertices: int
 
 
 def shader_facts(kernel: Kernel) -> ShaderFacts:
     """Raises UsageError for a kernel that is not marked as a shader."""
     variable = find_variable(kernel.module.program, MARK + kernel.name)
-    if variable is None or variable.nbytes != 16:
+    if variable is None or variable.nbytes != FACTS.size:
         raise UsageError(f"{kernel.name} is not a shader: write SHADER({kernel.name}) behind it (gpuprof/graphics.h)")
-    stage, in_nbytes, out_words, abilities = struct.unpack("<4I", variable.image)
-    return ShaderFacts(STAGES[stage], in_nbytes, out_words, abilities & (DISCARDS | WRITES_DEPTH))
+    stage, in_nbytes, out_words, abilities, most_vertices = FACTS.unpack(variable.image)
+    if stage >= len(STAGES):
+        raise UsageError(f"{kernel.name} is a shader of a stage that there is not: {stage}")
+    return ShaderFacts(STAGES[stage], in_nbytes, out_words, abilities & (DISCARDS | WRITES_DEPTH), most_vertices)
 
 
 class Pipeline:
     """`vertex` and `pixel` are kernels that SHADER marks; without a pixel shader, depth and stencil alone are drawn.
 
-    topology: of the vertices. cull: which triangles are left out; front: how those that are seen from the front go
-    around on the screen. color_mask: the channels that are written, of "rgba". back_stencil: of triangles that are
-    seen from the back, in place of `stencil`. Raises UsageError for shaders that do not fit, and for unknown words.
+    geometry: a kernel between the two, which makes triangles of each triangle. topology: of the vertices. cull: which
+    triangles are left out; front: how those that are seen from the front go around on the screen. color_mask: the
+    channels that are written, of "rgba". back_stencil: of triangles that are seen from the back, in place of `stencil`.
+    Raises UsageError for shaders that do not fit, and for unknown words.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class Pipeline:
         vertex: Kernel,
         pixel: Kernel | None,
         *,
+        geometry: Kernel | None = None,
         topology: str = "triangles",
         cull: str = "none",
         front: str = "ccw",
@@ -69,14 +75,15 @@ class Pipeline:
         blend: BlendState | None = None,
         color_mask: str = ALL_CHANNELS,
     ):
-        self.vertex, self.pixel = vertex, pixel
+        self.vertex, self.pixel, self.geometry = vertex, pixel, geometry
         self.vertex_facts = _of_stage(vertex, "vertex")
         self.pixel_facts = _of_stage(pixel, "pixel") if pixel else None
-        if self.pixel_facts and 4 * self.vertex_facts.out_words != self.pixel_facts.in_nbytes:
-            raise UsageError(
-                f"{vertex.name} gives {4 * self.vertex_facts.out_words} bytes of varyings, and {pixel.name} takes "
-                f"{self.pixel_facts.in_nbytes}"
-            )
+        self.geometry_facts = _of_stage(geometry, "geometry") if geometry else None
+        given, giver = 4 * self.vertex_facts.out_words, vertex.name
+        for kernel, facts in ((geometry, self.geometry_facts), (pixel, self.pixel_facts)):
+            if facts:
+                check_varyings(giver, given, kernel.name, facts.in_nbytes)
+                given, giver = 4 * facts.out_words, kernel.name
         self.topology = known(topology, TOPOLOGIES, "topology")
         self.cull = known(cull, CULLS, "cull")
         self.front = known(front, FRONTS, "front")

@@ -170,15 +170,18 @@ class Player:
 
     def _draw(self, saved: SavedDraw) -> cmd.Draw:
         """What it cannot be is told where it is carried out."""
-        shaders = [self._shader(each) for each in (saved.vertex, *saved.pixel)]
-        if len(shaders) > 2:
-            raise self.stream.damaged(f"a draw has {len(shaders)} shaders")
-        pixel = shaders[1] if saved.pixel else None
-        return cmd.Draw(shaders[0], pixel, saved.buffers, saved.state, saved.targets, saved.name)
+        pixel, geometry = self._at_most_one(saved.pixel), self._at_most_one(saved.geometry)
+        vertex = self._shader(saved.vertex)
+        return cmd.Draw(vertex, pixel, saved.buffers, saved.state, saved.targets, saved.name, geometry)
+
+    def _at_most_one(self, saved: tuple[SavedShader, ...]) -> cmd.Shader | None:
+        if len(saved) > 1:
+            raise self.stream.damaged(f"a stage of a draw has {len(saved)} shaders")
+        return self._shader(saved[0]) if saved else None
 
     def _shader(self, saved: SavedShader) -> cmd.Shader:
         module, function = self._loaded(saved)
-        return cmd.Shader(module, function, saved.params, saved.words, saved.abilities)
+        return cmd.Shader(module, function, saved.params, saved.words, saved.abilities, saved.most_vertices)
 
     def _loaded(self, saved: SavedLaunch | SavedShader) -> tuple[LoadedModule, Function]:
         if not 0 <= saved.module < len(self.session.modules):

@@ -314,17 +314,19 @@ class Session:
         self.settling.run_through()
 
     def _draw(self, command: cmd.Draw) -> DrawCounts:
-        """A draw is a task, whose parts are the launches of its shaders. Draws are in flight together until somebody
-        waits for them. Nobody asks for their time where nothing is recorded.
+        """A draw is a task, whose parts are the launches of its shaders. Draws that are recorded are in flight together
+        until somebody waits for them.
         """
         is_timed = self.recorder is not None and self.settings.is_timed
         if is_timed:
             check_graphics(self.chip)
-        if not (is_timed and self.in_flight.are_draws):
+        # No unit feeds a geometry shader yet: shaders of such a draw are timed one after the other.
+        is_fed = is_timed and command.geometry is None
+        if not (is_fed and self.in_flight.are_draws):
             self._settle()
         work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command))
         self.drawn = command
-        shaders = TimedShaders(self.in_flight, self._begin_shader, work) if is_timed else None
+        shaders = TimedShaders(self.in_flight, self._begin_shader, work) if is_fed else None
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
         try:
@@ -344,8 +346,8 @@ class Session:
         launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
         if shaders:
             shaders.run(launch)
-        else:
-            self._emulate_alone(replace(launch, is_timed=False))
+        else:  # nobody asks for its time where nothing is recorded
+            self._launch(replace(launch, is_timed=self.recorder is not None))
 
     def _begin_shader(self, launch: cmd.Launch) -> Begun:
         begun = self._begin(launch)

@@ -82,11 +82,12 @@ class SavedShader:
     params: bytes
     words: int
     abilities: int = 0
+    most_vertices: int = 0
 
 
 @dataclass(frozen=True)
 class SavedDraw:
-    """A Draw. `pixel` is () where it has no pixel shader."""
+    """A Draw. `pixel` and `geometry` are () where it has no such shader."""
 
     vertex: SavedShader
     pixel: tuple[SavedShader, ...]
@@ -94,6 +95,7 @@ class SavedDraw:
     state: DrawState
     targets: Targets
     name: str = ""
+    geometry: tuple[SavedShader, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -75,15 +75,25 @@ class StreamWriter:
                 command.is_timed,
             )
         if isinstance(command, cmd.Draw):
-            pixel = (self._shader(command.pixel),) if command.pixel else ()
             return SavedDraw(
-                self._shader(command.vertex), pixel, command.buffers, command.state, command.targets, command.name
+                self._shader(command.vertex),
+                self._shaders(command.pixel),
+                command.buffers,
+                command.state,
+                command.targets,
+                command.name,
+                self._shaders(command.geometry),
             )
         return command
 
+    def _shaders(self, shader: cmd.Shader | None) -> tuple[SavedShader, ...]:
+        return (self._shader(shader),) if shader else ()
+
     def _shader(self, shader: cmd.Shader) -> SavedShader:
         module = self._modules[id(shader.module)]
-        return SavedShader(module, shader.function.name, shader.params, shader.words, shader.abilities)
+        return SavedShader(
+            module, shader.function.name, shader.params, shader.words, shader.abilities, shader.most_vertices
+        )
 
     def _block(self, data: bytes) -> int:
         """The number of a block of memory; a new one is written."""

@@ -81,11 +81,11 @@ class Canvas:
         self.target.use()
         self.target.clear(*color, depth=depth)
 
-    def draw(self, vertices, indices=None, *, pixel=PIXEL, compare=None, write=True, cull="none", blend=None,
-             scissor=None, topology="triangles", textures=(), queries=()):  # fmt: skip
+    def draw(self, vertices, indices=None, *, pixel=PIXEL, geometry=None, compare=None, write=True, cull="none",
+             blend=None, scissor=None, topology="triangles", textures=(), queries=()):  # fmt: skip
         """vertices: float32 (n, 10): position, color, uv. Gives the results of queries, by their numbers."""
         gl = self.gl
-        program = gl.program(vertex_shader=VERTEX, fragment_shader=pixel)
+        program = gl.program(vertex_shader=VERTEX, geometry_shader=geometry, fragment_shader=pixel)
         data = np.ascontiguousarray(vertices, np.float32)
         names = [name for name in ("position", "color", "uv") if name in program]
         sizes = {"position": "4f", "color": "4f", "uv": "2f"}

@@ -79,3 +79,22 @@ __global__ void instanced(VertexStage<Vertex, Varyings> stage, const float *shif
 SHADER(instanced)
 
 __global__ void unmarked(PixelStage<Varyings> stage) { stage.color(tint(stage.in())); }
+
+// Each triangle becomes itself, smaller, and a strip of two beside it.
+__global__ void grown(GeometryStage<Varyings, Varyings, 7> stage, float scale)
+{
+    float4 a = stage.position(0), b = stage.position(1), c = stage.position(2);
+    float x = (a.x + b.x + c.x) / 3, y = (a.y + b.y + c.y) / 3;
+    for (int k = 0; k < 3; k++) {
+        float4 p = stage.position(k);
+        stage.emit(make_float4(x + (p.x - x) * scale, y + (p.y - y) * scale, p.z, p.w), stage.in(k));
+    }
+    stage.cut();
+    Varyings in = stage.in(0);
+    if (in.color[0] < .3f)
+        return;
+    in.color[2] = 0;
+    for (int k = 0; k < 4; k++)
+        stage.emit(make_float4(x + (k & 1) * .125f, y + (k >> 1) * .0625f, .25f, 1), in);
+}
+SHADER(grown)

@@ -68,6 +68,23 @@ def test_two_targets_and_instances():
     assert drawn.pixels(1)[1, :, 1].tolist() == [1, 1, 1, 1, 0, 0, 1, 1]
 
 
+def test_a_geometry_shader():
+    """Both become half of themselves; the upper right one, whose red is not small, gets a strip of two beside it."""
+    drawn = frame(64, 64)
+    given = vertices(on_grid([(0, 0), (64, 0), (64, 64), (0, 64), (0, 0), (64, 64)], 64, 64))
+    given[3:, 4] = 0.25
+    growing = Pipeline(shaders().placed, shaders().tinted, geometry=shaders().grown)
+    counts = drawn.draw(growing, given, geometry=(0.5,))
+    assert (counts.primitives, counts.geometry_waves, counts.emitted, counts.scanned) == (2, 1, 4, 4)
+    # two triangles of 32 x 32 / 2 pixels, and 4 x 2 pixels
+    assert 2 * 496 <= counts.passed - 8 <= 2 * 528
+    assert drawn.pixels()[38:41, 12].tolist() == [[64, 255, 255, 255]] * 3
+    with pytest.raises(UsageError, match="grown is a geometry shader, and a pixel shader is wanted"):
+        pipeline("grown")
+    with pytest.raises(UsageError, match="a pipeline without a shader of a stage takes no arguments for it"):
+        drawn.draw(pipeline(), given, geometry=(1,))
+
+
 def test_depth_alone():
     drawn = frame(8, 8, formats=())
     counts = drawn.draw(pipeline(None, depth=LESS), SQUARE, INDICES)
@@ -147,6 +164,10 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
             "a viewport has finite numbers, and a width and height above 0",
         ),
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, instances=-1), "a draw has no fewer than 0 vertices, indices"),
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE, INDICES, instances=(1 << 21) + 1),
+            "the vertices of a draw's instances take up to 67108864 lanes, not 67108992",
+        ),
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, pixel=(1,)), "tinted takes 1 parameter"),
         (lambda: frame(8, 8).resolved(1), "the frame has 1 color targets, and no number 1"),
     ],

@@ -21,12 +21,12 @@ from gpuprof.saved.pieces import unpack
 from gpuprof.saved.read import read_stream
 from tests.draws.scene import SHADERS, on_grid, vertices
 
-LEAST = Settings(chip_name="a100", max_cycles=20_000)
+LEAST = Settings(chip_name="rtx3090", max_cycles=20_000)
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A recording of two draws, and the pixels that they gave."""
+    """A recording of three draws, and the pixels that they gave."""
     path = tmp_path_factory.mktemp("draws") / "a.gprec"
     with RecordWriter(path) as recorder:
         gpu = open_device(replace(LEAST, recorder=recorder, save_stream=True))
@@ -37,6 +37,8 @@ def saved(tmp_path_factory):
         blended = Pipeline(loaded.placed, loaded.tinted, depth=LESS, blend=ALPHA)
         drawn.draw(blended, given, np.uint16([0, 1, 2]), scissor=Scissor(1, 1, 6, 6))
         drawn.draw(Pipeline(loaded.placed, None, depth=LESS), given)
+        grown = Pipeline(loaded.placed, loaded.tinted, geometry=loaded.grown)
+        drawn.draw(grown, given, geometry=(0.25,), name="grown")
         pixels = drawn.pixels()
         gpu.executor.finish()
     return path, pixels
@@ -75,7 +77,7 @@ def test_a_saved_stream_draws_the_same(saved):
     path, pixels = saved
     assert len({tuple(each) for each in pixels.reshape(-1, 4)}) > 3
     assert last_copy(path) == pixels.tobytes()
-    assert [line["do"] for line in lines_of(path)].count("draw") == 2
+    assert [line["do"] for line in lines_of(path)].count("draw") == 3
 
 
 DAMAGE = [
@@ -92,7 +94,7 @@ DAMAGE = [
     (["targets", "colors"], [8], "a target's address is a multiple of 16, and 0x8 is not"),
     (["targets", "depth"], 1 << 50, "cannot draw with"),
     (["buffers", "index_nbytes"], 3, "an index has 2 or 4 bytes"),
-    (["buffers", "n_indices"], 1 << 40, "a draw has up to 268435456 indices"),
+    (["buffers", "n_indices"], 1 << 40, "a draw has up to 33554432 indices"),
     (["buffers", "n_indices"], 1 << 20, "cannot draw with"),
     (["buffers", "instances"], -1, "a draw has no fewer than 0"),
     (["buffers", "vertices"], 64, "out of bounds read"),
@@ -116,6 +118,21 @@ def test_draws_that_are_none(saved, tmp_path, place, value, message):
         last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
 
 
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("most_vertices", 0, "grown: a geometry shader makes 1 to 1024 vertices, not 0"),
+        ("most_vertices", 1, "out of bounds write"),
+        ("words", 5, "grown gives 20 bytes of varyings, and tinted takes 24"),
+    ],
+)
+def test_geometry_that_is_none(saved, tmp_path, field, value, message):
+    lines = lines_of(saved[0])
+    next(line for line in lines if line.get("geometry"))["geometry"][0][field] = value
+    with pytest.raises(GpuprofError, match=message):
+        last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
+
+
 def test_resolving_what_cannot_be(saved, tmp_path):
     lines = lines_of(saved[0])
     resolve = next(line for line in lines if line["do"] == "resolve")
@@ -131,7 +148,7 @@ def test_shaders_in_the_wrong_place(saved, tmp_path):
     with pytest.raises(GpuprofError, match="tinted: its first parameter is not its stage"):
         last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
     draw["pixel"] *= 2
-    with pytest.raises(FileFormatError, match="a draw has 3 shaders"):
+    with pytest.raises(FileFormatError, match="a stage of a draw has 2 shaders"):
         last_copy(with_lines(saved[0], tmp_path / "c.gprec", lines))
 
 
@@ -146,4 +163,7 @@ def test_shaders_are_launches_of_a_recording(saved):
         ("placed", "placed and tinted", 1),
         ("tinted", "placed and tinted", 1),
         ("placed", "placed", 1),
+        ("placed", "grown", 1),
+        ("grown", "grown", 1),
+        ("tinted", "grown", 1),
     ]

@@ -17,6 +17,7 @@ from gpuprof.device.drawing.state import (
 )
 from gpuprof.graphics.stages.fetch import triangles
 from gpuprof.graphics.stages.reuse import batched
+from gpuprof.graphics.stages.strips import strips
 from tests.draws.scene import frame, pipeline, vertices
 from tests.readable.draws import SlowFrame, slow_batches
 
@@ -140,6 +141,12 @@ def test_batches_share_vertices(n):
         assert found.corners.tolist() == [[32 * batch + place for place in places] for batch, places in corners]
         padded = [each + each[-1:] * (32 - len(each)) for each in lists]
         assert found.numbers.reshape(-1, 32).tolist() == padded
+
+
+def test_strips_of_a_geometry_shader():
+    """Four lanes: a strip of four, two strips, one that is too short, and one without a beginning."""
+    marks = np.uint8([[1, 2, 2, 2, 0, 0], [1, 2, 2, 1, 2, 2], [1, 2, 1, 2, 0, 0], [2, 2, 2, 0, 1, 2]])
+    assert strips(marks).tolist() == [[0, 1, 2], [2, 1, 3], [6, 7, 8], [9, 10, 11]]
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, vi
     pieces, sources = np.zeros((most, 3), np.int64), np.zeros(most, np.int64)
     everywhere = np.concatenate([positions, new])
     n_pieces, n_new = _cut(everywhere, len(positions), corners, cut, all_planes[NEAR:], ends, weights, pieces, sources)
-    more = _between(varyings, ends[:n_new], weights[:n_new])
+    more = np.concatenate([varyings, np.zeros((len(varyings), n_new), np.float32)], 1)
+    _between(more, len(positions), ends[:n_new], weights[:n_new])
     order = np.argsort(np.concatenate([whole, sources[:n_pieces]]), kind="stable")
     return Clipped(
         everywhere[: len(positions) + n_new],
@@ -118,11 +119,10 @@ def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, so
     return n_pieces, n_new
 
 
-def _between(varyings: np.ndarray, ends: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The varyings of old and new vertices; a new one may lie between others."""
-    n = varyings.shape[1]
-    found = np.concatenate([varyings, np.zeros((len(varyings), len(ends)), np.float32)], 1)
-    for k, ((a, b), weight) in enumerate(zip(ends, weights, strict=True)):
-        start, end = found[:, a].astype(np.float64), found[:, b].astype(np.float64)
-        found[:, n + k] = start + weight * (end - start)
-    return found
+@kept
+def _between(varyings, n_vertices, ends, weights):
+    """Fills in those of new vertices, the first first: one may lie between others."""
+    for k in range(len(ends)):
+        for word in range(len(varyings)):
+            start, end = np.float64(varyings[word, ends[k, 0]]), np.float64(varyings[word, ends[k, 1]])
+            varyings[word, n_vertices + k] = start + weights[k] * (end - start)

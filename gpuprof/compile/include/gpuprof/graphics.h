@@ -66,6 +66,33 @@ template <typename In, typename Out> struct VertexStage {
     }
 };
 
+// One lane for each triangle. It makes strips of up to MOST vertices; what is more is left out.
+template <typename In, typename Out, int MOST> struct GeometryStage {
+    const unsigned *corners; // three lanes of the vertex shader for each triangle
+    const float4 *given;
+    const float *given_varyings;
+    float4 *positions;
+    float *varyings;
+    unsigned char *marks; // of each vertex: 1 where a strip begins, 2 where it goes on
+    unsigned given_lanes, lanes, count, goes_on;
+
+    GPUPROF_STAGE unsigned corner(int k) const { return corners[3 * gpuprof::lane() + k]; }
+    GPUPROF_STAGE float4 position(int k) const { return given[corner(k)]; }
+    GPUPROF_STAGE In in(int k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
+    GPUPROF_STAGE void emit(float4 position, const Out &out = Out())
+    {
+        if (count == MOST)
+            return;
+        unsigned at = gpuprof::lane() * MOST + count++;
+        positions[at] = position;
+        gpuprof::write_words(varyings, at, lanes, out);
+        marks[at] = 1 + goes_on;
+        goes_on = 1;
+    }
+    // The next vertex begins a strip.
+    GPUPROF_STAGE void cut() { goes_on = 0; }
+};
+
 template <typename In, int ABILITIES = 0> struct PixelStage {
     const float *varyings; // word by word, each of all lanes
     const float4 *places;
@@ -117,17 +144,20 @@ GPUPROF_STAGE float4 sample(cudaTextureObject_t texture, float2 at)
 namespace gpuprof {
 
 struct shader_facts {
-    unsigned stage, in_nbytes, out_words, abilities; // words of 4 bytes; the stage is 0 for vertices, 1 for pixels
+    unsigned stage, in_nbytes, out_words, abilities, most_vertices; // words of 4 bytes; stages: vertex, pixel, geometry
 };
 
 template <typename T> constexpr unsigned words_of() { return sizeof(T) / 4; } // an empty structure has one byte and no word
 
 template <typename Kernel> struct facts_of;
 template <typename In, typename Out, typename... Uniforms> struct facts_of<void(VertexStage<In, Out>, Uniforms...)> {
-    static constexpr shader_facts value = {0, sizeof(In), words_of<Out>(), 0};
+    static constexpr shader_facts value = {0, sizeof(In), words_of<Out>(), 0, 0};
 };
 template <typename In, int ABILITIES, typename... Uniforms> struct facts_of<void(PixelStage<In, ABILITIES>, Uniforms...)> {
-    static constexpr shader_facts value = {1, words_of<In>() * 4, 0, ABILITIES};
+    static constexpr shader_facts value = {1, words_of<In>() * 4, 0, ABILITIES, 0};
+};
+template <typename In, typename Out, int MOST, typename... Uniforms> struct facts_of<void(GeometryStage<In, Out, MOST>, Uniforms...)> {
+    static constexpr shader_facts value = {2, words_of<In>() * 4, words_of<Out>(), 0, MOST};
 };
 
 } // namespace gpuprof
