@@ -324,9 +324,9 @@ class Session:
         is_fed = is_timed and command.geometry is None
         if not (is_fed and self.in_flight.are_draws):
             self._settle()
-        work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command))
+        work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command)) if is_fed else None
         self.drawn = command
-        shaders = TimedShaders(self.in_flight, self._begin_shader, work) if is_fed else None
+        shaders = TimedShaders(self.in_flight, self._begin_shader, work) if work else None
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
         try:

@@ -166,7 +166,7 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, instances=-1), "a draw has no fewer than 0 vertices, indices"),
         (
             lambda: frame(8, 8).draw(pipeline(), SQUARE, INDICES, instances=(1 << 21) + 1),
-            "the vertices of a draw's instances take up to 67108864 lanes, not 67108992",
+            "the vertices of a draw's instances take up to 67108864 lanes, not 67108896",
         ),
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, pixel=(1,)), "tinted takes 1 parameter"),
         (lambda: frame(8, 8).resolved(1), "the frame has 1 color targets, and no number 1"),

@@ -28,9 +28,9 @@ from gpuprof.run.drawing.workspace import RunShader, Workspace
 STAGE_NBYTES = {"vertex": VERTEX_STAGE.size, "geometry": GEOMETRY_STAGE.size, "pixel": PIXEL_STAGE.size}
 
 
-def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: WorkOfDraw) -> DrawCounts:
-    """`work` is told what each stage did. Raises UsageError for what cannot be drawn, such as an index out of range,
-    and what shaders raise; targets then hold what was drawn before.
+def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: WorkOfDraw | None) -> DrawCounts:
+    """`work`: who is told what each stage did. Raises UsageError for what cannot be drawn, such as an index out of
+    range, and what shaders raise; targets then hold what was drawn before.
     """
     check_draw(command, STAGE_NBYTES)
     workspace, state, instances = Workspace(memory), command.state, command.buffers.instances
@@ -42,7 +42,8 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
     if not n_primitives:
         return counts
     batches = batched(primitives)
-    work.vertices(batches, command.buffers)
+    if work:
+        work.vertices(batches, command.buffers)
     with workspace.inside():
         shaded = shade_vertices(command, batches, workspace, run_shader)
         if command.geometry:
@@ -60,7 +61,8 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
         without_area=culled.without_area,
         scanned=len(found.areas),
     )
-    work.triangles(found)
+    if work:
+        work.triangles(found)
     return shade_pixels(command, found, left.varyings, counts, workspace, run_shader, work)
 
 

@@ -36,7 +36,7 @@ def shade_pixels(
     counts: DrawCounts,
     workspace: Workspace,
     run_shader: RunShader,
-    work: WorkOfDraw,
+    work: WorkOfDraw | None,
 ) -> DrawCounts:
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
@@ -51,7 +51,7 @@ def shade_pixels(
         quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early)
         if quads is None:
             break
-        if shader is None:
+        if shader is None and work:
             work.pixels(quads, found, progress.counts, late)
         if shader is None or not len(quads.x):
             continue
@@ -64,7 +64,8 @@ def shade_pixels(
                 depth, stencil = _depth_and_stencil(targets, workspace)
                 extents = (targets.width, targets.samples)
                 late_tests(quads, found, shaded, tests, depth, stencil, extents, late)
-            work.pixels(quads, found, progress.counts, late)
+            if work:
+                work.pixels(quads, found, progress.counts, late)
             _write(command, quads, shaded, workspace, late)
     return counts._replace(
         tiles=int(progress.counts[raster.TILES]),
