@@ -41,7 +41,6 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
-from gpuprof.run.drawing.draw import draw, resolve_target
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
@@ -310,6 +309,9 @@ class Session:
 
     def _draw(self, command: cmd.Draw) -> DrawCounts:
         """A draw is a task, whose parts are the launches of its shaders."""
+        # the stages take 30 ms to import, which a run without draws need not spend
+        from gpuprof.run.drawing.draw import draw
+
         self._settle()
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
@@ -328,6 +330,8 @@ class Session:
         self._launch(replace(launch, is_timed=self.recorder is not None))
 
     def _resolve(self, command: cmd.Resolve) -> None:
+        from gpuprof.run.drawing.draw import resolve_target
+
         self._settle()
         resolve_target(command, self.memory)
 
