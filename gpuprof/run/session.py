@@ -41,9 +41,6 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
-from gpuprof.run.drawing.draw import draw, resolve_target
-from gpuprof.run.drawing.timed import TimedShaders, changes, drains
-from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
@@ -60,6 +57,7 @@ from gpuprof.trace.generator import TraceGenerator
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
+    from gpuprof.run.drawing.timed import TimedShaders
 
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
 MAX_WARP_INSTRUCTIONS = 1 << 22
@@ -317,6 +315,11 @@ class Session:
         """A draw is a task, whose parts are the launches of its shaders. Draws that are recorded are in flight together
         until somebody waits for them.
         """
+        # the stages take 30 ms to import, which a run without draws need not spend
+        from gpuprof.run.drawing.draw import draw
+        from gpuprof.run.drawing.timed import TimedShaders, changes, drains
+        from gpuprof.run.drawing.work import WorkOfDraw
+
         is_timed = self.recorder is not None and self.settings.is_timed
         if is_timed:
             check_graphics(self.chip)
@@ -340,7 +343,7 @@ class Session:
             self._settle()
         return counts
 
-    def _run_shader(self, shaders: TimedShaders | None, shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
+    def _run_shader(self, shaders: "TimedShaders | None", shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
         config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
         text = f"{shader.function.display}{config}"
         launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
@@ -355,6 +358,8 @@ class Session:
         return begun
 
     def _resolve(self, command: cmd.Resolve) -> None:
+        from gpuprof.run.drawing.draw import resolve_target
+
         self._settle()
         resolve_target(command, self.memory)
 
