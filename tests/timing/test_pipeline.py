@@ -153,6 +153,6 @@ def test_a_draw_that_drains_begins_behind_the_last_write():
 
 def test_a_chip_without_graphics():
     with pytest.raises(
-        UsageError, match=r"^a100: the chip draws nothing: its file has no table \[graphics\]; draw on "
+        UsageError, match=r"^a100: the chip draws nothing: its file has no table \[graphics\]; name one that has"
     ):
         timed(load_chip("a100"), [Draw([(3, 1, 1)], [])])
