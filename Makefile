@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: help demo interop tools page-test test test-all lint bench fuzz clean
+.PHONY: help demo interop tools page-test draw-test test test-all lint bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -32,6 +32,11 @@ tools: $(READY) ## install other tools that open what we write
 
 page-test: tools ## run the tests of the page (in a Chromium) and of exports, with these tools
 	$(BIN)/python -m pytest -q -rs tests/page tests/export
+
+draw-test: $(READY) ## install Mesa and moderngl (as root; else Debian's libegl1 libegl-mesa0 libgl1-mesa-dri libgles2), and compare draws
+	-@[ "$$(id -u)" != 0 ] || apt-get install -y -qq libegl1 libegl-mesa0 libgl1-mesa-dri libgles2 > /dev/null
+	$(BIN)/pip install --quiet --disable-pip-version-check moderngl
+	$(BIN)/python -m pytest -q -rs tests/draws
 
 test: $(READY) ## run the tests, on two cores
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'

@@ -230,6 +230,26 @@ CHAIN_FIELD = Field("chain", "int", "cycles", 1, 100, "distance between issue sl
 TENSOR = ("f16", "tf32", "f8", "s8", "s4", "b1", "f64")
 TENSOR_FIELD = Field("tensor", "int", "multiply-adds per cycle per partition", 1, 1 << 16, "rate of the tensor pipe")
 
+# The fixed-function units of a graphics pipeline, all of them together: rates, and the places of the buffers between
+# them. A batch is at most 32 vertices that are shaded as one warp, a wave at most 32 pixels.
+GRAPHICS = (
+    Field("draw_cycles", "float", "cycles", 0, 100000, "time of the command processor to begin a draw"),
+    Field("state_cycles", "float", "cycles", 0, 100000, "time of the command processor for a change of state"),
+    Field("indices_per_cycle", "float", "indices per cycle", 0.01, 1024, "index fetch, with the search for reuse"),
+    Field("primitives_per_cycle", "float", "primitives per cycle", 0.01, 1024, "assembly, clipping and culling"),
+    Field("triangles_per_cycle", "float", "triangles per cycle", 0.01, 1024, "set-up of triangles that are drawn"),
+    Field("tiles_per_cycle", "float", "tiles per cycle", 0.01, 1024, "tiles that the scan looks at"),
+    Field("pixels_per_cycle", "float", "pixels per cycle", 0.01, 65536, "pixels of quads that the scan brings"),
+    Field("depth_samples_per_cycle", "float", "samples per cycle", 0.01, 65536, "depth and stencil tests"),
+    Field("color_pixels_per_cycle", "float", "pixels per cycle", 0.01, 65536, "colors written, or blended"),
+    Field("color_nbytes_per_cycle", "float", "bytes per cycle", 0.01, 1 << 20, "colors read and written"),
+    Field("batches_in_flight", "int", "batches", 1, 65536, "from index fetch to assembly: being shaded, or waiting"),
+    Field("assembled_batches", "int", "batches", 1, 65536, "from assembly to set-up"),
+    Field("set_up_batches", "int", "batches", 1, 65536, "from set-up to the scan"),
+    Field("scanned_waves", "int", "waves", 1, 65536, "from the scan to depth tests"),
+    Field("waves_in_flight", "int", "waves", 1, 65536, "from depth tests to the write: being shaded, or waiting"),
+)  # fmt: skip
+
 TABLES = {
     "lanes": (LANES, LANES_FIELD),
     "latency": (LATENCIES, LATENCY_FIELD),
@@ -238,3 +258,6 @@ TABLES = {
     "chain": (CHAINS, CHAIN_FIELD),
     "tensor": (TENSOR, TENSOR_FIELD),
 }
+
+# Tables that a chip may lack: it has no such units then.
+OPTIONAL_TABLES = {"graphics": GRAPHICS}

@@ -14,7 +14,7 @@ from typing import Any
 from gpuprof.base.inputs import CHIP, is_missing
 from gpuprof.base.toml import read_toml
 from gpuprof.chips.clock import dram_cycles_at
-from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES, Field
+from gpuprof.chips.fields import BY_NAME, FIELDS, OPTIONAL_TABLES, TABLES, Field
 from gpuprof.errors import UsageError
 
 FOLDER = Path(__file__).parent
@@ -25,7 +25,7 @@ MOST_ANCESTORS = 16
 @dataclass(frozen=True)
 class Chip:
     """A GPU as numbers. Every row of `fields.FIELDS` is an attribute; the tables of `fields.TABLES` map names to
-    numbers.
+    numbers, and so does `graphics`, which is empty for a chip that draws nothing.
 
     `sources` says where each number comes from, by name ("sms", "latency.alu").
     """
@@ -38,6 +38,7 @@ class Chip:
     barrier: dict[str, float]
     chain: dict[str, int]
     tensor: dict[str, int]
+    graphics: dict[str, float]
     sources: dict[str, str]
 
     def __post_init__(self):
@@ -57,7 +58,8 @@ class Chip:
 
     def describe(self) -> dict[str, Any]:
         """Plain numbers, as they go into a record stream."""
-        return {"name": self.name, **self.values, **{table: getattr(self, table) for table in TABLES}}
+        tables = {table: getattr(self, table) for table in (*TABLES, *OPTIONAL_TABLES)}
+        return {"name": self.name, **self.values, **{name: table for name, table in tables.items() if table}}
 
 
 def list_chips() -> tuple[str, ...]:
@@ -89,12 +91,15 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) ->
     """The chip with other numbers, by name ("sms", "latency.alu"). Another `clock_mhz` changes `dram_cycles` as well,
     unless it is given. Raises UsageError, with `place` in front, for a number that is wrong.
     """
-    values, tables = dict(chip.values), {table: dict(getattr(chip, table)) for table in TABLES}
+    values = dict(chip.values)
+    tables = {table: dict(getattr(chip, table)) for table in (*TABLES, *OPTIONAL_TABLES)}
     for name, value in changes.items():
         table, _, entry = name.rpartition(".")
         field = field_of(name)
         if field is None:
             raise UsageError(f"{place}: unknown key {name!r}{_similar(name)}")
+        if table in OPTIONAL_TABLES and not tables[table]:
+            raise UsageError(f"{place}: {name}: {chip.name} has no {table}")
         (tables[table] if table else values)[entry] = _checked(place, name, field, value)
     named = set(changes)
     if "clock_mhz" in changes and "dram_cycles" not in changes:
@@ -108,9 +113,15 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], place: str) ->
 def field_of(name: str) -> Field | None:
     """The row that says what a number may be, by its name in a file: "sms", "latency.alu"."""
     table, _, entry = name.rpartition(".")
-    if table in TABLES and entry in TABLES[table][0]:
-        return TABLES[table][1]
-    return BY_NAME.get(name)
+    return _fields_of(table).get(entry) if table else BY_NAME.get(name)
+
+
+def _fields_of(table: str) -> dict[str, Field]:
+    """The entries that a table may have; none for what is no table."""
+    if table in OPTIONAL_TABLES:
+        return {field.name: field for field in OPTIONAL_TABLES[table]}
+    entries, field = TABLES.get(table, ((), None))
+    return dict.fromkeys(entries, field)
 
 
 def _dram_cycles_at(clock_mhz: float, numbers: Mapping[str, Any]) -> int:
@@ -118,7 +129,8 @@ def _dram_cycles_at(clock_mhz: float, numbers: Mapping[str, Any]) -> int:
 
 
 def _similar(name: str) -> str:
-    known = ["inherits", *BY_NAME, *(f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries)]
+    entries = [f"{table}.{entry}" for table in (*TABLES, *OPTIONAL_TABLES) for entry in _fields_of(table)]
+    known = ["inherits", *BY_NAME, *entries]
     found = [full for full in known if full.endswith(f".{name}")] or difflib.get_close_matches(name, known, 3)
     return f"; did you mean {' or '.join(found)}?" if found else ""
 
@@ -155,8 +167,8 @@ def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
         raise UsageError(f"{path}: inherits: expected a chip's name or file, got {base!r}")
     parent_path = path.parent / base if base.endswith(".toml") else _path_of(base)
     parent = _read(parent_path, (*seen, Path(os.path.realpath(path))))
-    merged = {**parent, **{key: value for key, value in data.items() if key not in TABLES}}
-    for table in TABLES:
+    merged = {**parent, **data}
+    for table in (*TABLES, *OPTIONAL_TABLES):
         merged[table] = {**parent.get(table, {}), **data.get(table, {})}
     if "clock_mhz" in data and "dram_cycles" not in data:
         merged |= _inherited_dram(path, data["clock_mhz"], parent)
@@ -188,13 +200,14 @@ def _is_positive(value: Any) -> bool:
 
 def _check_keys(path: Path | str, data: dict[str, Any]) -> None:
     for key, value in data.items():
-        if key not in BY_NAME and key not in TABLES and key != "inherits":
+        is_table = key in TABLES or key in OPTIONAL_TABLES
+        if key not in BY_NAME and not is_table and key != "inherits":
             raise UsageError(f"{path}: unknown key {key!r}{_similar(key)}")
-        if key in TABLES:
+        if is_table:
             if not isinstance(value, dict):
                 raise UsageError(f"{path}: {key}: expected a table, got {value!r}")
             for entry in value:
-                if entry not in TABLES[key][0]:
+                if entry not in _fields_of(key):
                     raise UsageError(f"{path}: unknown key '{key}.{entry}'{_similar(f'{key}.{entry}')}")
 
 
@@ -205,6 +218,11 @@ def _build(path: Path, data: dict[str, Any]) -> Chip:
     for table, (names, field) in TABLES.items():
         entries = data.get(table, {})
         tables[table] = {name: _number(path, name, field, entries, sources, f"{table}.") for name in names}
+    for table, fields in OPTIONAL_TABLES.items():
+        entries = data.get(table)
+        tables[table] = {
+            field.name: _number(path, field.name, field, entries, sources, f"{table}.") for field in fields if entries
+        }
     chip = Chip(path.stem, values, **tables, sources=sources)
     _check_together(path, chip)
     return chip

@@ -41,7 +41,7 @@ def chips() -> Table:
 
 def numbers(chip) -> Table:
     """Every number of a chip, in the order of its file."""
-    from gpuprof.chips.fields import FIELDS, TABLES
+    from gpuprof.chips.fields import FIELDS, OPTIONAL_TABLES, TABLES
 
     rows = [
         (field.name, chip.values[field.name], field.unit, field.meaning, chip.sources[field.name]) for field in FIELDS
@@ -51,6 +51,19 @@ def numbers(chip) -> Table:
         rows += [
             (f"{table}.{entry}", named[entry], field.unit, field.meaning, chip.sources[f"{table}.{entry}"])
             for entry in entries
+        ]
+    for table, fields in OPTIONAL_TABLES.items():
+        named = getattr(chip, table)
+        rows += [
+            (
+                f"{table}.{field.name}",
+                named[field.name],
+                field.unit,
+                field.meaning,
+                chip.sources[f"{table}.{field.name}"],
+            )
+            for field in fields
+            if named
         ]
     return ("number", "value", "unit", "meaning", "source"), rows
 

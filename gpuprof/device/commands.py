@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.base.block_order import linear_block
+from gpuprof.device.drawing.state import Buffers, DrawState, Targets
 from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program
@@ -126,6 +127,45 @@ class Launch:
     def shared_nbytes(self) -> int:
         """Per block, static and dynamic."""
         return self.function.shared_nbytes + self.dynamic_shared_nbytes
+
+
+@dataclass(frozen=True, eq=False)
+class Shader:
+    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in by whoever
+    carries out the draw.
+    """
+
+    module: LoadedModule
+    function: Function
+    params: bytes
+    words: int  # of the varyings that it gives, or a pixel shader takes: 4 bytes each
+    abilities: int = 0  # of a pixel shader; include/gpuprof/graphics.h has the bits
+    most_vertices: int = 0  # that a geometry shader makes of a triangle
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Draws triangles into targets. `pixel` is None where only depth and stencil are drawn. Gives
+    graphics.counts.DrawCounts.
+    """
+
+    vertex: Shader
+    pixel: Shader | None
+    buffers: Buffers
+    state: DrawState
+    targets: Targets
+    name: str = ""
+    geometry: Shader | None = None
+
+
+@dataclass(frozen=True)
+class Resolve:
+    """The mean of each pixel's samples. `targets` has one color target, which `color` becomes: one sample a pixel, of
+    the same format.
+    """
+
+    targets: Targets
+    color: int
 
 
 @dataclass(frozen=True)
@@ -264,6 +304,8 @@ Command: TypeAlias = (
     | Fill
     | Load
     | Launch
+    | Draw
+    | Resolve
     | Event
     | EventTime
     | Priority

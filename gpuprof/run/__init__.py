@@ -8,6 +8,7 @@ it hands each what it needs and holds no rule of its own.
     watching         launches as stages of work under way, for people who wait
     ahead            the emulation on a thread of its own, a bounded number of pieces ahead of the timing
     disturbance      times launches a second time where sampling is in their way
+    drawing          draws: fixed-function stages between two kernels
     chunks           what a session did, as the chunks of its recording have it
     script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)
     program          runs a whole CUDA program inside a recording, or without one

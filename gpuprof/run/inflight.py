@@ -21,8 +21,12 @@ from gpuprof.errors import GpuprofError
 from gpuprof.run.ahead import Orders, ahead
 from gpuprof.run.tracing import LaunchTrace
 from gpuprof.run.watching import emulating
+from gpuprof.timing.draws import DrawWork
 from gpuprof.timing.sampling.filter import Filter
 
+# The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger
+# for itself).
+MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
 IN_MEMORY_NBYTES = 256 << 20  # the part of a put-by trace that stays in memory; the rest goes to a temporary file
 # The most in that file: the trace of some 3,500 million warp instructions of a memory-bound kernel, about 9 bytes each
 # (tests/bench/long_run.py).
@@ -220,6 +224,9 @@ class Flight:
     launched_by: tuple[int, int, int] | None
     trace: LaunchTrace | None = None
     task: int = 0
+    # of a draw's shader, as timing.batch.Grid has them
+    draw: DrawWork | None = None
+    pixels_of: tuple[int, int] | None = None
 
 
 @dataclass
@@ -262,6 +269,20 @@ class InFlight:
         self._take_off(begun, after, after_signal)
         stream.tail.add(number)
         stream.last, stream.events = number, set()
+
+    @property
+    def are_draws(self) -> bool:
+        """Whether there is something in flight, all of it shaders of draws."""
+        return bool(self.flights) and all(flight.draw or flight.pixels_of for flight in self.flights)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.flights) >= MOST_FLIGHTS or self.n_instructions > MOST_INSTRUCTIONS
+
+    def add_shader(self, begun: Begun) -> Flight:
+        """A shader of a draw: the fixed-function units say when its blocks start."""
+        self._take_off(begun, ())
+        return self.flights[-1]
 
     def add_launched(self, begun: Begun, after: list[int], launched_by: tuple[int, int, int]) -> None:
         """A launch by a kernel in flight. What waits for that on its stream waits for both."""

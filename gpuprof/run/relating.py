@@ -70,6 +70,7 @@ class Relating:
         self._n_parameters = 0
         self._buffers: dict[int, int] = {}  # parameter by address of a live allocation, or of one that was freed
         self._front: tuple[int, ...] = ()  # tasks that have ended before all that is asked from now on
+        self._before: dict[int, tuple[int, ...]] = {}  # of a shader's task: those that had ended when it was asked for
         self._of_stream: dict[int, int] = {}  # a copy, fill or wait at the end of a stream that has launches in flight
         self._launches: dict[int, int] = {}  # task by launch
         self._call: cmd.CallBegin | None = None  # that is open
@@ -93,6 +94,12 @@ class Relating:
         if parent is None and launch.stream in self._of_stream:
             self._after_copy[task] = self._of_stream.pop(launch.stream)
         return task
+
+    def shader(self, task: int) -> None:
+        """The launch that was asked for last belongs to a draw: copies that come while draws are in flight are not
+        behind it.
+        """
+        self._before[task] = self._front
 
     def untimed(self, launch: cmd.Launch, cycle: int) -> int:
         """A launch that takes no time, once all before it is done. Gives its task."""
@@ -154,7 +161,7 @@ class Relating:
             self.journal.constrain(kinds.STREAM, self._after_copy.pop(flight.task), flight.task)
         elif not found:
             kind = kinds.DEFAULT_STREAM if flight.launch.stream == 0 else kinds.HOST_WAIT
-            self._constrain(kind, self._front, flight.task)
+            self._constrain(kind, self._before.pop(flight.task, self._front), flight.task)
         return {number for _, number in found}
 
     # What scripts state.

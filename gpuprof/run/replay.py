@@ -16,12 +16,13 @@ from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import PAGE_NBYTES
 from gpuprof.device.memory import ALIGNMENT, AddressSpace
+from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, Program
 from gpuprof.run.session import Session, open_session
 from gpuprof.run.settings import Settings
-from gpuprof.saved.codec import SavedCopyIn, SavedLaunch, SavedLoad
+from gpuprof.saved.codec import SavedCopyIn, SavedDraw, SavedLaunch, SavedLoad, SavedShader
 from gpuprof.saved.read import SavedStream
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
@@ -126,6 +127,7 @@ class Player:
             SavedLoad: self._load,
             SavedCopyIn: self._copy_in,
             SavedLaunch: self._launch,
+            SavedDraw: self._draw,
             cmd.Fill: self._fill,
             cmd.MakeImage: self._make_image,
             cmd.SetSampler: sampler.command,
@@ -162,10 +164,7 @@ class Player:
         return cmd.CopyIn(saved.address, self.stream.content(saved.blocks, saved.nbytes), saved.stream)
 
     def _launch(self, saved: SavedLaunch) -> cmd.Launch:
-        if not 0 <= saved.module < len(self.session.modules):
-            raise self.stream.damaged(f"it launches {saved.symbol!r} of module {saved.module}, which is not loaded")
-        module = self.session.modules[saved.module]
-        function = self._kernel(module.program, saved.symbol)
+        module, function = self._loaded(saved)
         if len(saved.params) != parameter_nbytes(function):
             raise self.stream.damaged(
                 f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(saved.params)} are "
@@ -178,6 +177,27 @@ class Player:
             self.session.chip, self.session.n_launches, module, function, config, saved.params, saved.name
         )
         return replace(launch, is_timed=saved.is_timed)
+
+    def _draw(self, saved: SavedDraw) -> cmd.Draw:
+        """What it cannot be is told where it is carried out."""
+        pixel, geometry = self._at_most_one(saved.pixel), self._at_most_one(saved.geometry)
+        vertex = self._shader(saved.vertex)
+        return cmd.Draw(vertex, pixel, saved.buffers, saved.state, saved.targets, saved.name, geometry)
+
+    def _at_most_one(self, saved: tuple[SavedShader, ...]) -> cmd.Shader | None:
+        if len(saved) > 1:
+            raise self.stream.damaged(f"a stage of a draw has {len(saved)} shaders")
+        return self._shader(saved[0]) if saved else None
+
+    def _shader(self, saved: SavedShader) -> cmd.Shader:
+        module, function = self._loaded(saved)
+        return cmd.Shader(module, function, saved.params, saved.words, saved.abilities, saved.most_vertices)
+
+    def _loaded(self, saved: SavedLaunch | SavedShader) -> tuple[LoadedModule, Function]:
+        if not 0 <= saved.module < len(self.session.modules):
+            raise self.stream.damaged(f"it launches {saved.symbol!r} of module {saved.module}, which is not loaded")
+        module = self.session.modules[saved.module]
+        return module, self._kernel(module.program, saved.symbol)
 
     def _kernel(self, program: Program, symbol: str) -> Function:
         for function in program.functions:

@@ -21,6 +21,7 @@ from gpuprof.base.heap import give_back_large_arrays
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
+from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
@@ -28,6 +29,8 @@ from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.sizes import BLOCK
 from gpuprof.isa.program import Program
 from gpuprof.run.build import build, build_ptx, other_arch
 from gpuprof.run.checking.host_errors import HostError, host_error, leaks
@@ -46,6 +49,7 @@ from gpuprof.run.settling import Settler
 from gpuprof.run.trace_records import record_host_error
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.saved.write import StreamWriter
+from gpuprof.timing.draws import check_graphics
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
@@ -54,12 +58,10 @@ from gpuprof.trace.generator import TraceGenerator
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
+    from gpuprof.run.drawing.timed import TimedShaders
 
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
 MAX_WARP_INSTRUCTIONS = 1 << 22
-# The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger
-# for itself).
-MOST_FLIGHTS, MOST_INSTRUCTIONS = 1024, 1 << 20
 MOST_PRIORITY = 1 << 31  # CUDA's is an int
 
 
@@ -87,6 +89,7 @@ class Session:
         for attached in settings.traces:
             self.tracers.attach(attached)
         self.priorities: dict[int, int] = {}  # of streams
+        self.drawn: cmd.Draw | None = None  # the last draw
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
@@ -99,6 +102,8 @@ class Session:
             cmd.Fill: self._fill,
             cmd.Load: self._load,
             cmd.Launch: self._launch,
+            cmd.Draw: self._draw,
+            cmd.Resolve: self._resolve,
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
             cmd.Priority: self._set_priority,
@@ -196,7 +201,7 @@ class Session:
     # Copies between host and device take no GPU time. What they read and write is what was asked before them.
 
     def _free(self, command: cmd.Free) -> None:
-        self._settle()
+        self._reach(0)
         self._happens(command)
         self.memory.free(command.address)
 
@@ -229,7 +234,11 @@ class Session:
         self.relating.happens(command, self.settling.machine.cycle, tail)
 
     def _reach(self, stream: int) -> None:
-        """Memory is as all launches before leave it. The default stream waits for them, too."""
+        """Memory is as all launches before leave it. The default stream waits for them, too, but for draws: their
+        commands follow each other in a buffer of their own.
+        """
+        if self.in_flight.are_draws:
+            return
         if stream == 0:
             self._settle()
         else:
@@ -296,7 +305,7 @@ class Session:
             return None
         if launch.stream == 0:
             return self._settle()[0]
-        if len(flights) == MOST_FLIGHTS or self.in_flight.n_instructions > MOST_INSTRUCTIONS:
+        if self.in_flight.is_full:
             self._settle()
         return None
 
@@ -308,6 +317,58 @@ class Session:
             with self.settling.marking():
                 Descent(self.in_flight, self.in_flight.run_through, self._begin_alone, self.chip).run(0)
         self.settling.run_through()
+
+    def _draw(self, command: cmd.Draw) -> DrawCounts:
+        """A draw is a task, whose parts are the launches of its shaders. Draws that are recorded are in flight together
+        until somebody waits for them.
+        """
+        # the stages take 30 ms to import, which a run without draws need not spend
+        from gpuprof.run.drawing.draw import draw
+        from gpuprof.run.drawing.timed import TimedShaders, changes, drains
+        from gpuprof.run.drawing.work import WorkOfDraw
+
+        is_timed = self.recorder is not None and self.settings.is_timed
+        if is_timed:
+            check_graphics(self.chip)
+        # No unit feeds a geometry shader yet: shaders of such a draw are timed one after the other.
+        is_fed = is_timed and command.geometry is None
+        if not (is_fed and self.in_flight.are_draws):
+            self._settle()
+        work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command)) if is_fed else None
+        self.drawn = command
+        shaders = TimedShaders(self.in_flight, self._begin_shader, work) if work else None
+        name = command.name or "draw"
+        self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
+        try:
+            with self.settling.marking():
+                counts = draw(command, self.memory, partial(self._run_shader, shaders), work)
+        finally:
+            self.relating.end(cmd.TaskEnd(name))
+        if shaders:
+            shaders.drawn()
+        if self.in_flight.is_full:
+            self._settle()
+        return counts
+
+    def _run_shader(self, shaders: "TimedShaders | None", shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
+        config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
+        text = f"{shader.function.display}{config}"
+        launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
+        if shaders:
+            shaders.run(launch)
+        else:  # nobody asks for its time where nothing is recorded
+            self._launch(replace(launch, is_timed=self.recorder is not None))
+
+    def _begin_shader(self, launch: cmd.Launch) -> Begun:
+        begun = self._begin(launch)
+        self.relating.shader(begun.task)
+        return begun
+
+    def _resolve(self, command: cmd.Resolve) -> None:
+        from gpuprof.run.drawing.draw import resolve_target
+
+        self._settle()
+        resolve_target(command, self.memory)
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         self.tracers.pass_over()

@@ -154,10 +154,12 @@ class Settler:
             flight.after,
             flight.after_signal,
             flight.priority,
-            self.chip.launch_cycles,
+            self.chip.launch_cycles if not (flight.draw or flight.pixels_of) else 0,
             flight.pieces.order,
             flight.launched_by,
             flight.filter,
+            flight.draw,
+            flight.pixels_of,
         )
 
     def _trace(self, flight: Flight) -> Iterator[TracePiece]:

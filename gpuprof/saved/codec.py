@@ -20,11 +20,12 @@ from functools import cache
 from typing import Any
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.drawing.state import Buffers, DrawState, Targets
 from gpuprof.device.memory import ALIGNMENT
 from gpuprof.timing.sampling.configuration import Sampling
 
 # Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
-# whose content is undefined, their alignment.
+# whose content is undefined, their alignment, draws.
 VERSION = 4
 LIMIT = 1 << 63
 
@@ -76,6 +77,31 @@ class SavedLaunch:
 
 
 @dataclass(frozen=True)
+class SavedShader:
+    """A Shader whose module is a number, in the order loaded, and whose kernel is a symbol."""
+
+    module: int
+    symbol: str
+    params: bytes
+    words: int
+    abilities: int = 0
+    most_vertices: int = 0
+
+
+@dataclass(frozen=True)
+class SavedDraw:
+    """A Draw. `pixel` and `geometry` are () where it has no such shader."""
+
+    vertex: SavedShader
+    pixel: tuple[SavedShader, ...]
+    buffers: Buffers
+    state: DrawState
+    targets: Targets
+    name: str = ""
+    geometry: tuple[SavedShader, ...] = ()
+
+
+@dataclass(frozen=True)
 class Failed:
     """The command before it raised an error, and the script went on."""
 
@@ -96,6 +122,8 @@ LINES = {
     "copy_within": cmd.CopyWithin,
     "fill": cmd.Fill,
     "launch": SavedLaunch,
+    "draw": SavedDraw,
+    "resolve": cmd.Resolve,
     "event": cmd.Event,
     "event_time": cmd.EventTime,
     "priority": cmd.Priority,

@@ -6,7 +6,17 @@ from typing import Any
 
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError
-from gpuprof.saved.codec import End, Failed, Header, SavedCopyIn, SavedLaunch, SavedLoad, line_of
+from gpuprof.saved.codec import (
+    End,
+    Failed,
+    Header,
+    SavedCopyIn,
+    SavedDraw,
+    SavedLaunch,
+    SavedLoad,
+    SavedShader,
+    line_of,
+)
 from gpuprof.saved.pieces import BLOCK_NBYTES, COMMANDS, LINES_NBYTES, pack
 
 
@@ -64,7 +74,26 @@ class StreamWriter:
                 command.dependent,
                 command.is_timed,
             )
+        if isinstance(command, cmd.Draw):
+            return SavedDraw(
+                self._shader(command.vertex),
+                self._shaders(command.pixel),
+                command.buffers,
+                command.state,
+                command.targets,
+                command.name,
+                self._shaders(command.geometry),
+            )
         return command
+
+    def _shaders(self, shader: cmd.Shader | None) -> tuple[SavedShader, ...]:
+        return (self._shader(shader),) if shader else ()
+
+    def _shader(self, shader: cmd.Shader) -> SavedShader:
+        module = self._modules[id(shader.module)]
+        return SavedShader(
+            module, shader.function.name, shader.params, shader.words, shader.abilities, shader.most_vertices
+        )
 
     def _block(self, data: bytes) -> int:
         """The number of a block of memory; a new one is written."""

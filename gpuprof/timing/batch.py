@@ -15,6 +15,7 @@ import numpy as np
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.timing.draws import DrawWork
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity import bins_of, first_shift
@@ -42,6 +43,9 @@ class Grid:
     `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches
     it: it is then ready not sooner than `launch_cycles` after that instruction.
 
+    `draw`: it shades the vertices of a draw, a block for each batch of that. `pixels_of`: it shades pixels, a block for
+    each wave from the given one on of the draw whose grid of vertices has the given number in the batch.
+
     `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here
     that a host decides.
     """
@@ -55,6 +59,12 @@ class Grid:
     order: Callable[[Order], None] | None = None
     launched_by: tuple[int, int, int] | None = None
     filter: Filter | None = None
+    draw: DrawWork | None = None
+    pixels_of: tuple[int, int] | None = None
+
+    @property
+    def is_shader(self) -> bool:
+        return self.draw is not None or self.pixels_of is not None
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,8 @@ def prepare(grids: list[Grid], machine: Machine) -> tuple[list[PreparedGrid], St
     first_inst = first_basic_block = 0
     for grid in grids:
         launch = grid.launch
-        fit = occupancy(machine.chip, launch.function, math.prod(launch.block), launch.dynamic_shared_nbytes)
+        threads = math.prod(launch.block)
+        fit = occupancy(machine.chip, launch.function, threads, launch.dynamic_shared_nbytes, grid.is_shader)
         program = machine.programs.of(launch.module)
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)
@@ -123,6 +134,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
     """
     chip = machine.chip
     records = np.zeros(len(grids), layout.GRID)
+    first_items = first_items_of([grid.grid for grid in grids])
     edges = _edges([grid.grid for grid in grids])
     for number, grid in enumerate(grids):
         launch = grid.grid.launch
@@ -148,6 +160,8 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": grid.program.has_mbarriers,
             "total_blocks": grid.n_blocks,
+            "released": 0 if grid.grid.is_shader else grid.n_blocks,
+            "first_item": first_items[number],
             "launched": grid.grid.launched_by is None,
             "bin_shift": first_shift(bins_of(len(grids))),
         }
@@ -159,6 +173,20 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
         numbers |= zip(("launcher", "launcher_warp", "turn"), grid.grid.launched_by or (-1, -1, -1), strict=True)
         records[number] = tuple(numbers.get(name, 0) for name in records.dtype.names)
     return records, np.array([edge for some in edges for edge in some] or [(0, 0)], layout.EDGE)
+
+
+def first_items_of(grids: list[Grid]) -> list[int]:
+    """For each grid, the row of its first block in the table of items (layout.ITEM), -1 for what is no shader."""
+    n_batches = np.cumsum([0, *(len(grid.draw.batches) if grid.draw else 0 for grid in grids)])
+    n_waves = np.cumsum([0, *(len(grid.draw.waves) if grid.draw else 0 for grid in grids)])
+    rows = []
+    for number, grid in enumerate(grids):
+        row = int(n_batches[number]) if grid.draw else -1
+        if grid.pixels_of:
+            vertices, wave = grid.pixels_of
+            row = int(n_batches[-1] + n_waves[vertices]) + wave
+        rows.append(row)
+    return rows
 
 
 def _edges(grids: list[Grid]) -> list[list[tuple[int, bool]]]:

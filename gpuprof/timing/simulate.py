@@ -14,18 +14,20 @@ from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
+from gpuprof.timing.draws import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
 from gpuprof.timing.state.activity import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
-from gpuprof.timing.state.layout import PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import stalls_of
 from gpuprof.timing.state.machine import (
     Machine,
     Program,
     State,
+    block_slots,
     machine_record,
     most_causes,
     new_cell,
@@ -80,6 +82,9 @@ def simulate_batch(
 
     With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
     `extrapolation`.
+
+    Grids that are shaders run as the fixed-function units feed them, one draw after the other in the grids' order. The
+    timing of a draw is in that of its vertex shader.
     """
     prepared, program = prepare(grids, machine)
     state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
@@ -118,11 +123,15 @@ def _new_state(
     record["fold_cycle"] = origin
     record["longest_cycles"] = max_cycles
     record["l2_uses"] = machine.l2_uses
+    record["command_tick"], record["next_release"] = origin * TICKS, NEVER
     filters = [sampling.filter if grid.grid.filter is None else grid.grid.filter for grid in grids]
     record["filtered"] = any(filter != ALL for filter in filters)
     # Tags have the grid's number in its batch, so lines of an earlier batch would seem to hit.
     machine.fetch.constant_tag[:] = machine.fetch.constant_l15_tag[:] = -1
-    core = new_core(machine, program, records, edges)
+    work = [grid.grid.draw for grid in grids if grid.grid.draw]
+    has_draws = len(work) > 0
+    record["n_draws"], record["block_slots"] = len(work), block_slots(machine.chip, has_draws)
+    core = new_core(machine, program, records, edges, has_draws)
     # So the first sample is at event number `phase_cycles`, and the next ones every so many events after it.
     core.sm["events"] = -sampling.phase_cycles
     return State(
@@ -131,8 +140,9 @@ def _new_state(
         core,
         machine.fetch,
         new_memory(machine, fits),
-        new_cell(machine, sampling, filters),
+        new_cell(machine, sampling, filters, has_draws),
         blame,
+        tables_of(work, machine.chip),
     ).link(machine.tables)
 
 
@@ -171,7 +181,7 @@ def _run(
                 f"{what}: no warp can go on, {int(state.core.grid['done_blocks'].sum())} blocks are done"
             )
             if settling and not found and (found := settling.look(state)):
-                state.core.grid[0]["total_blocks"] = found.simulated
+                state.core.grid[0]["total_blocks"] = state.core.grid[0]["released"] = found.simulated
             # The rate has to be looked at before blocks start that could be left out.
             status = engine.run(state.machine, 1 if settling else QUANTA_PER_CALL)
     finally:
@@ -195,6 +205,13 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.
         _timing(state, number, grid, _losses(state, number, lost), causes[number]) for number, grid in enumerate(grids)
     ]
     forget(state)
+    drawn = timings_of(state.draws, [grid.grid.draw for grid in grids if grid.grid.draw])
+    machine.cycle = max([machine.cycle, *(draw.end_cycle for draw in drawn)])
+    in_order = iter(drawn)
+    timings = [
+        replace(timing, draw=next(in_order)) if grid.grid.draw else timing
+        for timing, grid in zip(timings, grids, strict=True)
+    ]
     machine.tables.ended(np.flatnonzero(state.core.presence["started"].any(axis=0)))
     return timings
 

@@ -104,6 +104,12 @@ def trace_figures(_: Path):
         yield name, timed.rate(), "warp-instructions/s", f"tests/bench/traces.py {timed.kind}, checked, with emulation"
 
 
+def draw_figures(_: Path):
+    from tests.bench.draws import small_triangles
+
+    yield "draw.small", _median(small_triangles, 3), "s", "50,000 small triangles, 1024 x 768, tests/bench/draws.py"
+
+
 def relation_figures(folder: Path):
     from tests.bench.relations import million, slowdown
 
@@ -308,6 +314,7 @@ GROUPS = (
     assemble_figures,
     emulate_figures,
     trace_figures,
+    draw_figures,
     relation_figures,
     program_figures,
     time_figures,

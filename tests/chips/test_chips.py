@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from gpuprof.chips import altered, list_chips, load_chip
+from gpuprof.chips import altered, described, list_chips, load_chip
 from gpuprof.chips.changes import parse_changes, renamed_with
-from gpuprof.chips.fields import BY_NAME, FIELDS, TABLES
+from gpuprof.chips.fields import BY_NAME, FIELDS, OPTIONAL_TABLES, TABLES
 from gpuprof.errors import UsageError
 from tests.paths import ROOT
 
@@ -23,6 +23,7 @@ def test_every_number_of_a_chip_has_a_source(name):
     names = {field.name for field in FIELDS} | {
         f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries
     }
+    names |= {f"graphics.{field.name}" for field in OPTIONAL_TABLES["graphics"] if chip.graphics}
     assert set(chip.sources) == names
     missing = [field for field, source in chip.sources.items() if not source or source == f"{name}.toml"]
     assert missing == [], f"give each a source in gpuprof/chips/{name}.toml"
@@ -197,3 +198,24 @@ def test_a_changed_chip_is_named_so():
 def test_an_absurd_clock_is_refused(clock_mhz):
     with pytest.raises(UsageError, match="test: clock_mhz is"):
         altered(load_chip("a100"), {"clock_mhz": clock_mhz}, "test")
+
+
+def test_chips_that_draw():
+    assert [name for name in list_chips() if load_chip(name).graphics] == ["rtx3090", "rtx4090", "t4", "v100"]
+
+
+def test_a_rate_of_a_chip_that_draws_nothing():
+    with pytest.raises(UsageError, match=r"^--set: graphics\.triangles_per_cycle: a100 has no graphics$"):
+        altered(load_chip("a100"), {"graphics.triangles_per_cycle": 2.0}, "--set")
+
+
+def test_a_table_of_graphics_has_every_number(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text('inherits = "a100"\n[graphics]\ndraw_cycles = 10.0\n')
+    with pytest.raises(UsageError, match=r"mine\.toml: graphics\.state_cycles is missing \(time of the command"):
+        load_chip(path)
+
+
+def test_a_description_has_the_graphics():
+    chip = altered(load_chip("rtx3090"), {"graphics.triangles_per_cycle": 2.0}, "here")
+    assert described(chip.describe(), "a recording").graphics == chip.graphics

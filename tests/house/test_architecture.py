@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "program": "errors base isa chips compile device",
     "emulate": "errors base compiled isa chips device",
     "timing": "errors base compiled isa chips device emulate",
+    "graphics": "errors base compiled device",
     "relate": "errors base",
     "records": "errors base isa chips device timing relate",
     "saved": "errors base device timing records",
@@ -52,7 +53,7 @@ MAY_IMPORT = {
     "report": READS_DATABASES,
     "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
-    "run": f"{GROUND} trace compiled compile assemble device program emulate timing relate records saved",
+    "run": f"{GROUND} trace compiled compile assemble device program emulate timing graphics relate records saved",
     "interop": f"{GROUND} compile device timing run",
     "debug": "errors base isa trace compile device emulate run saved",
     "sweep": f"{GROUND} device timing records correlate report check run",
@@ -68,6 +69,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 SUB_ROOMS = {
     "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
     "device": (
+        "drawing",
         REST,
         "launching",
         "array",

@@ -182,7 +182,7 @@ class Grids(Gpu):
         warps = sum(j.fit.warps_per_block for j in there)
         limits = [
             job.fit.blocks_per_sm - sum(j is job for j in there),
-            chip.max_blocks - len(there),
+            len(sm.slots) - len(there),
             (chip.warp_slots - warps) // job.fit.warps_per_block,
             (chip.registers - sum(self.registers(j) for j in there)) // self.registers(job),
         ]

@@ -50,9 +50,9 @@ def tables(machine, registers=16):
     grids, program = prepare([Grid(own, iter(pieces))], machine)
     machine.tables.begin()
     groups = (
-        new_core(machine, program, *grid_records(grids, machine)),
+        new_core(machine, program, *grid_records(grids, machine), False),
         new_memory(machine, [grids[0].fit]),
-        new_cell(machine, SAMPLED, [SAMPLED.filter]),
+        new_cell(machine, SAMPLED, [SAMPLED.filter], False),
     )
     return {name: table for group in groups for name, table in group._asdict().items() if name not in SCRATCH}
 

@@ -301,6 +301,7 @@ GRID_NUMBERS = (
     "launcher",  # the grid whose kernel launches it, -1: the host does
     "launcher_warp",  # in that grid; of what a warp launches, the next is the one of the smallest `turn`
     "turn",
+    "first_item",  # of a draw's shader: the row of its block 0 in the table of items, -1: no draw's
 )
 GRID_PLACES = (
     "known_blocks",  # of which the trace is there
@@ -316,6 +317,7 @@ GRID_COUNTERS = (
     "signalled",  # blocks that let dependent grids start
     "signal_cycle",  # when the last of them did
     "next_block",
+    "released",  # blocks that may start: all, unless they are a draw's
     "done_blocks",
     "start_cycle",
     "end_cycle",
@@ -415,6 +417,43 @@ LOAD_RECORD = np.dtype(
 # Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
 BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
 
+# What the fixed-function units do for draws (units/pipeline.py): items pass stages, each in the order of its series. An
+# item is a batch of vertices, or a wave of pixels; rows of the waves follow those of the batches. In the stage where a
+# series is shaded, an item is a block of a grid.
+BATCHES, WAVES = range(2)
+FETCHED, BATCH_SHADED, ASSEMBLED, SET_UP = range(4)
+SCANNED, TESTED, WAVE_SHADED, WRITTEN = range(4)
+N_STAGES = 4
+ITEM = np.dtype(
+    [
+        ("draw", "i8"),
+        # Of a wave: the last batch that must be set up before it is scanned. Of a batch: the last wave up to which no
+        # other batch is needed. -1: none.
+        ("meets", "i8"),
+        ("is_shaded", "i8"),  # 0: it passes the shaders by
+    ]
+)
+# An item in a stage, in ticks: how long it keeps it, when that began, and when it left it. NEVER: not known yet.
+PASSAGE = np.dtype([("ticks", "i8"), ("begun", "i8"), ("left", "i8")])
+STAGE = np.dtype(
+    [
+        ("first", "i8"),  # row of the series' first item
+        ("next", "i8"),  # of the item that comes next
+        ("end", "i8"),  # and behind the last one
+        ("tick", "i8"),  # when the item before left
+        ("room", "i8"),  # items that have left it and that the unit behind it has not begun, at most
+    ]
+)
+DRAW = np.dtype(
+    [
+        ("ticks", "i8"),  # of the command processor
+        ("drains", "i8"),  # 1: it begins when all before it is done
+        ("last_batch", "i8"),  # rows of the last items before it, -1: there are none
+        ("last_wave", "i8"),
+        ("begun", "i8"),  # when its command has been processed, in ticks
+    ]
+)
+
 # The machine's counters and clocks.
 COUNTERS = (
     "now",  # start of the current quantum
@@ -450,6 +489,9 @@ COUNTERS = (
     "fold_cycle",  # when bins of an active grid's time may have to be joined
     "hungry",  # 1: a warp has less trace left than a quantum may take; STARVED: it took more than that
     "l2_uses",
+    "next_draw",  # whose command comes next
+    "command_tick",  # when the one before was processed
+    "next_release",  # the cycle in which the next block of a draw may start
 )
 # The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the batch's.
 CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
@@ -488,6 +530,8 @@ DERIVED_NUMBERS = (
     "distributor_ticks",
 )
 BATCH_NUMBERS = (
+    "n_draws",
+    "block_slots",  # of an SM
     "period_cycles",
     "phase_cycles",
     "trigger",  # number of the trigger
@@ -531,6 +575,7 @@ CONSTANTS = (
     "n_tlb_hints",
     "n_waits",
     "n_activities",  # stall reasons, and that an SM has warps
+    "n_stages",
 )
 
 
@@ -617,6 +662,10 @@ TABLES = {
     "counted": Table(SAMPLED_COUNTERS_DTYPE),
     "gate": Table(GATE),  # by grid
     "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
+    "draw": Table(DRAW),
+    "item": Table(ITEM),
+    "passage": Table(PASSAGE, "n_stages"),  # by item
+    "stage": Table(STAGE, "n_stages"),  # by series
     "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
     "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
 }

@@ -2,7 +2,7 @@
 
 A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
 rest is as new for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
-slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * max_blocks +
+slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * block_slots +
 b.
 """
 
@@ -132,6 +132,15 @@ class Blame(NamedTuple):
     blame_bucket: np.ndarray  # int32 (hashes,), a power of two
 
 
+class Draws(NamedTuple):
+    """What the fixed-function units do (timing.draws)."""
+
+    draw: np.ndarray
+    item: np.ndarray
+    passage: np.ndarray  # layout.PASSAGE (items, N_STAGES)
+    stage: np.ndarray  # layout.STAGE (series, N_STAGES)
+
+
 class State(NamedTuple):
     """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them
     there.
@@ -144,6 +153,7 @@ class State(NamedTuple):
     memory: Memory
     cell: Cell
     causes: Blame
+    draws: Draws
 
     def link(self, known: KeptTables) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
@@ -266,9 +276,15 @@ def most_l1_lines(chip: Chip, occupancies: list[Occupancy]) -> int:
     return max(l1_sets(chip, fit) for fit in occupancies) * chip.l1_ways
 
 
-def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges: np.ndarray) -> Core:
+def block_slots(chip: Chip, has_draws: bool) -> int:
+    """Places for blocks on an SM. A warp of a draw is a block here, and none on the GPU: warps are its limit."""
+    return chip.warp_slots if has_draws else chip.max_blocks
+
+
+def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges: np.ndarray, has_draws: bool) -> Core:
     chip = machine.chip
-    partitions, warps, slots = chip.sms * chip.partitions, chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
+    partitions, warps = chip.sms * chip.partitions, chip.sms * chip.warp_slots
+    slots = chip.sms * block_slots(chip, has_draws)
     of_sms, whole, scratch = machine.tables.of_sms, machine.tables.whole, machine.tables.scratch
     return Core(
         grid=grids,
@@ -357,10 +373,10 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
     )
 
 
-def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter]) -> Cell:
+def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_draws: bool) -> Cell:
     """`filters`: of each grid."""
     chip, scratch = machine.chip, machine.tables.scratch
-    warps, slots = chip.sms * chip.warp_slots, chip.sms * chip.max_blocks
+    warps, slots = chip.sms * chip.warp_slots, chip.sms * block_slots(chip, has_draws)
     room = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
         raise UsageError(
@@ -461,6 +477,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_tlb_hints": layout.TLB_HINTS,
         "n_waits": len(WAITS),
         "n_activities": N_ACTIVITIES,
+        "n_stages": layout.N_STAGES,
     }
 
 

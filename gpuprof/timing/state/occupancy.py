@@ -20,14 +20,17 @@ class Occupancy(NamedTuple):
     limits: dict[str, int]  # blocks per SM by each resource alone
 
 
-def occupancy(chip: Chip, function: Function, block_threads: int, dynamic_shared_nbytes: int = 0) -> Occupancy:
-    """Blocks of `block_threads` threads that fit one SM. Raises UsageError when not even one does, saying what is too
-    large.
+def occupancy(
+    chip: Chip, function: Function, block_threads: int, dynamic_shared_nbytes: int = 0, of_draw: bool = False
+) -> Occupancy:
+    """Blocks of `block_threads` threads that fit one SM; warps `of_draw` are no blocks to the chip, so their number is
+    not limited. Raises UsageError when not even one does, saying what is too large.
     """
     _check(chip, function, block_threads, dynamic_shared_nbytes)
     asked = function.shared_nbytes + dynamic_shared_nbytes
     warps, shared = -(-block_threads // chip.warp_lanes), allocated_shared_nbytes(chip.values, asked)
-    limits = block_limits(chip.values, block_threads, function.registers, asked)
+    numbers = {**chip.values, "max_blocks": chip.warp_slots} if of_draw else chip.values
+    limits = block_limits(numbers, block_threads, function.registers, asked)
     limiter = min(limits, key=limits.__getitem__)
     if limits[limiter] == 0:
         need = (

@@ -9,6 +9,18 @@ from gpuprof.timing.state.extrapolation import Extrapolation
 
 
 @dataclass(frozen=True)
+class DrawTiming:
+    """Cycles from power-on. `busy_cycles` and `blocked_cycles` of each fixed-function unit by name: at work, and with
+    an item that the buffer behind has no room for.
+    """
+
+    start_cycle: int
+    end_cycle: int
+    busy_cycles: dict[str, float]
+    blocked_cycles: dict[str, float]
+
+
+@dataclass(frozen=True)
 class LaunchTiming:
     """Exact numbers of one launch. Cycles count from power-on unless they are a duration.
 
@@ -61,3 +73,4 @@ class LaunchTiming:
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
     extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to go on from here
+    draw: DrawTiming | None = None  # of the draw whose vertices it shades

@@ -121,7 +121,7 @@ def open_barrier(machine, block_slot, barrier, ready, cause):
     """
     # A block's warps may stand in any warp slots of its SM (distributor.take_lane).
     slots = machine.warp_slots
-    first = block_slot // machine.max_blocks * slots
+    first = block_slot // machine.block_slots * slots
     for warp in range(first, first + slots):
         w = warp_at(machine, warp)
         waits = w.state == HOLDING and w.hold_reason == BARRIER and w.ready == NEVER and w.block_slot == block_slot

@@ -22,6 +22,7 @@ from gpuprof.timing.state.tables import (
 from gpuprof.timing.units.follow import enter
 from gpuprof.timing.units.mbarrier import start_mbarriers
 from gpuprof.timing.units.per_block import begin_block, begin_warp
+from gpuprof.timing.units.pipeline import advance, released_at, shading
 from gpuprof.timing.units.pool import pick_head
 from gpuprof.timing.units.room import blocks_that_fit_since, find_room, next_room, take
 from gpuprof.timing.units.scoreboard import sleep
@@ -33,6 +34,8 @@ def start_blocks(machine):
     else 1.
     """
     present = machine.now + QUANTUM
+    if machine.n_draws:
+        advance(machine, present)
     pick_head(machine, present)
     while machine.head >= 0:
         grid = grid_at(machine, machine.head)
@@ -47,7 +50,7 @@ def start_blocks(machine):
             return 0
         start_block(machine, grid, sm, present)
         grid.next_block += 1
-        if grid.next_block == grid.total_blocks:
+        if grid.next_block == grid.released:
             pick_head(machine, present)
         else:
             find_room(machine, sm)
@@ -97,6 +100,8 @@ def start_block(machine, grid, sm, present):
     slot = s.next_slot
     block = block_at(machine, slot)
     since = max(s.block_free, machine.cluster_since)
+    if grid.first_item >= 0:
+        since = max(since, released_at(machine, grid.first_item + grid.next_block))
     # One distributor serves all SMs: a block every distributor_ticks (an estimate on every chip).
     tick = max(max(since + machine.block_launch_cycles, present) << TICK_BITS, machine.distributor_tick)
     machine.distributor_tick = tick + machine.distributor_ticks
@@ -124,6 +129,8 @@ def start_block(machine, grid, sm, present):
     take(machine, machine.head, sm)
     s.warps += grid.warps_per_block
     presence.warps += grid.warps_per_block
+    if grid.first_item >= 0:
+        shading(machine, grid.first_item + grid.next_block, start)
     if machine.counts_blocks:
         begin_block(machine, slot, sm, start)
     for number in range(grid.warps_per_block):

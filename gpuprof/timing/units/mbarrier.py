@@ -71,7 +71,7 @@ def end_phases(machine, slot, key, count, cycle, cause):
     if cycle >= landed_at(machine, slot, key).value:
         landed_at(machine, slot, key).value = cycle
         lander_at(machine, slot, key).value = cause
-    first = slot // machine.max_blocks * machine.warp_slots
+    first = slot // machine.block_slots * machine.warp_slots
     for wi in range(first, first + machine.warp_slots):
         w = warp_at(machine, wi)
         if waits_here(machine, wi, slot) and w.barrier == N_BARRIERS + key:
@@ -89,7 +89,7 @@ def let_go(machine, slot, cycle, cause):
     if block_at(machine, slot).copies:
         return True
     found = False
-    first = slot // machine.max_blocks * machine.warp_slots
+    first = slot // machine.block_slots * machine.warp_slots
     for wi in range(first, first + machine.warp_slots):
         if waits_here(machine, wi, slot):
             found = True

@@ -9,6 +9,7 @@ from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
 from gpuprof.timing.state.tables import block_at, edge_at, grid_at, warp_at
+from gpuprof.timing.units.pipeline import shaded
 from gpuprof.timing.units.room import find_room
 from gpuprof.timing.units.scoreboard import hold, sleep
 
@@ -31,8 +32,9 @@ def pick_head(machine, present):
             grid = grid_at(machine, g)
             # The active grid that needs most shared memory decides how an empty SM divides its L1 (docs/model.md).
             machine.carve_out = max(machine.carve_out, grid.carve_out)
-            if grid.next_block < grid.total_blocks and (head < 0 or grid.priority < grid_at(machine, head).priority):
+            if grid.next_block < grid.released and (head < 0 or grid.priority < grid_at(machine, head).priority):
                 head = g
+    machine.next_ready = min(machine.next_ready, machine.next_release)
     if head != machine.head:
         machine.head_since = present
         if machine.head < 0:  # nobody was before it
@@ -53,9 +55,11 @@ def is_active(machine, grid_index, present):
     if grid.ready > present:
         machine.next_ready = min(machine.next_ready, grid.ready)
         return False
-    if machine.n_active == machine.max_active_grids:
-        return False
-    machine.n_active += 1
+    # Shaders of draws come by the fixed-function units, not through the pool of grids.
+    if grid.first_item < 0:
+        if machine.n_active == machine.max_active_grids:
+            return False
+        machine.n_active += 1
     grid.state = ACTIVE
     grid.ready = max(grid.ready, machine.pool_freed)
     return True
@@ -67,6 +71,8 @@ def block_ends(machine, slot, cycle):
     g = block_at(machine, slot).grid
     grid = grid_at(machine, g)
     signal(machine, slot, cycle)
+    if grid.first_item >= 0:
+        shaded(machine, grid.first_item + block_at(machine, slot).index, cycle)
     grid.done_blocks += 1
     if grid.done_blocks == grid.total_blocks:
         grid_ends(machine, g)
@@ -80,12 +86,9 @@ def grid_ends(machine, grid_index):
     grid = grid_at(machine, grid_index)
     t = grid.end_cycle
     grid.state = ENDED
-    if machine.n_active == machine.max_active_grids:
-        machine.pool_freed = t
-    elif machine.pool_freed >= machine.now:  # another made room in this quantum, and was seen first
-        machine.pool_freed = min(machine.pool_freed, t)
-    machine.n_active -= 1
     machine.n_ended += 1
+    if grid.first_item < 0:
+        leave_pool(machine, t)
     for k in range(grid.first_edge, grid.last_edge):
         edge = edge_at(machine, k)
         after = grid_at(machine, edge.grid)
@@ -98,6 +101,16 @@ def grid_ends(machine, grid_index):
         else:
             after.waits -= 1
             after.ready = max(after.ready, t + after.launch_cycles)
+
+
+@cold
+def leave_pool(machine, t):
+    """A grid has ended at cycle `t`."""
+    if machine.n_active == machine.max_active_grids:
+        machine.pool_freed = t
+    elif machine.pool_freed >= machine.now:  # another made room in this quantum, and was seen first
+        machine.pool_freed = min(machine.pool_freed, t)
+    machine.n_active -= 1
 
 
 @cold

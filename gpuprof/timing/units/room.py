@@ -19,7 +19,7 @@ def blocks_that_fit(machine, grid_index, sm):
     """Blocks of `grid_index` that an SM could take now."""
     s = sm_at(machine, sm)
     grid = grid_at(machine, grid_index)
-    n = min(grid.blocks_per_sm - presence_at(machine, grid_index, sm).blocks, machine.max_blocks - s.blocks)
+    n = min(grid.blocks_per_sm - presence_at(machine, grid_index, sm).blocks, machine.block_slots - s.blocks)
     n = min(n, (machine.warp_slots - s.warps_taken) // grid.warps_per_block)
     if grid.registers:
         n = min(n, (machine.registers - s.registers) // grid.registers)
@@ -42,7 +42,7 @@ def find_room(machine, sm):
         return
     own = presence_at(machine, machine.head, sm).blocks
     other = -1
-    for slot in range(sm * machine.max_blocks, (sm + 1) * machine.max_blocks):
+    for slot in range(sm * machine.block_slots, (sm + 1) * machine.block_slots):
         block = block_at(machine, slot)
         if block.used:
             continue
@@ -65,7 +65,7 @@ def blocks_that_fit_since(machine, sm, since):
     own = presence_at(machine, machine.head, sm).blocks
     former = 0
     other = 0
-    for slot in range(sm * machine.max_blocks, (sm + 1) * machine.max_blocks):
+    for slot in range(sm * machine.block_slots, (sm + 1) * machine.block_slots):
         block = block_at(machine, slot)
         if not block.used and block.grid == machine.head:
             own += 1
@@ -81,7 +81,7 @@ def blocks_that_fit_since(machine, sm, since):
 def next_room(machine, sm, since):
     """The first cycle after `since` in which an SM had a further slot; NEVER: there is none."""
     later = NEVER
-    for slot in range(sm * machine.max_blocks, (sm + 1) * machine.max_blocks):
+    for slot in range(sm * machine.block_slots, (sm + 1) * machine.block_slots):
         block = block_at(machine, slot)
         if not block.used:
             free = max(block.free if block.grid == machine.head else sm_at(machine, sm).freed, machine.head_since)

@@ -1,0 +1,1 @@
+"""What a Draw command holds."""

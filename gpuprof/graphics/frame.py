@@ -1,0 +1,212 @@
+"""A frame: targets in device memory, and what is drawn into them.
+
+frame = Frame(gpu, 640, 480)
+frame.clear((0, 0, 0, 1))
+counts = frame.draw(pipeline, vertices, indices, vertex=(camera,), pixel=(picture,))
+frame.save("out.png")
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device, Kernel
+from gpuprof.device.array import DeviceArray
+from gpuprof.device.drawing.state import Buffers, DrawState, Scissor, Targets, Viewport
+from gpuprof.device.host_arguments import host_arguments
+from gpuprof.device.launching.bind import parameter_block
+from gpuprof.errors import UsageError
+from gpuprof.graphics.checks import check_targets
+from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
+from gpuprof.graphics.png import write_png
+
+DTYPES = {"rgba8": np.uint8, "rgba16f": np.float16, "rgba32f": np.float32}
+INDEX_DTYPES = (np.dtype(np.uint16), np.dtype(np.uint32))
+
+
+class Frame:
+    """Color targets of `formats`, and targets of depth (float32) and stencil (uint8) where they are wanted; all of one
+    extent, with 1 or 4 samples a pixel.
+
+    `colors`, `depth`, `stencil`: the targets as device arrays, (height, width[, samples][, 4]), the upper row first.
+    """
+
+    def __init__(
+        self,
+        gpu: Device,
+        width: int,
+        height: int,
+        *,
+        formats: Sequence[str] = ("rgba8",),
+        depth: bool = True,
+        stencil: bool = False,
+        samples: int = 1,
+    ):
+        nothing = (0,) * len(formats)
+        check_targets(Targets(width, height, samples, nothing, tuple(formats), 0, 0))
+        self.gpu, self.width, self.height, self.samples = gpu, width, height, samples
+        self.formats = tuple(formats)
+        shape = (height, width, samples) if samples > 1 else (height, width)
+        self.colors = tuple(
+            gpu.device_array((*shape, 4), DTYPES[each], name=f"color target {number}")
+            for number, each in enumerate(self.formats)
+        )
+        self.depth = gpu.device_array(shape, np.float32, name="depth target") if depth else None
+        self.stencil = gpu.device_array(shape, np.uint8, name="stencil target") if stencil else None
+        self._resolved: dict[int, DeviceArray] = {}
+
+    def clear(self, color: Sequence[float] = (0, 0, 0, 0), depth: float = 1.0, stencil: int = 0) -> None:
+        """Every sample of every target."""
+        for target in self.colors:
+            value = np.asarray(color, np.float32)
+            if target.dtype == np.uint8:
+                value = np.floor(np.clip(value, 0, 1) * 255 + 0.5)
+            self.gpu.submit(cmd.Fill(target.address, target.nbytes, value.astype(target.dtype).tobytes()))
+        if self.depth is not None:
+            self.depth.fill(depth)
+        if self.stencil is not None:
+            self.stencil.fill(stencil)
+
+    def draw(
+        self,
+        pipeline: Pipeline,
+        vertices: np.ndarray | DeviceArray,
+        indices: np.ndarray | DeviceArray | None = None,
+        *,
+        vertex: Sequence[Any] = (),
+        pixel: Sequence[Any] = (),
+        geometry: Sequence[Any] = (),
+        instances: int = 1,
+        viewport: Viewport | None = None,
+        scissor: Scissor | None = None,
+        name: str = "",
+    ) -> DrawCounts:
+        """Draws `vertices`, structures of the vertex shader's type one after the other, in the order of `indices`
+        (uint16 or uint32). vertex, pixel, geometry: what the shaders take behind their stage. Arrays of the host are
+        copied in for this draw. Raises UsageError for what does not fit, KernelFault for what a shader does.
+        """
+        with ExitStack() as temporary:
+            buffers = self._buffers(pipeline.vertex_facts, vertices, indices, instances, temporary)
+            stages = (
+                (pipeline.vertex, pipeline.vertex_facts, vertex),
+                (pipeline.geometry, pipeline.geometry_facts, geometry),
+                (pipeline.pixel, pipeline.pixel_facts, pixel),
+            )
+            shaders = [self._shader(*each, temporary) for each in stages]
+            state = DrawState(
+                pipeline.topology,
+                pipeline.cull,
+                pipeline.front,
+                self._viewport(viewport),
+                self._scissor(scissor),
+                pipeline.depth,
+                pipeline.stencil,
+                pipeline.back_stencil,
+                pipeline.blend,
+                pipeline.color_mask,
+            )
+            title = name or " and ".join(shader.function.display for shader in shaders if shader)
+            first, middle, last = shaders
+            return self.gpu.submit(cmd.Draw(first, last, buffers, state, self.targets, title, middle))
+
+    @property
+    def targets(self) -> Targets:
+        return Targets(
+            self.width,
+            self.height,
+            self.samples,
+            tuple(target.address for target in self.colors),
+            self.formats,
+            self.depth.address if self.depth is not None else 0,
+            self.stencil.address if self.stencil is not None else 0,
+        )
+
+    def resolved(self, target: int = 0) -> DeviceArray:
+        """A color target with one sample a pixel: itself, or the mean of its samples as they are now."""
+        if not 0 <= target < len(self.colors):
+            raise UsageError(f"the frame has {len(self.colors)} color targets, and no number {target}")
+        if self.samples == 1:
+            return self.colors[target]
+        if target not in self._resolved:
+            shape = (self.height, self.width, 4)
+            self._resolved[target] = self.gpu.device_array(
+                shape, self.colors[target].dtype, name=f"color target {target}, resolved"
+            )
+        one = Targets(
+            self.width, self.height, self.samples, (self.colors[target].address,), (self.formats[target],), 0, 0
+        )
+        self.gpu.submit(cmd.Resolve(one, self._resolved[target].address))
+        return self._resolved[target]
+
+    def pixels(self, target: int = 0) -> np.ndarray:
+        """A color target on the host, (height, width, 4), resolved."""
+        return self.resolved(target).copy_to_host()
+
+    def save(self, path: Path | str, target: int = 0) -> None:
+        """Writes a color target as a PNG file. Floats from 0 to 1 become 0 to 255."""
+        pixels = self.pixels(target)
+        if pixels.dtype != np.uint8:
+            clean = np.nan_to_num(pixels.astype(np.float32), nan=0.0)
+            pixels = np.floor(np.clip(clean, 0, 1) * 255 + 0.5).astype(np.uint8)
+        write_png(path, pixels)
+
+    def _buffers(
+        self,
+        facts: ShaderFacts,
+        vertices: np.ndarray | DeviceArray,
+        indices: np.ndarray | DeviceArray | None,
+        instances: int,
+        temporary: ExitStack,
+    ) -> Buffers:
+        if vertices.nbytes % facts.in_nbytes:
+            raise UsageError(
+                f"the vertices have {vertices.nbytes} bytes, which is not a whole number of the vertex shader's "
+                f"structures of {facts.in_nbytes} bytes"
+            )
+        n_vertices = vertices.nbytes // facts.in_nbytes
+        vertices = self._on_device(vertices, temporary)
+        if indices is None:
+            return Buffers(vertices.address, n_vertices, 0, n_vertices, 4, instances)
+        if indices.dtype not in INDEX_DTYPES:
+            raise UsageError(f"indices are uint16 or uint32, not {indices.dtype}")
+        indices = self._on_device(indices, temporary)
+        return Buffers(vertices.address, n_vertices, indices.address, indices.size, indices.dtype.itemsize, instances)
+
+    def _on_device(self, array: np.ndarray | DeviceArray, temporary: ExitStack) -> DeviceArray:
+        if isinstance(array, DeviceArray):
+            return array
+        copy = self.gpu.to_device(array)
+        temporary.callback(copy.free)
+        return copy
+
+    def _shader(
+        self, kernel: Kernel | None, facts: ShaderFacts | None, arguments: Sequence[Any], temporary: ExitStack
+    ) -> cmd.Shader | None:
+        if kernel is None:
+            if arguments:
+                raise UsageError("a pipeline without a shader of a stage takes no arguments for it")
+            return None
+        function = kernel.function
+        stage = bytes(function.params[0].nbytes)
+        given = temporary.enter_context(host_arguments(self.gpu.submit, function, (stage, *arguments)))
+        words = facts.in_nbytes // 4 if facts.stage == "pixel" else facts.out_words
+        block = parameter_block(function, given.values)
+        return cmd.Shader(kernel.module, function, block, words, facts.abilities, facts.most_vertices)
+
+    def _viewport(self, viewport: Viewport | None) -> Viewport:
+        found = viewport or Viewport(0, 0, self.width, self.height)
+        numbers = (found.x, found.y, found.width, found.height, found.near, found.far)
+        return Viewport(*map(float, numbers))
+
+    def _scissor(self, scissor: Scissor | None) -> Scissor:
+        """What of it is in the targets."""
+        if scissor is None:
+            return Scissor(0, 0, self.width, self.height)
+        x, y = min(max(scissor.x, 0), self.width), min(max(scissor.y, 0), self.height)
+        right, lower = min(scissor.x + scissor.width, self.width), min(scissor.y + scissor.height, self.height)
+        return Scissor(x, y, max(right - x, 0), max(lower - y, 0))

@@ -1,0 +1,128 @@
+"""Clipping: triangles outside of the view go, and those that cross near or far plane, or reach beyond the guard band,
+become several, with new vertices.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.device.drawing.state import Viewport
+from gpuprof.graphics.sizes import GUARD_BAND
+
+# The sides of the view, near and far. A vertex (x, y, z, w) is inside of a plane where its product with the row is not
+# negative. `planes` adds the sides of the guard band.
+VIEW = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
+NEAR, N_VIEW = 4, len(VIEW)
+N_CUTTING = 6  # near, far and the guard band's sides
+MOST_CORNERS = 3 + N_CUTTING
+MOST_NEW = 2 * N_CUTTING
+
+
+class Clipped(NamedTuple):
+    """positions: float32 (vertices, 4), and varyings: float32 (words, vertices), new ones at the end. corners: int64
+    (triangles, 3), vertices. sources: int64 (triangles,), the primitive that each comes from. n_rejected, n_clipped:
+    primitives that lie outside, and that were cut.
+    """
+
+    positions: np.ndarray
+    varyings: np.ndarray
+    corners: np.ndarray
+    sources: np.ndarray
+    n_rejected: int
+    n_clipped: int
+
+
+def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, viewport: Viewport) -> Clipped:
+    """What of the triangles, int64 (n, 3), can be drawn. One with a position that is not finite is outside."""
+    all_planes = planes(viewport)
+    with np.errstate(invalid="ignore"):
+        outside = positions.astype(np.float64) @ all_planes.T < 0
+    finite = np.isfinite(positions).all(1)
+    inside = ~outside[corners, :N_VIEW].all(1).any(1) & finite[corners].all(1)
+    crosses = outside[:, NEAR:].any(1)[corners].any(1) & inside
+    whole = np.flatnonzero(inside & ~crosses)
+    cut = np.flatnonzero(crosses)
+    if not len(cut):
+        n_rejected = len(corners) - len(whole)
+        return Clipped(positions, varyings, corners[whole], whole, n_rejected, 0)
+    new = np.zeros((MOST_NEW * len(cut), 4), np.float32)
+    ends, weights = np.zeros((len(new), 2), np.int64), np.zeros(len(new), np.float64)
+    most = (MOST_CORNERS - 2) * len(cut)
+    pieces, sources = np.zeros((most, 3), np.int64), np.zeros(most, np.int64)
+    everywhere = np.concatenate([positions, new])
+    n_pieces, n_new = _cut(everywhere, len(positions), corners, cut, all_planes[NEAR:], ends, weights, pieces, sources)
+    more = np.concatenate([varyings, np.zeros((len(varyings), n_new), np.float32)], 1)
+    _between(more, len(positions), ends[:n_new], weights[:n_new])
+    order = np.argsort(np.concatenate([whole, sources[:n_pieces]]), kind="stable")
+    return Clipped(
+        everywhere[: len(positions) + n_new],
+        more,
+        np.concatenate([corners[whole], pieces[:n_pieces]])[order],
+        np.concatenate([whole, sources[:n_pieces]])[order],
+        len(corners) - len(whole) - len(cut),
+        len(cut),
+    )
+
+
+def planes(viewport: Viewport) -> np.ndarray:
+    """float64 (10, 4)."""
+    half_x, half_y = viewport.width / 2, viewport.height / 2
+    band_x = max((GUARD_BAND - abs(viewport.x + half_x)) / half_x, 1.0)
+    band_y = max((GUARD_BAND - abs(viewport.y + half_y)) / half_y, 1.0)
+    band = ((1, 0, 0, band_x), (-1, 0, 0, band_x), (0, 1, 0, band_y), (0, -1, 0, band_y))
+    return np.array(VIEW + band, np.float64)
+
+
+@kept
+def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, sources):
+    """Sutherland and Hodgman's algorithm, plane after plane. A new vertex lies between `ends`, at `weights` of the way
+    from the first; it is always seen from the end that is inside, so triangles that share an edge share it, too. Gives
+    the number of pieces and of new vertices.
+    """
+    n_pieces, n_new = 0, 0
+    polygon, other = np.zeros(MOST_CORNERS + 1, np.int64), np.zeros(MOST_CORNERS + 1, np.int64)
+    distance = np.zeros(MOST_CORNERS + 1, np.float64)
+    for source in cut:
+        count = 3
+        for k in range(3):
+            polygon[k] = corners[source, k]
+        for plane in range(N_CUTTING):
+            for k in range(count):
+                total = 0.0
+                for axis in range(4):
+                    total += cutting[plane, axis] * np.float64(positions[polygon[k], axis])
+                distance[k] = total
+            kept_count = 0
+            for k in range(count):
+                following = (k + 1) % count
+                if distance[k] >= 0:
+                    other[kept_count] = polygon[k]
+                    kept_count += 1
+                if (distance[k] >= 0) != (distance[following] >= 0):
+                    a, b = (k, following) if distance[k] >= 0 else (following, k)
+                    weight = distance[a] / (distance[a] - distance[b])
+                    at = n_vertices + n_new
+                    ends[n_new, 0], ends[n_new, 1], weights[n_new] = polygon[a], polygon[b], weight
+                    for axis in range(4):
+                        start, end = np.float64(positions[polygon[a], axis]), np.float64(positions[polygon[b], axis])
+                        positions[at, axis] = start + weight * (end - start)
+                    other[kept_count] = at
+                    kept_count, n_new = kept_count + 1, n_new + 1
+            count = kept_count
+            for k in range(count):
+                polygon[k] = other[k]
+        for k in range(1, count - 1):
+            pieces[n_pieces, 0], pieces[n_pieces, 1], pieces[n_pieces, 2] = polygon[0], polygon[k], polygon[k + 1]
+            sources[n_pieces] = source
+            n_pieces += 1
+    return n_pieces, n_new
+
+
+@kept
+def _between(varyings, n_vertices, ends, weights):
+    """Fills in those of new vertices, the first first: one may lie between others."""
+    for k in range(len(ends)):
+        for word in range(len(varyings)):
+            start, end = np.float64(varyings[word, ends[k, 0]]), np.float64(varyings[word, ends[k, 1]])
+            varyings[word, n_vertices + k] = start + weights[k] * (end - start)

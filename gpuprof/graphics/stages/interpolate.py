@@ -1,0 +1,85 @@
+"""Interpolation: what the pixel shader reads of each lane, and the depth of each sample that is tested after it."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
+from gpuprof.graphics.sizes import QUAD, SUBPIXELS
+from gpuprof.graphics.stages.raster import Quads
+from gpuprof.graphics.stages.setup import Triangles
+
+
+class Lanes(NamedTuple):
+    """places: float32 (lanes, 4), x and y of the pixel's middle, depth, 1 / w. varyings: float32 (words, lanes). facts:
+    uint32 (lanes,), the primitive's number times two, and whether it is seen from the front. Lanes behind the last quad
+    are zero.
+    """
+
+    places: np.ndarray
+    varyings: np.ndarray
+    facts: np.ndarray
+
+
+def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, lanes: Lanes) -> None:
+    """Fills `lanes`: perspective-correct, at the middles of pixels, which may lie outside of the triangle. varyings:
+    float32 (words, vertices).
+    """
+    _interpolate(
+        quads.x,
+        quads.y,
+        quads.triangles,
+        triangles.places,
+        triangles.areas,
+        triangles.depths,
+        triangles.inverses,
+        triangles.corners,
+        triangles.sources,
+        triangles.fronts,
+        varyings,
+        *lanes,
+    )
+
+
+@part
+def edge(places, t, k, x, y):
+    """The value of edge k, of the corners other than k, at x and y: the part of twice the area that lies over there."""
+    a, b = (k + 1) % 3, (k + 2) % 3
+    ax, ay, bx, by = places[t, a, 0], places[t, a, 1], places[t, b, 0], places[t, b, 1]
+    return (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+
+
+@part
+def depth_at(places, depths, area, t, x, y):
+    """float32: of triangle t at x and y, in 1/256 pixel."""
+    first = edge(places, t, 1, x, y) * (depths[t, 1] - depths[t, 0])
+    second = edge(places, t, 2, x, y) * (depths[t, 2] - depths[t, 0])
+    return np.float32(depths[t, 0] + (first + second) / area)
+
+
+@kept
+def _interpolate(
+    x_of, y_of, triangle_of, places, areas, depths, inverses, corners, sources, fronts, varyings, out_places, out, facts
+):
+    for q in range(len(x_of)):
+        t = triangle_of[q]
+        a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
+        area = np.float64(areas[t])
+        for pixel in range(4):
+            lane = q * QUAD + pixel
+            x, y = x_of[q] + (pixel & 1), y_of[q] + (pixel >> 1)
+            sx, sy = np.int64(x) * SUBPIXELS, np.int64(y) * SUBPIXELS
+            weight_a = edge(places, t, 0, sx, sy) / area * inverses[t, 0]
+            weight_b = edge(places, t, 1, sx, sy) / area * inverses[t, 1]
+            weight_c = edge(places, t, 2, sx, sy) / area * inverses[t, 2]
+            inverse = weight_a + weight_b + weight_c
+            out_places[lane, 0], out_places[lane, 1] = x + 0.5, y + 0.5
+            out_places[lane, 2], out_places[lane, 3] = depth_at(places, depths, area, t, sx, sy), inverse
+            facts[lane] = sources[t] * 2 + int(fronts[t])
+            # a helper lane may lie where the triangle's plane passes the eye
+            scale = 1 / inverse if inverse != 0 else 0.0
+            for word in range(len(varyings)):
+                out[word, lane] = (
+                    weight_a * varyings[word, a] + weight_b * varyings[word, b] + weight_c * varyings[word, c]
+                ) * scale

@@ -1,0 +1,180 @@
+"""The output merger: tests after the shader, blending, and writing, quad by quad, so in the order of the triangles."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
+from gpuprof.device.drawing.state import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState
+from gpuprof.graphics.sizes import QUAD, SUBPIXELS
+from gpuprof.graphics.stages.formats import load, store
+from gpuprof.graphics.stages.interpolate import depth_at
+from gpuprof.graphics.stages.raster import SAMPLE_PLACES, Quads
+from gpuprof.graphics.stages.setup import Triangles
+from gpuprof.graphics.stages.tests import Tests, tested
+
+DISCARDED, LATE_TESTED, WRITTEN, LATE_PASSED = range(4)  # of the counts: pixels, then samples
+COLOR_OPERATION, SOURCE_COLOR, TARGET_COLOR, ALPHA_OPERATION, SOURCE_ALPHA, TARGET_ALPHA = range(6)
+
+
+class Shaded(NamedTuple):
+    """What the pixel shader gave: colors float32 (targets, lanes, 4); depths float32 (lanes,), none where it does not
+    write them; discarded uint8 (lanes,).
+    """
+
+    colors: np.ndarray
+    depths: np.ndarray
+    discarded: np.ndarray
+
+
+def blend_numbers(blend: BlendState | None) -> np.ndarray:
+    """int64 (6,), or (0,) for none."""
+    if blend is None:
+        return np.zeros(0, np.int64)
+    return np.array(
+        [
+            BLEND_OPERATIONS.index(blend.color_operation),
+            FACTORS.index(blend.source_color),
+            FACTORS.index(blend.target_color),
+            BLEND_OPERATIONS.index(blend.alpha_operation),
+            FACTORS.index(blend.source_alpha),
+            FACTORS.index(blend.target_alpha),
+        ],
+        np.int64,
+    )
+
+
+def late_tests(
+    quads: Quads,
+    triangles: Triangles,
+    shaded: Shaded,
+    tests: Tests,
+    depth: np.ndarray,
+    stencil: np.ndarray,
+    extents: tuple[int, int],
+    counts: np.ndarray,
+) -> None:
+    """Takes samples out of the quads' masks that are discarded or fail. extents: the targets' width and samples."""
+    _late(
+        *quads,
+        triangles.places,
+        triangles.areas,
+        triangles.depths,
+        triangles.fronts,
+        shaded.depths,
+        shaded.discarded,
+        tests,
+        depth,
+        stencil,
+        extents[0],
+        SAMPLE_PLACES[extents[1]],
+        counts,
+    )
+
+
+def merge(
+    quads: Quads,
+    colors: np.ndarray,
+    target: np.ndarray,
+    format: str,
+    blend: np.ndarray,
+    color_mask: int,
+    extents: tuple[int, int],
+    counts: np.ndarray,
+) -> None:
+    """Blends colors, float32 (lanes, 4), into a target, uint8, and counts the samples written."""
+    halves, floats = target.view(np.uint16), target.view(np.float32)
+    number = list(FORMATS).index(format)
+    _merge(
+        quads.x, quads.y, quads.masks, colors, target, halves, floats, number, blend, color_mask, *extents, counts
+    )  # fmt: skip
+
+
+@kept
+def _late(
+    x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, given, discarded, tests, depth, stencil, width,
+    samples, counts,
+):  # fmt: skip
+    n_samples = len(samples)
+    for q in range(len(x_of)):
+        t, mask = triangle_of[q], np.int64(mask_of[q])
+        for pixel in range(4):
+            lane, px, py = q * QUAD + pixel, np.int64(x_of[q]) + (pixel & 1), np.int64(y_of[q]) + (pixel >> 1)
+            of_pixel = ((1 << n_samples) - 1) << pixel * n_samples
+            if len(discarded) and discarded[lane] and mask & of_pixel:
+                counts[0] += 1
+                mask &= ~of_pixel
+            for s in range(n_samples):
+                if not mask >> pixel * n_samples + s & 1:
+                    continue
+                counts[1] += tests.has_depth or tests.has_stencil
+                if len(given):
+                    z = given[lane]
+                else:
+                    sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
+                    z = depth_at(places, depths, np.float64(areas[t]), t, sx, sy)
+                if not tested(tests, depth, stencil, (py * width + px) * n_samples + s, z, fronts[t]):
+                    mask &= ~(1 << pixel * n_samples + s)
+                else:
+                    counts[3] += 1
+        mask_of[q] = mask
+
+
+@part
+def _factor(kind, channel, source, target):
+    if kind == 0:
+        return np.float32(0)
+    if kind == 1:
+        return np.float32(1)
+    values = source if (kind - 2) // 2 % 2 == 0 else target
+    value = values[channel] if kind < 6 else values[3]
+    return value if kind % 2 == 0 else np.float32(1) - value
+
+
+@part
+def _blended(operation, source, target):
+    """Operands of min and max are not scaled by factors (Direct3D, OpenGL)."""
+    if operation == 0:
+        return source + target
+    if operation == 1:
+        return source - target
+    if operation == 2:
+        return target - source
+    if operation == 3:
+        return min(source, target)
+    return max(source, target)
+
+
+@kept
+def _merge(x_of, y_of, mask_of, colors, target, halves, floats, format, blend, color_mask, width, n_samples, counts):
+    held, source, new = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros(4, np.float32)
+    for q in range(len(x_of)):
+        for pixel in range(4):
+            for s in range(n_samples):
+                if not np.int64(mask_of[q]) >> pixel * n_samples + s & 1:
+                    continue
+                counts[2] += 1
+                lane = q * QUAD + pixel
+                x, y = np.int64(x_of[q]) + (pixel & 1), np.int64(y_of[q]) + (pixel >> 1)
+                at = ((y * width + x) * n_samples + s) * 4
+                for channel in range(4):
+                    color = colors[lane, channel]
+                    if format == 0:  # what is blended into a target of [0, 1] is in it, too (OpenGL 4.6, 17.3.6)
+                        color = min(max(color, np.float32(0)), np.float32(1))
+                    source[channel] = color
+                    held[channel] = load(target, halves, floats, format, at + channel)
+                for channel in range(4):
+                    value = source[channel]
+                    if len(blend):
+                        of = 0 if channel < 3 else 3
+                        operation = blend[of]
+                        a, b = source[channel], held[channel]
+                        if operation < 3:
+                            a *= _factor(blend[of + 1], channel, source, held)
+                            b *= _factor(blend[of + 2], channel, source, held)
+                        value = _blended(operation, a, b)
+                    new[channel] = value
+                for channel in range(4):
+                    if color_mask >> channel & 1:
+                        store(target, halves, floats, format, at + channel, new[channel])

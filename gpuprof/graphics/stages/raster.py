@@ -1,0 +1,238 @@
+"""Rasterisation: the quads of pixels that triangles cover, by the top-left rule, tile by tile; depth and stencil tests
+before the shader, where it cannot change their outcome.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
+from gpuprof.device.drawing.state import Scissor, Targets
+from gpuprof.graphics.sizes import PIECE_QUADS, QUADS_OF_TILE, SUBPIXELS, TILE
+from gpuprof.graphics.stages.setup import Triangles
+from gpuprof.graphics.stages.tests import LEQUAL, LESS, Tests, tested
+
+# From the middle of a pixel, in 1/256 pixel; Direct3D 11.3 specification, 19.2.4, and Mesa's llvmpipe have the same.
+SAMPLE_PLACES = {
+    1: np.array([[0, 0]], np.int64),
+    4: np.array([[-32, -96], [96, -32], [-96, 32], [32, 96]], np.int64),
+}
+HALF_TILE, HALF_PIXEL = SUBPIXELS * TILE // 2, SUBPIXELS // 2
+ROUNDING = 1e-9  # of a depth in a double, with a margin
+RIGHT, DOWN, START, LEAST = range(4)  # columns of what is kept of an edge
+TILES, HIDDEN_TILES, COVERED, TESTED, PASSED, EMPTIED = range(6)
+
+
+class Quads(NamedTuple):
+    """Two by two pixels of one triangle. x, y: int32 (n,), the upper left one. triangles: int64 (n,), rows of
+    Triangles. masks: uint16 (n,), bit pixel * samples + sample for what is covered and has passed the tests so far.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    triangles: np.ndarray
+    masks: np.ndarray
+
+
+class Scan(NamedTuple):
+    """How far the scan has come. counts: int64 (6,): tiles looked at, tiles that hierarchical depth left out, samples
+    covered, samples tested before the shader, samples that passed, quads that the tests emptied.
+    """
+
+    at: np.ndarray  # int64 (2,): triangle, row of tiles
+    counts: np.ndarray
+
+
+def begin_scan() -> Scan:
+    return Scan(np.array([0, -1], np.int64), np.zeros(6, np.int64))
+
+
+def hierarchy(tests: Tests, targets: Targets, depth: np.ndarray, is_early: bool) -> np.ndarray:
+    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; nothing where the tests
+    are such that it does not.
+    """
+    if not (is_early and tests.has_depth and tests.compare in (LESS, LEQUAL) and not tests.has_stencil):
+        return np.zeros((0, 0), np.float32)
+    farthest = np.empty((-(-targets.height // TILE), -(-targets.width // TILE)), np.float32)
+    _farthest(depth, targets.width, targets.height, targets.samples, farthest)
+    return farthest
+
+
+def scan(
+    state: Scan,
+    triangles: Triangles,
+    scissor: Scissor,
+    targets: Targets,
+    tests: Tests,
+    depth: np.ndarray,
+    stencil: np.ndarray,
+    farthest: np.ndarray,
+    is_early: bool,
+) -> Quads | None:
+    """The next quads, PIECE_QUADS or a row of tiles fewer; None at the end. depth: float32, stencil: uint8, a sample
+    each. scissor: within the targets.
+    """
+    if state.at[0] == len(triangles.areas):
+        return None
+    row_quads = (-(-scissor.width // TILE) + 1) * QUADS_OF_TILE
+    n = max(PIECE_QUADS, row_quads)
+    x, y, numbers = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
+    masks = np.empty(n, np.uint16)
+    count = _scan(
+        state.at,
+        state.counts,
+        triangles.places,
+        triangles.areas,
+        triangles.depths,
+        triangles.fronts,
+        np.array([scissor.x, scissor.y, scissor.x + scissor.width, scissor.y + scissor.height], np.int64),
+        targets.width,
+        targets.height,
+        SAMPLE_PLACES[targets.samples],
+        tests,
+        depth,
+        stencil,
+        farthest,
+        is_early,
+        x,
+        y,
+        numbers,
+        masks,
+        row_quads,
+    )
+    return Quads(x[:count], y[:count], numbers[:count], masks[:count])
+
+
+@kept
+def _farthest(depth, width, height, samples, farthest):
+    for row in range(farthest.shape[0]):
+        for column in range(farthest.shape[1]):
+            farthest[row, column] = _farthest_of(depth, width, height, samples, row, column)
+
+
+@part
+def _farthest_of(depth, width, height, samples, row, column):
+    found = np.float32(-np.inf)
+    for y in range(row * TILE, min(row * TILE + TILE, height)):
+        for x in range(column * TILE, min(column * TILE + TILE, width)):
+            for s in range(samples):
+                z = depth[(y * width + x) * samples + s]
+                found = z if z > found or np.isnan(z) else found
+    return found
+
+
+@part
+def _pixels_between(places, t, axis, low, high):
+    """First and last pixel along an axis that may have a sample in triangle t, of those from `low` to before `high`."""
+    a, b, c = places[t, 0, axis], places[t, 1, axis], places[t, 2, axis]
+    # samples lie less than half a pixel from the middle
+    first, last = (min(a, b, c) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c) + HALF_PIXEL) // SUBPIXELS + 1
+    return max(first, low), min(last, high - 1)
+
+
+@part
+def _set_edges(places, t, edges):
+    """Of edge k, from corner k + 1 to corner k + 2: its value's steps to the right and downwards, its value at (0, 0),
+    and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the triangle where
+    it is a left or a top one.
+    """
+    for k in range(3):
+        a, b = (k + 1) % 3, (k + 2) % 3
+        dx, dy = places[t, b, 0] - places[t, a, 0], places[t, b, 1] - places[t, a, 1]
+        edges[k, RIGHT], edges[k, DOWN] = -dy, dx
+        edges[k, START] = dy * places[t, a, 0] - dx * places[t, a, 1]
+        edges[k, LEAST] = 0 if dy < 0 or (dy == 0 and dx > 0) else 1
+
+
+@part
+def _value(edges, k, x, y):
+    return edges[k, RIGHT] * x + edges[k, DOWN] * y + edges[k, START]
+
+
+@part
+def _misses(edges, x, y):
+    """Whether the tile with this middle is outside of an edge as a whole."""
+    for k in range(3):
+        most = _value(edges, k, x, y) + HALF_TILE * (abs(edges[k, RIGHT]) + abs(edges[k, DOWN]))
+        if most < edges[k, LEAST]:
+            return True
+    return False
+
+
+@part
+def _nearest(edges, depths, area, t, x, y):
+    """float32: no depth of triangle t in the tile with this middle is smaller."""
+    dz1, dz2 = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0]
+    middle = depths[t, 0] + (_value(edges, 1, x, y) * dz1 + _value(edges, 2, x, y) * dz2) / area
+    right = abs(edges[1, RIGHT] * dz1 + edges[2, RIGHT] * dz2) / area
+    down = abs(edges[1, DOWN] * dz1 + edges[2, DOWN] * dz2) / area
+    least = min(depths[t, 0], depths[t, 1], depths[t, 2])
+    return np.float32(max(least, middle - HALF_TILE * (right + down)) - ROUNDING)
+
+
+@kept
+def _scan(
+    at, counts, places, areas, depths, fronts, window, width, height, samples, tests, depth, stencil, farthest,
+    is_early, x_of, y_of, triangle_of, mask_of, row_quads,
+):  # fmt: skip
+    """Fills the columns of Quads and gives their number; moves `at` on."""
+    n_samples, n, is_tested = len(samples), 0, is_early and (tests.has_depth or tests.has_stencil)
+    edges = np.zeros((3, 4), np.int64)
+    for t in range(at[0], len(areas)):
+        first_x, last_x = _pixels_between(places, t, 0, window[0], window[2])
+        first_y, last_y = _pixels_between(places, t, 1, window[1], window[3])
+        if first_x > last_x or first_y > last_y:
+            continue
+        _set_edges(places, t, edges)
+        dz1, dz2, area = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0], np.float64(areas[t])
+        for row in range(first_y // TILE if at[1] < 0 else at[1], last_y // TILE + 1):
+            if n + row_quads > len(x_of):
+                at[0], at[1] = t, row
+                return n
+            for column in range(first_x // TILE, last_x // TILE + 1):
+                middle_x = SUBPIXELS * TILE * column + HALF_TILE - HALF_PIXEL
+                middle_y = SUBPIXELS * TILE * row + HALF_TILE - HALF_PIXEL
+                if _misses(edges, middle_x, middle_y):
+                    continue
+                counts[TILES] += 1
+                if len(farthest) and _nearest(edges, depths, area, t, middle_x, middle_y) > farthest[row, column]:
+                    counts[HIDDEN_TILES] += 1
+                    continue
+                wrote = False
+                for quad in range(QUADS_OF_TILE):
+                    x = column * TILE + quad % (TILE // 2) * 2
+                    y = row * TILE + quad // (TILE // 2) * 2
+                    mask, n_covered = 0, 0
+                    for pixel in range(4):
+                        px, py = x + (pixel & 1), y + (pixel >> 1)
+                        if px < first_x or px > last_x or py < first_y or py > last_y:
+                            continue
+                        for s in range(n_samples):
+                            sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
+                            if _value(edges, 0, sx, sy) < edges[0, LEAST]:
+                                continue
+                            first, second = _value(edges, 1, sx, sy), _value(edges, 2, sx, sy)
+                            if first < edges[1, LEAST] or second < edges[2, LEAST]:
+                                continue
+                            n_covered += 1
+                            if is_tested:
+                                counts[TESTED] += 1
+                                z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
+                                where = (py * width + px) * n_samples + s
+                                if not tested(tests, depth, stencil, where, z, fronts[t]):
+                                    continue
+                                wrote = True
+                            mask |= 1 << pixel * n_samples + s
+                            counts[PASSED] += 1
+                    counts[COVERED] += n_covered
+                    if mask:
+                        x_of[n], y_of[n], triangle_of[n], mask_of[n] = x, y, t, mask
+                        n += 1
+                    elif n_covered:
+                        counts[EMPTIED] += 1
+                if wrote and tests.writes_depth and len(farthest):
+                    farthest[row, column] = _farthest_of(depth, width, height, n_samples, row, column)
+        at[1] = -1
+    at[0] = len(areas)
+    return n

@@ -1,0 +1,103 @@
+"""Triangle setup: viewport, the grid of 1/256 pixel, facing, culling."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.compiled.kept import kept
+from gpuprof.device.drawing.state import CULLS, FRONTS, Viewport
+from gpuprof.graphics.sizes import SUBPIXELS
+
+
+class Triangles(NamedTuple):
+    """What is scanned, a row each. places: int64 (n, 3, 2), x and y in 1/256 pixel from the middle of pixel (0, 0); its
+    corners go around so that `areas`, int64 (n,), is positive: twice the area. depths, inverses: float64 (n, 3), of
+    each corner, depth and 1 / w. corners: int64 (n, 3), vertices. sources: int64 (n,), primitives. fronts: bool (n,).
+    """
+
+    places: np.ndarray
+    areas: np.ndarray
+    depths: np.ndarray
+    inverses: np.ndarray
+    corners: np.ndarray
+    sources: np.ndarray
+    fronts: np.ndarray
+
+
+class Culled(NamedTuple):
+    """Triangles that are not scanned."""
+
+    by_side: int
+    without_area: int
+
+
+def set_up(
+    positions: np.ndarray, corners: np.ndarray, sources: np.ndarray, viewport: Viewport, cull: str, front: str
+) -> tuple[Triangles, Culled]:
+    """positions: float32 (vertices, 4), in clip space."""
+    n = len(corners)
+    found = Triangles(
+        np.zeros((n, 3, 2), np.int64),
+        np.zeros(n, np.int64),
+        np.zeros((n, 3), np.float64),
+        np.zeros((n, 3), np.float64),
+        np.zeros((n, 3), np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.bool_),
+    )
+    with np.errstate(all="ignore"):  # a vertex of no triangle that is left may be anything
+        snapped, depths, inverses = _windows(positions, viewport)
+    count, by_side, without_area = _set_up(
+        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *found
+    )
+    return Triangles(*(column[:count] for column in found)), Culled(by_side, without_area)
+
+
+def _windows(positions: np.ndarray, viewport: Viewport) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places on the grid, float64 (n, 2), not finite where w is 0; depths and 1 / w, float64. Arithmetic is float32,
+    scale and offset in one step, as a card's and Mesa's is.
+    """
+    inverses = np.float32(1) / positions[:, 3]
+    scales = np.array([viewport.width / 2, -viewport.height / 2, viewport.far - viewport.near])
+    offsets = np.array([viewport.x + viewport.width / 2, viewport.y + viewport.height / 2, viewport.near])
+    in_window = ((positions[:, :3] * inverses[:, None]).astype(np.float64) * scales + offsets).astype(np.float32)
+    snapped = np.rint((in_window[:, :2] - np.float32(0.5)) * np.float32(SUBPIXELS)).astype(np.float64)
+    return snapped, in_window[:, 2].astype(np.float64), inverses.astype(np.float64)
+
+
+@kept
+def _set_up(
+    snapped, depths, inverses, corners, sources, cull, front, places, areas, z, w, found_corners, found_sources, fronts
+):
+    """Fills the columns of Triangles; gives their number, and those culled by side and without area."""
+    count, by_side, without_area = 0, 0, 0
+    for t in range(len(corners)):
+        a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
+        is_finite = True
+        for vertex in (a, b, c):
+            if not (np.isfinite(snapped[vertex, 0]) and np.isfinite(snapped[vertex, 1])):
+                is_finite = False
+        if not is_finite:
+            without_area += 1
+            continue
+        ax, ay = np.int64(snapped[a, 0]), np.int64(snapped[a, 1])
+        bx, by = np.int64(snapped[b, 0]), np.int64(snapped[b, 1])
+        cx, cy = np.int64(snapped[c, 0]), np.int64(snapped[c, 1])
+        area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+        if area == 0:
+            without_area += 1
+            continue
+        # Rows go downwards, so a positive area goes around clockwise.
+        is_front = (area > 0) == (front == 1)
+        if (cull == 1 and is_front) or (cull == 2 and not is_front):
+            by_side += 1
+            continue
+        if area < 0:
+            b, c = c, b
+            area = -area
+        for k, vertex in enumerate((a, b, c)):
+            places[count, k, 0], places[count, k, 1] = np.int64(snapped[vertex, 0]), np.int64(snapped[vertex, 1])
+            z[count, k], w[count, k], found_corners[count, k] = depths[vertex], inverses[vertex], vertex
+        areas[count], found_sources[count], fronts[count] = area, sources[t], is_front
+        count += 1
+    return count, by_side, without_area

@@ -1,0 +1,143 @@
+"""The rasteriser and what stands behind it, piece by piece."""
+
+import struct
+
+import numpy as np
+
+from gpuprof.device import commands as cmd
+from gpuprof.device.drawing.state import DISCARDS, FORMATS, WRITES_DEPTH, Targets
+from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.sizes import QUAD
+from gpuprof.graphics.stages import raster
+from gpuprof.graphics.stages.interpolate import Lanes, interpolated
+from gpuprof.graphics.stages.merge import (
+    DISCARDED,
+    LATE_PASSED,
+    LATE_TESTED,
+    WRITTEN,
+    Shaded,
+    blend_numbers,
+    late_tests,
+    merge,
+)
+from gpuprof.graphics.stages.setup import Triangles
+from gpuprof.graphics.stages.tests import tests_of
+from gpuprof.run.drawing.work import WorkOfDraw
+from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
+
+WARP = 32
+PIXEL_STAGE = struct.Struct("<QQQQQQII")  # the members of PixelStage in include/gpuprof/graphics.h, in their order
+
+
+def shade_pixels(
+    command: cmd.Draw,
+    found: Triangles,
+    varyings: np.ndarray,
+    counts: DrawCounts,
+    workspace: Workspace,
+    run_shader: RunShader,
+    work: WorkOfDraw | None,
+) -> DrawCounts:
+    state, targets, shader = command.state, command.targets, command.pixel
+    tests = tests_of(state, targets)
+    is_early = shader is None or not shader.abilities
+    progress = raster.begin_scan()
+    late = np.zeros(4, np.int64)
+    n_quads, n_helpers, n_waves = 0, 0, 0
+    depth, stencil = _depth_and_stencil(targets, workspace)
+    farthest = raster.hierarchy(tests, targets, depth, is_early)
+    while True:
+        depth, stencil = _depth_and_stencil(targets, workspace)  # the shader's memory may have moved them
+        quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early)
+        if quads is None:
+            break
+        if shader is None and work:
+            work.pixels(quads, found, progress.counts, late)
+        if shader is None or not len(quads.x):
+            continue
+        n_quads += len(quads.x)
+        n_helpers += _uncovered(quads.masks, targets.samples)
+        n_waves += -(-len(quads.x) * QUAD // WARP)
+        with workspace.inside():
+            shaded = _shade(command, quads, found, varyings, workspace, run_shader)
+            if not is_early:
+                depth, stencil = _depth_and_stencil(targets, workspace)
+                extents = (targets.width, targets.samples)
+                late_tests(quads, found, shaded, tests, depth, stencil, extents, late)
+            if work:
+                work.pixels(quads, found, progress.counts, late)
+            _write(command, quads, shaded, workspace, late)
+    return counts._replace(
+        tiles=int(progress.counts[raster.TILES]),
+        hidden_tiles=int(progress.counts[raster.HIDDEN_TILES]),
+        covered=int(progress.counts[raster.COVERED]),
+        tested=int(progress.counts[raster.TESTED] if is_early else late[LATE_TESTED]),
+        passed=int(progress.counts[raster.PASSED] if is_early else late[LATE_PASSED]),
+        hidden_quads=int(progress.counts[raster.EMPTIED]),
+        quads=n_quads,
+        helpers=n_helpers,
+        discarded=int(late[DISCARDED]),
+        pixel_waves=n_waves,
+        written=int(late[WRITTEN]),
+    )
+
+
+def _depth_and_stencil(targets: Targets, workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
+    """float32 and uint8, a sample each; nothing where there is no such target."""
+    n = targets.width * targets.height * targets.samples
+    depth = workspace.array(targets.depth, (n,), np.float32) if targets.depth else np.zeros(0, np.float32)
+    stencil = workspace.array(targets.stencil, (n,), np.uint8) if targets.stencil else np.zeros(0, np.uint8)
+    return depth, stencil
+
+
+def _uncovered(masks: np.ndarray, samples: int) -> int:
+    """Pixels of quads without a sample."""
+    of_pixel = (1 << samples) - 1
+    return sum(int((masks >> pixel * samples & of_pixel == 0).sum()) for pixel in range(QUAD))
+
+
+def _shade(
+    command: cmd.Draw,
+    quads: raster.Quads,
+    found: Triangles,
+    varyings: np.ndarray,
+    workspace: Workspace,
+    run_shader: RunShader,
+) -> Shaded:
+    """Runs the pixel shader on quads. What it gives is good until more memory is taken."""
+    shader, n_targets = command.pixel, len(command.targets.colors)
+    lanes = whole_blocks(len(quads.x) * QUAD)
+    writes_depth, discards = shader.abilities & WRITES_DEPTH != 0, shader.abilities & DISCARDS != 0
+    shapes = (
+        ("varyings of pixels", (shader.words, lanes), np.float32),
+        ("places of pixels", (lanes, 4), np.float32),
+        ("facts of pixels", (lanes,), np.uint32),
+        ("colors of pixels", (n_targets, lanes, 4), np.float32),
+        ("depths of pixels", (lanes if writes_depth else 0,), np.float32),
+        ("discarded pixels", (lanes if discards else 0,), np.uint8),
+    )
+    places = [
+        workspace.take(what, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+        for what, shape, dtype in shapes
+    ]
+
+    def arrays() -> list[np.ndarray]:
+        return [workspace.array(at, shape, dtype) for at, (_, shape, dtype) in zip(places, shapes, strict=True)]
+
+    pixel_varyings, pixel_places, facts, _, depths, _ = arrays()
+    interpolated(quads, found, varyings, Lanes(pixel_places, pixel_varyings, facts))
+    if writes_depth:
+        depths[:] = pixel_places[:, 2]
+    stage = PIXEL_STAGE.pack(*places, lanes, 0)
+    run_shader(shader, stage + shader.params[len(stage) :], lanes)
+    _, _, _, colors, depths, discarded = arrays()
+    return Shaded(colors, depths, discarded)
+
+
+def _write(command: cmd.Draw, quads: raster.Quads, shaded: Shaded, workspace: Workspace, counts: np.ndarray) -> None:
+    targets, blend = command.targets, blend_numbers(command.state.blend)
+    extents = (targets.width, targets.samples)
+    for number, (address, format) in enumerate(zip(targets.colors, targets.formats, strict=True)):
+        nbytes = targets.width * targets.height * targets.samples * FORMATS[format]
+        target = workspace.array(address, (nbytes,), np.uint8)
+        merge(quads, shaded.colors[number], target, format, blend, command.state.color_mask, extents, counts)

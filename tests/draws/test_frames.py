@@ -1,0 +1,220 @@
+"""Frames that are hostile or empty, pictures, and what is refused."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide, Viewport
+from gpuprof.errors import KernelFault, UsageError
+from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.frame import Frame
+from gpuprof.graphics.pipeline import LESS, Pipeline
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
+from tests.draws.scene import SHADERS, frame, gpu, on_grid, pipeline, shaders, vertices
+
+CORNERS = [(0, 0), (8, 0), (8, 8), (0, 8)]
+SQUARE = vertices(on_grid(CORNERS, 8, 8), (1, 0.5, 0, 1))
+INDICES = np.uint16([0, 1, 2, 0, 2, 3])
+
+
+def test_a_square_is_drawn_once():
+    """The diagonal belongs to one triangle: 64 samples, and each quad on it is shaded twice."""
+    drawn = frame(8, 8)
+    counts = drawn.draw(pipeline(depth=LESS), SQUARE, INDICES)
+    assert counts == DrawCounts(
+        indices=6, vertex_waves=1, vertices=4, primitives=2, scanned=2, tiles=2, covered=64, tested=64, passed=64,
+        quads=20, helpers=16, pixel_waves=3, written=64,
+    )  # fmt: skip
+    assert counts.quad_efficiency == 0.8
+    assert (drawn.pixels() == [255, 128, 0, 255]).all()
+    assert (drawn.depth.copy_to_host() == 0.5).all()
+    again = drawn.draw(pipeline(depth=LESS), SQUARE, INDICES)  # all of it is hidden, as a tile
+    assert (again.tiles, again.hidden_tiles, again.tested, again.quads) == (2, 0, 64, 0)
+    behind = vertices(on_grid(CORNERS, 8, 8, 0.75))
+    assert drawn.draw(pipeline(depth=LESS), behind, INDICES).hidden_tiles == 2
+
+
+def test_what_is_told_of_a_lane():
+    """Primitive, side, and lane of its quad: left and right of the upper row, then of the lower one."""
+    drawn = frame(8, 8, formats=("rgba32f",))
+    drawn.draw(pipeline("told"), SQUARE, INDICES)
+    found = drawn.pixels()
+    assert found[0, 7].tolist() == [0, 0, 1, 1]
+    assert found[7, 0].tolist() == [1, 0, 2, 1]
+    turned = frame(8, 8, formats=("rgba32f",))
+    turned.draw(pipeline("told", front="cw"), SQUARE, INDICES)
+    assert turned.pixels()[3, 3].tolist() == [0, 1, 3, 1]
+
+
+def test_samples_of_a_pixel():
+    """A square whose left side is at x = 2.25: of pixel 2, the samples at .375, .875 and .625 are inside."""
+    drawn = frame(8, 8, samples=4)
+    places = [(2.25, 0), (8, 0), (8, 8), (2.25, 8)]
+    counts = drawn.draw(pipeline(), vertices(on_grid(places, 8, 8)), INDICES)
+    assert counts.passed == 8 * (3 + 5 * 4)
+    assert drawn.pixels()[4, 1:4, 0].tolist() == [0, 191, 255]  # 3 of 4 samples: 191.25
+    assert counts.written == counts.passed
+
+
+def test_two_targets_and_instances():
+    drawn = frame(8, 4, formats=("rgba8", "rgba16f"))
+    left = vertices(on_grid([(0, 0), (2, 0), (2, 4), (0, 4)], 8, 4), (1, 0, 0, 1))
+    both = Pipeline(shaders().instanced, shaders().two)
+    counts = drawn.draw(both, left, INDICES, vertex=(np.float32([0, 0.5, 1.5]),), instances=3)
+    assert (counts.vertex_waves, counts.vertices, counts.primitives, counts.passed) == (3, 12, 6, 24)
+    assert drawn.pixels()[1, :, 0].tolist() == [255, 255, 255, 255, 0, 0, 255, 255]
+    assert drawn.pixels(1)[1, :, 1].tolist() == [1, 1, 1, 1, 0, 0, 1, 1]
+
+
+def test_a_geometry_shader():
+    """Both become half of themselves; the upper right one, whose red is not small, gets a strip of two beside it."""
+    drawn = frame(64, 64)
+    given = vertices(on_grid([(0, 0), (64, 0), (64, 64), (0, 64), (0, 0), (64, 64)], 64, 64))
+    given[3:, 4] = 0.25
+    growing = Pipeline(shaders().placed, shaders().tinted, geometry=shaders().grown)
+    counts = drawn.draw(growing, given, geometry=(0.5,))
+    assert (counts.primitives, counts.geometry_waves, counts.emitted, counts.scanned) == (2, 1, 4, 4)
+    # two triangles of 32 x 32 / 2 pixels, and 4 x 2 pixels
+    assert 2 * 496 <= counts.passed - 8 <= 2 * 528
+    assert drawn.pixels()[38:41, 12].tolist() == [[64, 255, 255, 255]] * 3
+    with pytest.raises(UsageError, match="grown is a geometry shader, and a pixel shader is wanted"):
+        pipeline("grown")
+    with pytest.raises(UsageError, match="a pipeline without a shader of a stage takes no arguments for it"):
+        drawn.draw(pipeline(), given, geometry=(1,))
+
+
+def test_depth_alone():
+    drawn = frame(8, 8, formats=())
+    counts = drawn.draw(pipeline(None, depth=LESS), SQUARE, INDICES)
+    assert (counts.passed, counts.quads, counts.written) == (64, 0, 0)
+    assert (drawn.depth.copy_to_host() == 0.5).all()
+
+
+NAN = SQUARE.copy()
+NAN[0, 0] = np.nan
+SAME = SQUARE[[0, 0, 0, 0]]
+NO_W = SQUARE.copy()
+NO_W[:, :4] = 0
+
+
+@pytest.mark.parametrize(
+    "given, indices, expected",
+    [
+        (SQUARE[:0], None, DrawCounts()),
+        (SQUARE, INDICES[:0], DrawCounts()),
+        (SQUARE[:2], None, DrawCounts(indices=2)),
+        (NAN, INDICES, DrawCounts(indices=6, vertex_waves=1, vertices=4, primitives=2, rejected=2)),
+        (SAME, INDICES, DrawCounts(indices=6, vertex_waves=1, vertices=4, primitives=2, without_area=2)),
+        (NO_W, INDICES, DrawCounts(indices=6, vertex_waves=1, vertices=4, primitives=2, without_area=2)),
+        (SQUARE * 1e30, INDICES, DrawCounts(indices=6, vertex_waves=1, vertices=4, primitives=2, scanned=2)),
+    ],
+    ids=["no vertices", "no indices", "two vertices", "NaN", "degenerate", "w of 0", "huge"],
+)
+def test_empty_and_hostile_triangles(given, indices, expected):
+    drawn = frame(8, 8)
+    counts = drawn.draw(pipeline(), given, indices)
+    if expected.scanned:  # w is huge as well, so the square is in its place
+        assert (counts.passed, counts.scanned) == (64, 2)
+    else:
+        assert counts == expected
+        assert not drawn.pixels().any()
+
+
+@pytest.mark.parametrize("width, height", [(1, 1), (16384, 1), (1, 16384)])
+def test_extreme_targets(width, height):
+    drawn = frame(width, height)
+    corners = on_grid([(0, 0), (width, 0), (width, height), (0, height)], width, height)
+    assert drawn.draw(pipeline(depth=LESS), vertices(corners), INDICES).passed == width * height
+    assert (drawn.pixels() == 255).all()
+
+
+@pytest.mark.long
+def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
+    drawn = frame(16384, 512, formats=("rgba8",), depth=False)
+    corners = on_grid([(0, 0), (16384, 0), (16384, 512), (0, 512)], 16384, 512)
+    assert drawn.draw(pipeline(), vertices(corners), INDICES).passed == 16384 * 512
+    assert (drawn.pixels() == 255).all()
+
+
+@pytest.mark.parametrize(
+    "act, message",
+    [
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE, np.uint32([0, 1, 4])),
+            "placed and tinted: index 2 of the index buffer is 4, and there are 4 vertices",
+        ),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, np.int64([0])), "indices are uint16 or uint32, not int64"),
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE.ravel()[:11]),
+            "the vertices have 44 bytes, which is not a whole number of the vertex shader's structures of 40 bytes",
+        ),
+        (lambda: Frame(gpu(), 0, 8), "a frame has 1 to 16384 pixels a side, not 0 x 8"),
+        (lambda: Frame(gpu(), 8, 16385), "a frame has 1 to 16384 pixels a side, not 8 x 16385"),
+        (lambda: Frame(gpu(), 8, 8, samples=2), "a pixel has 1 or 4 samples, not 2"),
+        (lambda: Frame(gpu(), 8, 8, formats=("rgb",)), "a format is one of rgba8, rgba16f, rgba32f, not 'rgb'"),
+        (lambda: pipeline(depth=DepthState("smaller")), "compare is one of never, less, equal, "),
+        (lambda: pipeline(cull="all"), "cull is one of none, front, back, not 'all'"),
+        (lambda: pipeline(stencil=StencilSide(reference=256)), "a stencil reference or mask is 0 to 255, not 256"),
+        (lambda: pipeline("unmarked"), "unmarked is not a shader: write SHADER(unmarked) behind it"),
+        (lambda: pipeline("placed"), "placed is a vertex shader, and a pixel shader is wanted"),
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE, viewport=Viewport(0, 0, 0, 8)),
+            "a viewport has finite numbers, and a width and height above 0",
+        ),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, instances=-1), "a draw has no fewer than 0 vertices, indices"),
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE, INDICES, instances=(1 << 21) + 1),
+            "the vertices of a draw's instances take up to 67108864 lanes, not 67108896",
+        ),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, pixel=(1,)), "tinted takes 1 parameter"),
+        (lambda: frame(8, 8).resolved(1), "the frame has 1 color targets, and no number 1"),
+    ],
+)
+def test_errors(act, message):
+    with pytest.raises(UsageError) as error:
+        act()
+    assert message in str(error.value)
+
+
+def test_a_shader_that_never_ends():
+    """The draw fails, its memory is given back, and the next one works."""
+    device = open_device(Settings(max_cycles=2000), "a100")
+    loaded = device.load(SHADERS)
+    drawn = Frame(device, 8, 8)
+    used = device.executor.memory.used_nbytes
+    with pytest.raises(KernelFault, match="endless"):
+        drawn.draw(Pipeline(loaded.placed, loaded.endless), SQUARE, INDICES)
+    assert device.executor.memory.used_nbytes == used
+    drawn.draw(Pipeline(loaded.placed, loaded.tinted), SQUARE, INDICES, scissor=Scissor(2, 2, 100, 1))
+    assert drawn.pixels()[..., 0].any(1).tolist() == [False, False, True] + [False] * 5
+
+
+def read_png(data: bytes) -> np.ndarray:
+    """By the format's specification; filters other than none are not ours."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, body, kinds = 8, b"", []
+    while at < len(data):
+        nbytes, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        content = data[at + 8 : at + 8 + nbytes]
+        assert int.from_bytes(data[at + 8 + nbytes : at + 12 + nbytes], "big") == zlib.crc32(kind + content)
+        kinds.append(kind)
+        if kind == b"IHDR":
+            width, height = int.from_bytes(content[:4], "big"), int.from_bytes(content[4:8], "big")
+            assert content[8:] == bytes([8, 6, 0, 0, 0])
+        body += content if kind == b"IDAT" else b""
+        at += nbytes + 12
+    assert kinds == [b"IHDR", b"IDAT", b"IEND"]
+    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 1 + 4 * width)
+    assert not rows[:, 0].any()
+    return rows[:, 1:].reshape(height, width, 4)
+
+
+def test_a_picture(tmp_path):
+    drawn = frame(8, 4, formats=("rgba32f",))
+    whole = on_grid([(0, 0), (8, 0), (8, 4), (0, 4)], 8, 4)
+    for color, expected in (((0.25, 0.5, 2, 1), [64, 128, 255, 255]), ((np.nan, -1, 0, 1), [0, 0, 0, 255])):
+        drawn.draw(pipeline(), vertices(whole, color), INDICES)
+        drawn.save(tmp_path / "out.png")
+        assert (read_png((tmp_path / "out.png").read_bytes()) == expected).all()

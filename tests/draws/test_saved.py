@@ -1,0 +1,167 @@
+"""A saved stream draws the same again, and one that nobody saved says what is wrong."""
+
+import json
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpuprof.correlate.database import reading
+from gpuprof.device.drawing.state import Scissor
+from gpuprof.errors import FileFormatError, GpuprofError
+from gpuprof.graphics.frame import Frame
+from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline
+from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.writer import RecordWriter
+from gpuprof.run.replay import Player, Registers
+from gpuprof.run.session import open_device, open_session
+from gpuprof.run.settings import Settings
+from gpuprof.saved.pieces import unpack
+from gpuprof.saved.read import read_stream
+from tests.draws.scene import SHADERS, on_grid, vertices
+
+LEAST = Settings(chip_name="rtx3090", max_cycles=20_000)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A recording of three draws, and the pixels that they gave."""
+    path = tmp_path_factory.mktemp("draws") / "a.gprec"
+    with RecordWriter(path) as recorder:
+        gpu = open_device(replace(LEAST, recorder=recorder, save_stream=True))
+        loaded = gpu.load(SHADERS)
+        drawn = Frame(gpu, 8, 8, samples=4)
+        drawn.clear((0, 0, 1, 1))
+        given = vertices(on_grid([(0, 0), (8, 1), (5, 8)], 8, 8), (1, 0.5, 0, 0.5))
+        blended = Pipeline(loaded.placed, loaded.tinted, depth=LESS, blend=ALPHA)
+        drawn.draw(blended, given, np.uint16([0, 1, 2]), scissor=Scissor(1, 1, 6, 6))
+        drawn.draw(Pipeline(loaded.placed, None, depth=LESS), given)
+        grown = Pipeline(loaded.placed, loaded.tinted, geometry=loaded.grown)
+        drawn.draw(grown, given, geometry=(0.25,), name="grown")
+        pixels = drawn.pixels()
+        gpu.executor.finish()
+    return path, pixels
+
+
+def lines_of(path) -> list[dict]:
+    chunks = [payload for chunk, payload in read_chunks(path) if chunk.type == b"STRM" and payload.id == 0]
+    return [json.loads(line) for payload in chunks for line in unpack(payload.data).splitlines()]
+
+
+def with_lines(path, to, lines):
+    """The recording with another stream."""
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    with RecordWriter(to) as writer:
+        for chunk, payload in read_chunks(path):
+            if chunk.type == b"IMAG":
+                writer._put(b"IMAG", payload.id.to_bytes(4, "little") + payload.data)
+            elif chunk.type == b"STRM" and payload.id:
+                writer.stream(*payload)
+            elif chunk.kind == "json" and chunk.type not in (b"ENDF", b"LEND", b"LNCH"):
+                writer._json(chunk.type, payload)
+        writer.stream(0, zlib.compress(data))
+    return to
+
+
+def last_copy(path) -> bytes:
+    """What the stream copies out at its end."""
+    stream = read_stream(path)
+    session = open_session(LEAST)
+    player = Player(stream, session, True, Registers(LEAST.sampling, frozenset(), 0, 1))
+    results = [session.submit(player.command(command)) for command, _ in stream.commands()]
+    return next(result for result in reversed(results) if isinstance(result, bytes))
+
+
+def test_a_saved_stream_draws_the_same(saved):
+    path, pixels = saved
+    assert len({tuple(each) for each in pixels.reshape(-1, 4)}) > 3
+    assert last_copy(path) == pixels.tobytes()
+    assert [line["do"] for line in lines_of(path)].count("draw") == 3
+
+
+DAMAGE = [
+    (["state", "topology"], "lines", "topology is one of triangles, "),
+    (["state", "blend", "alpha_operation"], "x", "a blend operation is one of add, "),
+    (["state", "scissor", "width"], 9, "a scissor lies within the targets"),
+    (["state", "viewport", "width"], 0.0, "a viewport has finite numbers"),
+    (["state", "front_stencil"], {"reference": 256}, "a stencil reference or mask is 0 to 255"),
+    (["targets", "width"], 1 << 20, "a frame has 1 to 16384 pixels a side"),
+    (["targets", "height"], 64, "cannot draw with"),
+    (["targets", "samples"], 16, "a pixel has 1 or 4 samples"),
+    (["targets", "colors"], [], "up to 8 color targets, each of one format"),
+    (["targets", "colors"], [16], "cannot draw with"),
+    (["targets", "colors"], [8], "a target's address is a multiple of 16, and 0x8 is not"),
+    (["targets", "depth"], 1 << 50, "cannot draw with"),
+    (["buffers", "index_nbytes"], 3, "an index has 2 or 4 bytes"),
+    (["buffers", "n_indices"], 1 << 40, "a draw has up to 33554432 indices"),
+    (["buffers", "n_indices"], 1 << 20, "cannot draw with"),
+    (["buffers", "instances"], -1, "a draw has no fewer than 0"),
+    (["buffers", "vertices"], 64, "out of bounds read"),
+    (["vertex", "words"], 3, "gives 12 bytes of varyings, and tinted takes 24"),
+    (["vertex", "words"], 1 << 40, "varyings are up to 512 bytes"),
+    (["vertex", "params"], "", "bytes of parameters, and 0 are given"),
+    (["vertex", "symbol"], "nothing", "has no kernel 'nothing'"),
+    (["vertex", "module"], 3, "of module 3, which is not loaded"),
+    (["pixel"], [{}], "does not have the fields of SavedShader"),
+]
+
+
+@pytest.mark.parametrize("place, value, message", DAMAGE)
+def test_draws_that_are_none(saved, tmp_path, place, value, message):
+    lines = lines_of(saved[0])
+    at = next(line for line in lines if line["do"] == "draw")
+    for key in place[:-1]:
+        at = at[key]
+    at[place[-1]] = value
+    with pytest.raises(GpuprofError, match=message):
+        last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
+
+
+@pytest.mark.parametrize(
+    "field, value, message",
+    [
+        ("most_vertices", 0, "grown: a geometry shader makes 1 to 1024 vertices, not 0"),
+        ("most_vertices", 1, "out of bounds write"),
+        ("words", 5, "grown gives 20 bytes of varyings, and tinted takes 24"),
+    ],
+)
+def test_geometry_that_is_none(saved, tmp_path, field, value, message):
+    lines = lines_of(saved[0])
+    next(line for line in lines if line.get("geometry"))["geometry"][0][field] = value
+    with pytest.raises(GpuprofError, match=message):
+        last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
+
+
+def test_resolving_what_cannot_be(saved, tmp_path):
+    lines = lines_of(saved[0])
+    resolve = next(line for line in lines if line["do"] == "resolve")
+    resolve["targets"]["colors"], resolve["targets"]["formats"] = [], []
+    with pytest.raises(GpuprofError, match="one color target is resolved at a time, not 0"):
+        last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
+
+
+def test_shaders_in_the_wrong_place(saved, tmp_path):
+    lines = lines_of(saved[0])
+    draw = next(line for line in lines if line["do"] == "draw")
+    draw["vertex"] = draw["pixel"][0]
+    with pytest.raises(GpuprofError, match="tinted: its first parameter is not its stage"):
+        last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
+    draw["pixel"] *= 2
+    with pytest.raises(FileFormatError, match="a stage of a draw has 2 shaders"):
+        last_copy(with_lines(saved[0], tmp_path / "c.gprec", lines))
+
+
+def test_shaders_are_launches_of_a_recording(saved):
+    """Each is a part of its draw; the draw of depths shades no pixels."""
+    with reading(saved[0]) as database:
+        query = "SELECT kernel, task, cycles > 0 FROM launches ORDER BY launch"
+        launches = database.execute(query).fetchall()
+    assert launches == [
+        ("placed", "placed and tinted", 1),
+        ("tinted", "placed and tinted", 1),
+        ("placed", "placed", 1),
+        ("placed", "grown", 1),
+        ("grown", "grown", 1),
+        ("tinted", "grown", 1),
+    ]

@@ -1,0 +1,162 @@
+"""Draws against the slow twin, which shares nothing with the stages: targets and counts, in random states."""
+
+import numpy as np
+import pytest
+
+from gpuprof.device.drawing.state import (
+    BLEND_OPERATIONS,
+    COMPARES,
+    FACTORS,
+    STENCIL_OPERATIONS,
+    BlendState,
+    DepthState,
+    DrawState,
+    Scissor,
+    StencilSide,
+    Viewport,
+)
+from gpuprof.graphics.stages.fetch import triangles
+from gpuprof.graphics.stages.reuse import batched
+from gpuprof.graphics.stages.strips import strips
+from tests.draws.scene import frame, pipeline, vertices
+from tests.readable.draws import SlowFrame, slow_batches
+
+WIDTH, HEIGHT = 21, 18
+
+
+def some_state(rng) -> dict:
+    """A random pipeline's state, by the names of Pipeline's arguments."""
+
+    def side():
+        words = [str(each) for each in rng.choice(STENCIL_OPERATIONS, 3)]
+        masks = [int(each) for each in rng.choice([0xFF, 0x0F, 0xF0], 2)]
+        return StencilSide(str(rng.choice(COMPARES[1:])), int(rng.integers(256)), *masks, *words)
+
+    def blend():
+        factors = [str(each) for each in rng.choice(FACTORS, 4)]
+        operations = [str(each) for each in rng.choice(BLEND_OPERATIONS, 2)]
+        return BlendState(operations[0], *factors[:2], operations[1], *factors[2:])
+
+    return {
+        "cull": str(rng.choice(["none", "none", "front", "back"])),
+        "front": str(rng.choice(["ccw", "cw"])),
+        "depth": DepthState(str(rng.choice(COMPARES[1:])), bool(rng.integers(2))) if rng.integers(4) else None,
+        "stencil": side() if rng.integers(2) else None,
+        "back_stencil": side() if rng.integers(2) else None,
+        "blend": blend() if rng.integers(3) else None,
+        "color_mask": str(rng.choice(["rgba", "rgba", "ga", ""])),
+    }
+
+
+def some_positions(rng, n):
+    """Clip space: inside and outside of the view, before the near plane, behind the eye, far outside, on the grid's
+    corners, and not a number.
+    """
+    positions = np.concatenate([rng.uniform(-1.4, 1.4, (n, 2)), rng.uniform(-0.2, 1.1, (n, 1)), np.ones((n, 1))], 1)
+    positions *= rng.choice([0.5, 1, 3, 1, 1, -0.5], (n, 1), p=[0.2, 0.2, 0.2, 0.2, 0.15, 0.05])
+    positions[rng.random(n) < 0.05, :2] *= 1e5
+    positions[rng.random(n) < 0.02, 0] = np.nan
+    pixels = rng.random(n) < 0.3
+    positions[pixels, :2] = rng.integers(0, WIDTH + 1, (pixels.sum(), 2)) / (WIDTH, HEIGHT) * 2 - 1
+    positions[pixels, 3] = 1
+    return positions.astype(np.float32)
+
+
+def check(seed, n_draws, n_corners):
+    rng = np.random.default_rng(seed)
+    samples, format = int(rng.choice([1, 4])), str(rng.choice(["rgba8", "rgba16f", "rgba32f"]))
+    ours = frame(WIDTH, HEIGHT, samples=samples, formats=(format,), stencil=True)
+    slow = SlowFrame(WIDTH, HEIGHT, samples, format)
+    for _ in range(n_draws):
+        state, topology = some_state(rng), str(rng.choice(["triangles", "triangle_strip", "triangle_fan"]))
+        pixel = str(rng.choice(["tinted", "tinted", "checked"]))
+        x, y, width, height = (int(each) for each in rng.integers((-3, -3, 5, 5), (6, 6, 25, 25)))
+        scissor = Scissor(x, y, width, height)
+        viewport = Viewport(float(rng.integers(-4, 4)), 0.5, 20.0, float(rng.integers(3, 30)), 0.25, 0.75)
+        indices = rng.integers(0, 12, n_corners).astype(np.uint16)
+        positions, colors = some_positions(rng, 12), rng.uniform(-0.2, 1.2, (12, 4)).astype(np.float32)
+        counts = ours.draw(
+            pipeline(pixel, topology=topology, **state),
+            vertices(positions, colors),
+            indices,
+            scissor=scissor,
+            viewport=viewport,
+        )
+        front, back = state["stencil"] or StencilSide(), state["back_stencil"] or state["stencil"] or StencilSide()
+        mask = sum(1 << "rgba".index(letter) for letter in state["color_mask"])
+        whole = DrawState(
+            topology,
+            state["cull"],
+            state["front"],
+            viewport,
+            scissor,
+            state["depth"] or DepthState(),
+            front,
+            back,
+            state["blend"],
+            mask,
+        )
+        slow.draw(
+            positions,
+            colors,
+            triangles(indices.astype(np.int64), topology),
+            whole,
+            is_late=pixel == "checked",
+            discards=(lambda px, py: (px // 3 + py // 3) % 2) if pixel == "checked" else (lambda px, py: False),
+        )
+        assert {name: getattr(counts, name) for name in slow.counts} == slow.counts, (seed, state)
+        np.testing.assert_array_equal(
+            ours.stencil.copy_to_host().reshape(slow.stencil.shape), slow.stencil, err_msg=str((seed, state))
+        )
+        np.testing.assert_allclose(
+            ours.depth.copy_to_host().reshape(slow.depth.shape), slow.depth, atol=2e-7, err_msg=str((seed, state))
+        )
+        scale = 255 if format == "rgba8" else 1
+        found = ours.pixels().astype(np.float64) / scale
+        # a value half way between two of the format's may become either
+        near = {"rgba8": n_draws * 1.01 / 255, "rgba16f": 3e-2, "rgba32f": 1e-4}[format]
+        np.testing.assert_allclose(found, slow.pixels(), atol=near, rtol=near, err_msg=str((seed, state)))
+
+
+def test_random_draws():
+    for seed in range(3):
+        check(seed, 2, 18)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100, 125))
+def test_many_random_draws(seed):
+    check(seed, 3, 36)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 400])
+def test_batches_share_vertices(n):
+    """Strips of a mesh, which share most vertices, and triangles at random, which share few."""
+    k = np.arange(n)
+    meshed = np.stack([k, k + 1, k + 2], 1)
+    for given in (meshed, np.random.default_rng(n).integers(0, 60, (n, 3))):
+        found = batched(given.astype(np.int64))
+        lists, corners = slow_batches(given.tolist()) if n else ([], [])
+        assert found.used.tolist() == [len(each) for each in lists]
+        assert found.corners.tolist() == [[32 * batch + place for place in places] for batch, places in corners]
+        padded = [each + each[-1:] * (32 - len(each)) for each in lists]
+        assert found.numbers.reshape(-1, 32).tolist() == padded
+
+
+def test_strips_of_a_geometry_shader():
+    """Four lanes: a strip of four, two strips, one that is too short, and one without a beginning."""
+    marks = np.uint8([[1, 2, 2, 2, 0, 0], [1, 2, 2, 1, 2, 2], [1, 2, 1, 2, 0, 0], [2, 2, 2, 0, 1, 2]])
+    assert strips(marks).tolist() == [[0, 1, 2], [2, 1, 3], [6, 7, 8], [9, 10, 11]]
+
+
+@pytest.mark.parametrize(
+    "topology, expected",
+    [
+        ("triangles", [[0, 1, 2], [3, 4, 5]]),
+        ("triangle_strip", [[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5], [4, 5, 6]]),
+        ("triangle_fan", [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5], [0, 5, 6]]),
+    ],
+)
+def test_topologies(topology, expected):
+    assert triangles(np.arange(7), topology).tolist() == expected
+    assert triangles(np.arange(2), topology).shape == (0, 3)
