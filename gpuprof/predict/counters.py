@@ -106,6 +106,15 @@ def read_counters(database: sqlite3.Connection) -> list[LaunchCounters]:
     return found
 
 
+def is_whole(database: sqlite3.Connection) -> bool:
+    """Whether the recording reached its end."""
+    return database.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone() == ("1",)
+
+
+def _again(database: sqlite3.Connection) -> str:
+    return AGAIN if is_whole(database) else "the recording was stopped early: record it to its end"
+
+
 def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:
     metrics = {
         name: value
@@ -114,7 +123,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
     }
     for name in NEEDED:
         if name not in metrics:
-            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none; {AGAIN}")
+            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none; {_again(db)}")
     executed, ops = _executed(db, launch)
     if metrics["warps_launched"] < 1 or not ops:
         raise NotComparable(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuprof.chips import Chip
 from gpuprof.errors import NotComparable
-from gpuprof.predict.counters import AGAIN, LaunchCounters, read_counters, reference_chip
+from gpuprof.predict.counters import AGAIN, LaunchCounters, is_whole, read_counters, reference_chip
 
 HOST_ROWS = ("host", "default stream")  # of waits of the host; a stream waits for another one's event on its own row
 
@@ -25,6 +25,7 @@ class Recorded:
     reference: Chip
     launches: tuple[LaunchCounters, ...]
     buffers: tuple[Buffer, ...]
+    is_whole: bool  # not stopped early, after the last of these launches
 
 
 def read_recorded(database: sqlite3.Connection) -> Recorded:
@@ -33,7 +34,7 @@ def read_recorded(database: sqlite3.Connection) -> Recorded:
     launches = tuple(read_counters(database))
     if not launches:
         raise NotComparable(f"the recording has no launches to predict; {AGAIN}")
-    return Recorded(reference, launches, tuple(buffers_of(launches, epochs(database))))
+    return Recorded(reference, launches, tuple(buffers_of(launches, epochs(database))), is_whole(database))
 
 
 def epochs(database: sqlite3.Connection) -> dict[int, int]:

@@ -123,4 +123,4 @@ def lost(address: str, status: str, result: object) -> BaseException:
         return GpuprofError(result)
     if status == "error":
         return result[1]
-    return GpuprofError(f"--scheduler {address}: the scheduler went away; start it again, and the sweep")
+    return GpuprofError(f"--scheduler {address}: the scheduler went away; start it again, then run this again")

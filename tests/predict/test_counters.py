@@ -6,9 +6,12 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
+from gpuprof.predict.prediction import predict
 from gpuprof.predict.recorded import read_recorded
+from gpuprof.predict.shown.screen import STOPPED, warnings_of
 from tests.importers.test_ncu_csv import DETAILS
 from tests.support.command import gpuprof
 
@@ -90,6 +93,20 @@ def test_a_launch_without_what_is_needed_is_refused(changed, statement, message)
     with reading(changed(statement)) as db, pytest.raises(NotComparable) as caught:
         read_recorded(db)
     assert message in str(caught.value)
+
+
+def test_a_recording_that_was_stopped_inside_a_launch_says_so(changed):
+    path = changed("DELETE FROM launch_metrics WHERE metric = 'warps_launched'")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE meta SET value = '0' WHERE key = 'complete'")
+    with reading(path) as db, pytest.raises(NotComparable, match="launch 0 has none; the recording was stopped early"):
+        read_recorded(db)
+
+
+def test_a_recording_that_was_stopped_between_launches_is_warned_of(changed):
+    """Its launches are whole, but the test is a part."""
+    path = changed("UPDATE meta SET value = '0' WHERE key = 'complete'")
+    assert STOPPED in warnings_of(predict(path, [load_chip("a100")]))
 
 
 def test_a_profile_of_a_card_is_refused(tmp_path):

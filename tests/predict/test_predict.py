@@ -11,9 +11,13 @@ from contextlib import closing
 
 import pytest
 
+from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
+from gpuprof.predict.mapping import IDENTITIES
+from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.recorded import read_recorded
+from gpuprof.predict.space.sensitivity import sensitivities
 from tests.support.command import gpuprof, process
 
 SOURCE = """\
@@ -202,6 +206,14 @@ def test_explain_and_sensitivity_name_unit_and_number(folder):
     [product] = [line for line in out.splitlines() if line.startswith("product (launch 1)")]
     assert product.startswith("product (launch 1) on half: limited by fma (lanes.fma, lanes.imad), from ")
     assert "clock_mhz" in out
+
+
+def test_what_a_number_changes_of_a_test(folder):
+    """`launch_cycles`, which all launches of a test begin after, is one of them."""
+    with reading(folder / "k.gprec") as db:
+        recorded = read_recorded(db)
+    gains = {each.number: each.gain[0] for each in sensitivities(recorded, numbers_of([load_chip("a100")]), IDENTITIES)}
+    assert gains["launch_cycles"] < -0.01 and gains["clock_mhz"] > 0.01
 
 
 def test_too_many_points_to_explain(folder):

@@ -32,6 +32,6 @@ def test_a_lone_customer_waits_for_nobody():
 @pytest.mark.parametrize("mean, places", [(20, 24), (65, 40), (400, 96)])
 def test_the_fullest_place(mean, places):
     """500 times, so many things as fill all places with `mean` on average."""
-    things = np.random.default_rng(7).integers(0, places, (500, mean * places))
-    largest = [np.bincount(row, minlength=places).max() for row in things]
+    rng = np.random.default_rng(7)
+    largest = [np.bincount(rng.integers(0, places, mean * places)).max() for _ in range(500)]
     assert fullest(np.array([mean]), np.array([places])) == pytest.approx(np.mean(largest), rel=0.04)

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpuprof.predict.mapping import IDENTITY, Pair, errors, fit, leave_one_out
 from tests.paths import DOCS
-from tests.prediction.judge import LAUNCH, LEVELS, TEST, Judged, Point
+from tests.prediction.judge import BUFFER, LAUNCH, LEVELS, TEST, Judged, Point
 
 PAGE = DOCS / "prediction.md"
 BEGIN, END = "<!-- judged: begin -->", "<!-- judged: end -->"
@@ -25,6 +25,7 @@ def tables(judged: Judged) -> str:
             for level, pairs in (("command buffer", judged.buffers), ("test", judged.tests))
             if pairs
         ),
+        _table("command buffers of", list(_grouped(of_level[BUFFER], lambda point: point.name))),
         _table("family", list(_grouped(kernels, lambda point: point.family))),
         _table("chip", list(_grouped([*kernels, *of_level[TEST]], lambda point: point.chip))),
         _error_bars(kernels),

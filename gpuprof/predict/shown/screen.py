@@ -20,6 +20,8 @@ MOST_WARNINGS = 6
 REST = "a wider terminal, or --format csv"
 WITHOUT_COUNTERS = "recorded without `collect --counters blocks`: caches are taken to hit as on the reference chip"
 
+STOPPED = "the recording was stopped early: the test is what it has of it"
+
 
 class Row(NamedTuple):
     """One chip at one level. `launch`: its number, of rows of launches alone."""
@@ -127,10 +129,11 @@ def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
 
 
 def warnings_of(found: Prediction) -> list[str]:
-    """What makes errors larger than those that were validated."""
+    """What makes errors larger than those that were validated, or the test another one."""
     without = [each.launch for each in found.recorded.launches if not each.is_counted]
     told = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
-    return [*told, *far_outside(found.chips)]
+    cut = [] if found.recorded.is_whole else [STOPPED]
+    return [*cut, *told, *far_outside(found.chips)]
 
 
 def _few(warnings: list[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Predictions as CSV and JSON.
 
-JSON: {"version": 1, "reference", "validated", "warnings", "calibration", "rows"}; NaN is null. Version history: 1 the
+JSON: {"version": 2, "reference", "validated", "warnings", "calibration", "rows"}; NaN is null. Version history: 1 the
 first; 2 rows have the launch's number.
 """
 

@@ -16,7 +16,7 @@ STEP = 1.1  # a tenth more
 USUAL = (
     "sms", "clock_mhz", "lanes.fma", "lanes.alu", "lanes.fp64", "lanes.xu", "warp_slots", "registers", "l1_nbytes",
     "l2_nbytes", "l2_slices", "l2_slice_nbytes_per_cycle", "noc_nbytes_per_cycle", "dram_gbytes_per_s",
-    "l2_near_cycles", "dram_cycles", "block_launch_cycles", "grid_overhead_cycles",
+    "l2_near_cycles", "dram_cycles", "block_launch_cycles", "launch_cycles",
 )  # fmt: skip
 
 
