@@ -137,6 +137,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
         (("compile", "empty.ptx"), 1, "gpuprof: empty.ptx: no `.target` directive: this is not a PTX file\n"),
         (("collect", "absent.cu"), 2, "gpuprof: absent.cu: there is no such file\n"),
         (("compile", "absent.cu"), 2, "gpuprof: absent.cu: there is no such file\n"),
+        (("debug", "absent.cu"), 2, "gpuprof: absent.cu: there is no such file\n"),
         (("collect", "folder.gprec"), 2, "gpuprof: folder.gprec: is a folder\n"),
         (("collect", "kernels.txt"), 2, "gpuprof: kernels.txt: unknown kind of file; expected .cu, .cuh, .ptx, "
             ".gpubin, .py\n"),

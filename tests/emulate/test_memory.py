@@ -343,9 +343,10 @@ def test_shared_and_local_bounds():
     ],
 )
 @pytest.mark.parametrize("all_lanes", [True, False])
-def test_addresses_of_the_upper_half_are_outside_of_every_space(name, address, all_lanes):
+@pytest.mark.parametrize("is_watched", [True, False])
+def test_addresses_of_the_upper_half_are_outside_of_every_space(name, address, all_lanes, is_watched):
     """Also when no lane of the launch has another, so that the highest address is negative, or when an address and its
-    size do not fit 64 bits.
+    size do not fit 64 bits; with a trace and counts, and without.
     """
     memory = AddressSpace()
     memory.allocate(64, "x")
@@ -363,7 +364,7 @@ def test_addresses_of_the_upper_half_are_outside_of_every_space(name, address, a
             code[1]._replace(guard=0),
             code[2],
         ]
-    text = fault_of(code, memory=memory, shared_nbytes=64, local_nbytes=64)
+    text = fault_of(code, memory=memory, shared_nbytes=64, local_nbytes=64, is_watched=is_watched)
     assert "out of bounds" in text and f"at 0x{address & (1 << 64) - 1:x}" in text
 
 

@@ -194,7 +194,8 @@ def test_device_code_of_two_files_needs_each_name_once(tmp_path):
     assert [(done.returncode, done.stderr.split(": ", 3)[3]) for done in found] == [
         (
             218,
-            "a.cu:2: unsupported external function _Z6squarei in call.uni (PTX line 33)\n",
+            "a.cu:2: unsupported external function _Z6squarei in call.uni (PTX line 33); with --rdc, a .cu file finds "
+            "what another defines\n",
         ),
         (
             209,

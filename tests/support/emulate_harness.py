@@ -9,7 +9,7 @@ from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.emulate.run import emulate
 from gpuprof.isa.encoding import Instruction, encode, make, reads, writes
 from gpuprof.isa.modifiers import pack
@@ -95,15 +95,25 @@ def run(
     max_cycles=100_000,
     footprint=None,
     listener=None,
+    is_watched=True,
     **program,
 ) -> Result:
+    """`is_watched`: with a trace and counts."""
     memory = memory or AddressSpace()
     module = load(program_of(instructions, **program), memory)
     launch = Launch(0, module, module.program.functions[0], grid, block, dynamic_shared_nbytes, params, 0, "k")
     counters = LaunchCounters.zeros(len(module.code))
     try:
         made = emulate(
-            launch, memory, chip=CHIP, max_cycles=max_cycles, counters=counters, footprint=footprint, listener=listener
+            launch,
+            memory,
+            chip=CHIP,
+            max_cycles=max_cycles,
+            counters=counters,
+            orders=None if is_watched else (Order(REST, traced=False),),
+            footprint=footprint,
+            listener=listener,
+            is_counted=is_watched,
         )
         pieces = list(made)
     finally:

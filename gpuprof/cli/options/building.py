@@ -93,7 +93,7 @@ def debug_options(command: Callable) -> Callable:
     """As `build_options`, but that without -O the code is compiled for a debugger."""
 
     @wraps(command)
-    def with_options(*, compiler, include_dirs, defines, level, standard, max_registers, **others):
+    def with_options(*, compiler, include_dirs, defines, level, standard, cccl, max_registers, **others):
         options = BuildOptions(
             include_dirs,
             defines,
@@ -101,6 +101,7 @@ def debug_options(command: Callable) -> Callable:
             level or 0,
             standard,
             max_registers,
+            cccl or "",
             for_debugger=level is None,
         )
         return command(options=options, **others)

@@ -1,5 +1,6 @@
 """Modules, and the kernels and variables in them."""
 
+import re
 import struct
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -11,13 +12,17 @@ from gpuprof.compile.ptxfile import module_of_ptx
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.module import LoadedModule
-from gpuprof.isa.program import Function
+from gpuprof.errors import PtxError
+from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
 from gpuprof.program.build import Executable, module_number
 from gpuprof.program.packed import fatbin
 from gpuprof.program.serve.failed import Failed
 
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
+# What the assembler says of a function and of a variable that the module does not define.
+ELSEWHERE = re.compile("unsupported external function|is declared .extern")
+RDC_HINT = "with --rdc, a .cu file finds what another defines"
 PARAM = struct.Struct("<II")
 
 
@@ -48,9 +53,17 @@ class Modules:
             number = module_number(key, len(self.executable.modules))
             if self.executable.links_device:
                 return (self._linked,), b""
-            program = self.device.executor.compile(self.executable.modules[number])
+            program = self._compiled(self.executable.modules[number])
         self._loaded.append(self.device.submit(cmd.Load(program)))
         return (len(self._loaded) - 1,), b""
+
+    def _compiled(self, path: Path) -> Program:
+        try:
+            return self.device.executor.compile(path)
+        except PtxError as error:
+            if ELSEWHERE.search(str(error)) and len(self.executable.modules) > 1:
+                raise type(error)(f"{error}; {RDC_HINT}") from None
+            raise
 
     @cached_property
     def _linked(self) -> int:
