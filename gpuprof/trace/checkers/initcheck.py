@@ -240,15 +240,16 @@ class Initcheck(Doubts):
             after = rules.to_bytes(left, nbytes)
             places = pieces[0].addresses if pieces else access.addresses
             after = atomics.joined(after, places, access.active)
+            # From memory: where it has been read, so that `_loaded` knows it. Else from an operand or the guard.
+            origin = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
             found |= np.where(atomics.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
-            came = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
-            self._check_store(step, access, after, came)
+            self._check_store(step, access, after, origin)
             write(pieces, after)
             results.append(found)
         whole = _joined(results)
         if whole is not None:
             for number, word in enumerate(rules.of_bytes(whole, "", nbytes)):
-                step.put("dst", number, word, np.full(len(step.slots), own, np.int32))
+                step.put("dst", number, word, origin)
 
     def _mbarrier(self, step: Step) -> None:
         self._check_address(step, "a")
