@@ -10,6 +10,7 @@ import pytest
 from gpuprof.device import commands as cmd
 from gpuprof.errors import KernelFault
 from gpuprof.trace.checkers.initcheck import Initcheck
+from gpuprof.trace.checkers.memcheck import Memcheck
 from tests.support.planted import Planted, in_short
 
 N = 32  # threads
@@ -258,6 +259,20 @@ def test_what_an_atomic_gives_may_come_from_an_operand(planted, kernel):
     *_, found = planted.run(kernel, 1, N, x, planted.array(132))
     assert (found.kind, found.count) == (STORE, N)
     assert f"the value comes from global memory that nothing has written: {x:#x} is byte 0 of x" in found.text
+
+
+def test_what_memcheck_refuses_is_no_undefined_value(tmp_path):
+    """It loads 0, from a far index into local memory and from freed memory; nothing is kept for such addresses."""
+    source = (
+        'extern "C" __global__ void far(int *x, int *y, int i) { volatile int own[8]; own[*x & 7] = 1; *y = own[i]; }'
+        '\nextern "C" __global__ void first(int *x, int *y) { y[0] = x[0]; }\n'
+    )
+    planted = Planted(tmp_path, source, Memcheck(), Initcheck())
+    x, y = planted.array(128), planted.array(4)
+    assert in_short(planted.run("far", 1, 1, x, y, 200_000)) == [("out_of_bounds", 1)]
+    freed = undefined(planted, 128)
+    planted.device.submit(cmd.Free(freed))
+    assert in_short(planted.run("first", 1, 1, freed, y)) == [("use_after_free", 1)]
 
 
 @pytest.mark.parametrize("address", [-4, 0, 1 << 62, (1 << 63) - 4])
