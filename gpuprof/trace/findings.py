@@ -66,7 +66,8 @@ def text_of(kernel: Kernel, finding: Finding) -> str:
     """ "out_of_bounds: saxpy: saxpy.cu:12: thread (3, 0, 0) of block (0, 0, 0) reads ...; 32 times" """
     times = f"; {finding.count:,} times" if finding.count > 1 else ""
     other = f" (the other access: {place_of(kernel, finding.other_pc)})" if finding.other_pc >= 0 else ""
-    return f"{finding.kind}: {kernel.name}: {place_of(kernel, finding.pc)}: {finding.text}{other}{times}"
+    place = f"{place_of(kernel, finding.pc)}: " if finding.pc >= 0 else ""
+    return f"{finding.kind}: {kernel.name}: {place}{finding.text}{other}{times}"
 
 
 def place_of(kernel: Kernel, pc: int) -> str:

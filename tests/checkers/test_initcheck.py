@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from gpuprof.device import commands as cmd
+from gpuprof.errors import KernelFault
 from gpuprof.trace.checkers.initcheck import Initcheck
+from gpuprof.trace.checkers.memcheck import Memcheck
 from tests.support.planted import Planted, in_short
 
 N = 32  # threads
@@ -122,6 +124,17 @@ extern "C" __global__ void exchange(unsigned *x, unsigned *y)
 }
 extern "C" __global__ void counted(unsigned *x) { atomicAdd(&x[0], 1u); }
 extern "C" __global__ void swapped(unsigned *x) { atomicCAS(&x[threadIdx.x], 0u, 1u); }
+extern "C" __global__ void exchanged_by_all(unsigned *x, unsigned *y)
+{
+    y[threadIdx.x] = atomicExch(&y[32], x[threadIdx.x]);
+}
+extern "C" __global__ void counted_by_some(unsigned *x, unsigned *y)
+{
+    unsigned old = 3;
+    if (x[threadIdx.x] > 3) old = atomicAdd(&y[32], 1);
+    y[threadIdx.x] = old;
+}
+extern "C" __global__ void anywhere(unsigned *x) { *(volatile unsigned *)x = *(volatile unsigned *)x; }
 extern "C" __global__ void tail(unsigned *x, unsigned *y, int n)
 {
     unsigned v = x[threadIdx.x];
@@ -237,6 +250,36 @@ def test_atomics_leave_what_they_found(planted):
     assert in_short(planted.run("swapped", 1, N, x)) == [(STORE, N)]
     planted.device.submit(cmd.Fill(x, 128))
     assert planted.run("counted", 1, N, x) == planted.run("swapped", 1, N, x) == []
+
+
+@pytest.mark.parametrize("kernel", ["exchanged_by_all", "counted_by_some"])
+def test_what_an_atomic_gives_may_come_from_an_operand(planted, kernel):
+    """The memory that it changes is defined: what is told is where the operand, or the guard, has been loaded."""
+    x = undefined(planted, 128)
+    *_, found = planted.run(kernel, 1, N, x, planted.array(132))
+    assert (found.kind, found.count) == (STORE, N)
+    assert f"the value comes from global memory that nothing has written: {x:#x} is byte 0 of x" in found.text
+
+
+def test_what_memcheck_refuses_is_no_undefined_value(tmp_path):
+    """It loads 0, from a far index into local memory and from freed memory; nothing is kept for such addresses."""
+    source = (
+        'extern "C" __global__ void far(int *x, int *y, int i) { volatile int own[8]; own[*x & 7] = 1; *y = own[i]; }'
+        '\nextern "C" __global__ void first(int *x, int *y) { y[0] = x[0]; }\n'
+    )
+    planted = Planted(tmp_path, source, Memcheck(), Initcheck())
+    x, y = planted.array(128), planted.array(4)
+    assert in_short(planted.run("far", 1, 1, x, y, 200_000)) == [("out_of_bounds", 1)]
+    freed = undefined(planted, 128)
+    planted.device.submit(cmd.Free(freed))
+    assert in_short(planted.run("first", 1, 1, freed, y)) == [("use_after_free", 1)]
+
+
+@pytest.mark.parametrize("address", [-4, 0, 1 << 62, (1 << 63) - 4])
+def test_addresses_that_are_none(planted, address):
+    """The checker has no shadow there; the launch ends with the fault that it has without a checker."""
+    with pytest.raises(KernelFault, match="global memory"):
+        planted.run("anywhere", 1, 1, address)
 
 
 def test_the_host_carries_what_is_undefined(planted):

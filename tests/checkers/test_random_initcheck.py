@@ -5,7 +5,6 @@ may count as defined, and few that count as undefined may never differ.
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,48 +15,40 @@ from gpuprof.trace.checkers.initcheck import Initcheck
 from tests.support.planted import Planted
 
 THREADS, WORDS, STEPS, CONTENTS = 32, 4, 10, 8
-
-
-class Operation(NamedTuple):
-    """`text` of PTX with d, a, b, c for registers, i for an immediate below 32, p for a predicate."""
-
-    text: str
-    widest: int = 32  # of what i may be
-
-
+# PTX with d, a, b, c for registers and i for an immediate below 32.
 OPERATIONS = [
-    *(Operation(f"{name}.b32 d, a, b;") for name in ("and", "or", "xor")),
-    *(Operation(f"{name} d, a, b;") for name in ("add.u32", "sub.u32", "mul.lo.u32", "mul.hi.s32", "min.s32")),
-    Operation("and.b32 d, a, 0xff00;"),
-    Operation("mad.lo.u32 d, a, b, c;"),
-    Operation("lop3.b32 d, a, b, c, 0xca;"),
-    Operation("lop3.b32 d, a, b, c, 0x1b;"),
-    *(Operation(f"{name} d, a, i;") for name in ("shl.b32", "shr.u32", "shr.s32")),
-    Operation("shf.l.wrap.b32 d, a, b, i;"),
-    Operation("shf.r.clamp.b32 d, a, b, i;"),
-    Operation("prmt.b32 d, a, b, 0x4c21;"),
-    Operation("prmt.b32 d, a, b, 0x7530;"),
-    Operation("bfe.u32 d, a, i, 5;"),
-    Operation("bfe.s32 d, a, i, 9;"),
-    Operation("bfi.b32 d, a, b, i, 6;"),
-    Operation("brev.b32 d, a;"),
-    Operation("clz.b32 d, a;"),
-    Operation("popc.b32 d, a;"),
-    Operation("{ .reg .s16 h; cvt.u16.u32 h, a; cvt.s32.s16 d, h; }"),
-    Operation("{ .reg .b64 w; mul.wide.s32 w, a, b; shr.u64 w, w, i; cvt.u32.u64 d, w; }"),
-    Operation("{ .reg .b64 w; mov.b64 w, {a, b}; shl.b64 w, w, i; add.u64 w, w, 77; shr.u64 w, w, 32; "
-              "cvt.u32.u64 d, w; }"),
-    *(Operation(f"{{ .reg .pred p; setp.{how} p, a, b; selp.b32 d, b, c, p; }}")
+    *(f"{name}.b32 d, a, b;" for name in ("and", "or", "xor")),
+    *(f"{name} d, a, b;" for name in ("add.u32", "sub.u32", "mul.lo.u32", "mul.hi.s32", "min.s32")),
+    "and.b32 d, a, 0xff00;",
+    "mad.lo.u32 d, a, b, c;",
+    "lop3.b32 d, a, b, c, 0xca;",
+    "lop3.b32 d, a, b, c, 0x1b;",
+    *(f"{name} d, a, i;" for name in ("shl.b32", "shr.u32", "shr.s32")),
+    "shf.l.wrap.b32 d, a, b, i;",
+    "shf.r.clamp.b32 d, a, b, i;",
+    "prmt.b32 d, a, b, 0x4c21;",
+    "prmt.b32 d, a, b, 0x7530;",
+    "bfe.u32 d, a, i, 5;",
+    "bfe.s32 d, a, i, 9;",
+    "bfi.b32 d, a, b, i, 6;",
+    "brev.b32 d, a;",
+    "clz.b32 d, a;",
+    "popc.b32 d, a;",
+    "{ .reg .s16 h; cvt.u16.u32 h, a; cvt.s32.s16 d, h; }",
+    "{ .reg .b64 w; mul.wide.s32 w, a, b; shr.u64 w, w, i; cvt.u32.u64 d, w; }",
+    ("{ .reg .b64 w; mov.b64 w, {a, b}; shl.b64 w, w, i; add.u64 w, w, 77; shr.u64 w, w, 32; "
+     "cvt.u32.u64 d, w; }"),
+    *(f"{{ .reg .pred p; setp.{how} p, a, b; selp.b32 d, b, c, p; }}"
       for how in ("lt.u32", "eq.u32", "ge.s32", "ne.s32", "gt.u32")),
-    Operation("{ .reg .pred p; setp.lt.u32 p, a, 0x1000000; selp.b32 d, 3, c, p; }"),
-    Operation("add.rn.f16x2 d, a, b;"),
-    Operation("abs.f32 d, a;"),
-    Operation("shfl.sync.bfly.b32 d, a, 9, 31, -1;"),
-    Operation("shfl.sync.up.b32 d, a, 3, 0, -1;"),
-    Operation("{ .reg .pred p; setp.ne.u32 p, a, 0; vote.sync.ballot.b32 d, p, -1; }"),
-    Operation("{ st.shared.u32 [own], a; ld.shared.s8 d, [own+1]; }"),
-    Operation("{ st.shared.u32 [own], a; atom.shared.and.b32 d, [own], b; ld.shared.u32 d, [own]; }"),
-    Operation("{ st.shared.u32 [own], a; atom.shared.add.u32 d, [own], b; ld.shared.u32 d, [own]; }"),
+    "{ .reg .pred p; setp.lt.u32 p, a, 0x1000000; selp.b32 d, 3, c, p; }",
+    "add.rn.f16x2 d, a, b;",
+    "abs.f32 d, a;",
+    "shfl.sync.bfly.b32 d, a, 9, 31, -1;",
+    "shfl.sync.up.b32 d, a, 3, 0, -1;",
+    "{ .reg .pred p; setp.ne.u32 p, a, 0; vote.sync.ballot.b32 d, p, -1; }",
+    "{ st.shared.u32 [own], a; ld.shared.s8 d, [own+1]; }",
+    "{ st.shared.u32 [own], a; atom.shared.and.b32 d, [own], b; ld.shared.u32 d, [own]; }",
+    "{ st.shared.u32 [own], a; atom.shared.add.u32 d, [own], b; ld.shared.u32 d, [own]; }",
 ]  # fmt: skip
 
 
@@ -65,7 +56,7 @@ def body(rng: random.Random) -> str:
     """WORDS registers hold the thread's words; what is made of them is stored in place."""
     lines = []
     for _ in range(STEPS):
-        text = rng.choice(OPERATIONS).text
+        text = rng.choice(OPERATIONS)
         for letter in "dabc":
             text = _with(text, letter, lambda: f"%v{rng.randrange(WORDS)}")
         lines.append(_with(text, "i", lambda: str(rng.randrange(32))))

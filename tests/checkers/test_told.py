@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.compile.host import host_toolchain
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.trace.findings import Findings, place_of
+from gpuprof.trace.findings import Findings, place_of, text_of
 from gpuprof.trace.suppressions import parse
 from gpuprof.trace.tables import Finding
 from tests.support.command import gpuprof, process
@@ -173,6 +173,12 @@ def test_an_address_without_a_line_names_the_way_to_more_lines():
     assert place_of(SimpleNamespace(instructions=(plain, known)), 0) == (
         "0x0 (an instruction without a line: -O0 keeps more of them)"
     )
+
+
+def test_what_has_no_place_is_told_without_one():
+    kernel = SimpleNamespace(name="k", instructions=())
+    lost = Finding("more_races", "error", "are only counted", pc=-1, count=5)
+    assert text_of(kernel, lost) == "more_races: k: are only counted; 5 times"
 
 
 BAD_LINES = {

@@ -10,7 +10,7 @@ from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
 
 FULL = np.uint32(0xFFFFFFFF)
-NOWHERE = np.int64(1) << 62  # `lo` of an access without lanes
+NOWHERE = np.int64(1) << 62  # `lo` of an access without lanes, whose `hi` is -1; addresses may lie above it
 
 
 @part
@@ -78,7 +78,7 @@ def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes
     int64, the ranges.
     """
     lo, hi, low_bits, contiguous = _reach(address, offset, wrap, masks, nbytes)
-    if hi < 0 <= lo:  # nobody takes part
+    if lo == NOWHERE and hi < 0:
         return True
     if element == 0 and not _is_inside(lo, hi, low_bits, nbytes, starts, ends):
         return False
@@ -102,7 +102,7 @@ def load(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes
 def store(view, address, offset, wrap, masks, warps, layout, starts, ends, nbytes, shift, element, row):
     """The reverse: of several lanes at one place, the last one wins."""
     lo, hi, low_bits, contiguous = _reach(address, offset, wrap, masks, nbytes)
-    if hi < 0 <= lo:  # nobody takes part
+    if lo == NOWHERE and hi < 0:
         return True
     if element == 0 and not _is_inside(lo, hi, low_bits, nbytes, starts, ends):
         return False

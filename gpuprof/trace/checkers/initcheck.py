@@ -11,7 +11,7 @@ from gpuprof.trace.checkers.definedness import atomics, matrices, rules
 from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
 from gpuprof.trace.checkers.definedness.plan import Plan, Step
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
-from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, read, write
+from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, narrowed, read, write
 from gpuprof.trace.event import Access, TraceEvent
 
 # Kinds whose addresses only their execution finds.
@@ -136,12 +136,17 @@ class Initcheck(Doubts):
     # Memory. What is called `quick` is done where no register has an undefined bit.
 
     def _pieces(self, event: TraceEvent, access: Access) -> list[Piece]:
+        if access.space == "local":  # whose shadow is as wide as the addresses
+            access = access._replace(masks=narrowed(access.masks, ~_forbidden(event, access)))
         return self._spaces.pieces(access, event.block, event.warp)
 
     def _read(self, event: TraceEvent, access: Access) -> np.ndarray | None:
         pieces = self._pieces(event, access)
         found = read(pieces, access.nbytes) if pieces else None
-        if found is None or not found.any():
+        if found is None:
+            return None
+        found[_forbidden(event, access)] = 0
+        if not found.any():
             return None
         if event.instruction.number not in self._loaded:
             row, lane = divmod(int(np.flatnonzero(found.any(axis=2))[0]), 32)
@@ -240,15 +245,16 @@ class Initcheck(Doubts):
             after = rules.to_bytes(left, nbytes)
             places = pieces[0].addresses if pieces else access.addresses
             after = atomics.joined(after, places, access.active)
+            # From memory: where it has been read, so that `_loaded` knows it. Else from an operand or the guard.
+            origin = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
             found |= np.where(atomics.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
-            came = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
-            self._check_store(step, access, after, came)
+            self._check_store(step, access, after, origin)
             write(pieces, after)
             results.append(found)
         whole = _joined(results)
         if whole is not None:
             for number, word in enumerate(rules.of_bytes(whole, "", nbytes)):
-                step.put("dst", number, word, np.full(len(step.slots), own, np.int32))
+                step.put("dst", number, word, origin)
 
     def _mbarrier(self, step: Step) -> None:
         self._check_address(step, "a")
@@ -338,6 +344,11 @@ class Initcheck(Doubts):
             text = f"writes {place.nbytes} bytes of global memory at {place.address:#x}, some of them undefined"
             at = self._place("global", place.address)
             self._tell(STORE, step, lanes, origin, lambda row, lane: (text, *at))
+
+
+def _forbidden(event: TraceEvent, access: Access) -> np.ndarray:
+    """bool (n, 32): lanes that may not access it. What they do is another checker's, and they load 0."""
+    return np.logical_or.reduce(event.wrong(access) or [np.zeros(access.addresses.shape, np.bool_)])
 
 
 def _joined(found: list) -> np.ndarray | None:

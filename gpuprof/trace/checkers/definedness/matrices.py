@@ -9,7 +9,7 @@ from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.families.tensor import form_of
 from gpuprof.isa.flow.definedness import vote_of
 from gpuprof.isa.modifiers import unpack, unpack_name
-from gpuprof.trace.checkers.definedness.rules import ONE, U64, ZERO, ones, spread
+from gpuprof.trace.checkers.definedness.rules import U64, ZERO, ones
 
 LANE = np.arange(32)
 MATRIX_ROW_NBYTES = 16
@@ -111,8 +111,3 @@ def rows_of_fragment(words: np.ndarray, is_transposed: bool) -> np.ndarray:
     """The reverse: uint8 (n, 8, 16)."""
     words = transposed(words) if is_transposed else words
     return np.ascontiguousarray(words.astype(np.uint32)).view(np.uint8).reshape(len(words), 8, MATRIX_ROW_NBYTES)
-
-
-def of_all(undefined: np.ndarray, lanes: np.ndarray) -> np.ndarray:
-    """Of what combines a register of all lanes that take part: uint64 (n, 1)."""
-    return spread((lanes & (undefined != 0)).any(axis=1, keepdims=True).astype(U64) & ONE, ones(32))

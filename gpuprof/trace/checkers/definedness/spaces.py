@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.definedness.memory import PAGE_NBYTES, PAGE_SHIFT, UNDEFINED, MemoryShadow, bounds
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
@@ -14,8 +15,6 @@ from gpuprof.trace.masks import WARP, unpacked
 
 WORD_NBYTES = 4
 MOST_LOCAL_NBYTES = 1 << 20  # of a thread: more than any GPU has
-RANK_SHIFT = 24  # of an address in shared memory: the rank of a block of the cluster plus one
-OFFSET_MASK = (1 << RANK_SHIFT) - 1
 
 
 class Piece(NamedTuple):
@@ -157,7 +156,7 @@ class Spaces:
         low, high = min(self._low, low), max(self._high, high)
         first, last = bounds(addresses, masks)
         if first < low or last + nbytes > high:
-            masks = narrowed(masks, (addresses >= low) & (addresses + nbytes <= high))
+            masks = narrowed(masks, (addresses >= low) & (addresses <= high - nbytes))
         return Piece(self._global, addresses, masks, 0, nbytes)
 
     def of_shared(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, blocks: np.ndarray) -> Piece:
@@ -168,19 +167,11 @@ class Spaces:
         offset, rank = addresses & OFFSET_MASK, addresses >> RANK_SHIFT
         masks = narrowed(masks, (addresses >= 0) & (offset + nbytes <= self._shared.stride))
         lanes = unpacked(masks)
-        own = np.broadcast_to(blocks[:, None], addresses.shape)
-        owners = np.where(rank > 0, self._peers(own, rank - 1), own)
+        own, most = np.broadcast_to(blocks[:, None], addresses.shape), np.prod(self._kernel.cluster) - 1
+        owners = np.where(rank > 0, self._kernel.block_of_rank(own, np.clip(rank - 1, 0, most)), own)
         slots = np.zeros(addresses.shape, np.int64)
         slots[lanes] = self._slots(owners[lanes])
         return Piece(self._shared, slots * self._shared.stride + offset, masks, 0, nbytes)
-
-    def _peers(self, blocks: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-        """The linear index in the grid of the blocks with these ranks in the clusters of some blocks."""
-        (gx, gy, _), (cx, cy, cz) = self._kernel.grid, self._kernel.cluster
-        ranks = np.clip(ranks, 0, cx * cy * cz - 1)
-        x, y, z = blocks % gx, blocks // gx % gy, blocks // (gx * gy)
-        x, y, z = x - x % cx + ranks % cx, y - y % cy + ranks // cx % cy, z - z % cz + ranks // (cx * cy)
-        return x + gx * (y + gy * z)
 
     def are_undefined(self, space: str, addresses: np.ndarray, nbytes: int, blocks: np.ndarray) -> np.ndarray:
         """bool (k,): whether a range of `nbytes` bytes has an undefined bit. addresses, blocks: int64 (k,)."""
