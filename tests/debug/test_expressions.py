@@ -92,6 +92,11 @@ class Names:
         ("node", "{value = 3, next = (int *) 0x4}", "Node"),
         ("((Node *)0)->value", "50462976", "int"),
         ("$R1 & 8", "8", "unsigned int"),
+        ("p & 7", "0", "unsigned long"),
+        ("sizeof(struct Node)", "16", "unsigned long"),
+        ("((const struct Node *)0)->value", "50462976", "int"),
+        ("1 / -0.0", "-inf", "double"),
+        ("017", "15", "int"),
     ],
 )
 def test_a_value(text, expected, type):
@@ -116,6 +121,14 @@ def test_a_value(text, expected, type):
         ("&1", "what has no address cannot stand behind '&'"),
         ("a[0]@9999999", "9999999 elements cannot be shown"),
         ("99999999999999999999", "99999999999999999999 is too large"),
+        ("08", "08 is no octal number"),
+        ("9" * 5000, f"'{'9' * 59} cannot be worked out: ValueError"),
+        ("(int)" * 1000 + "1", f"'{'(int)' * 11}(int cannot be worked out: RecursionError"),
+        ("1 << 32", "a shift by 32 is none of a int"),
+        ("1 >> -1", "a shift by -1 is none of a int"),
+        ("p & 1.5", "'&' takes integers, and a double is none"),
+        ("p * f", "'*' takes integers, and a float is none"),
+        ("'\u20ac'", "'\u20ac' is no ASCII character"),
         ("(" * 150 + "1" + ")" * 150, "the expression is nested too deeply"),
     ],
 )

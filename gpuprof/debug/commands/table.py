@@ -59,5 +59,5 @@ def run_line(debugger: Debugger, line: str) -> Iterator[str]:
     command, rest = parsed(line)
     try:
         yield from command.run(debugger, rest)
-    except (OverflowError, RecursionError, MemoryError) as error:
+    except (OverflowError, RecursionError, MemoryError, ValueError) as error:
         raise DebugError(f"{line.strip()!r:.60}: {type(error).__name__}") from None
