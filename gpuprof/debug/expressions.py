@@ -8,6 +8,7 @@ Integers are promoted and converted as C has it. Raises DebugError for what is n
 import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -263,7 +264,11 @@ class _Parser:
         if found is None:
             what = "there is no register" if name.startswith("$") else f'No symbol "{name}" in current context'
             raise DebugError(f"{what} {name}" if name.startswith("$") else what)
-        return found
+        return self._referred(found)
+
+    def _referred(self, value: Value) -> Value:
+        """What a reference stands for."""
+        return self._loaded(value, value.number) if value.type.is_reference else value
 
     def postfix(self, value: Value) -> Value:
         while True:
@@ -275,7 +280,7 @@ class _Parser:
                 value = self.element(value, index)
             elif sign in (".", "->"):
                 self.at += 1
-                value = _member(self.target(value) if sign == "->" else value, self.take().text)
+                value = self._referred(_member(self.target(value) if sign == "->" else value, self.take().text))
             else:
                 return value
 
@@ -377,6 +382,9 @@ def _member(value: Value, name: str) -> Value:
     for member in value.type.members:
         if member.name == name:
             return member_of(value, member)
+    for base in (member for member in value.type.members if member.name == member.type.name):
+        with suppress(DebugError):
+            return _member(member_of(value, base), name)
     raise DebugError(f"There is no member named {name}.")
 
 
@@ -392,7 +400,12 @@ def promoted(type: CType) -> CType:
         return type if type.nbytes >= 4 else BASIC["float"]
     if not type.is_integer:
         return type
-    return INT if type.nbytes < 4 or type.kind == "enum" else type
+    if type.nbytes < 4:
+        return INT
+    if type.kind == "enum":
+        types = (INT, LONG) if type.is_signed else (UNSIGNED, UNSIGNED_LONG)
+        return types[type.nbytes > 4]
+    return type
 
 
 def common(left: CType, right: CType) -> CType:

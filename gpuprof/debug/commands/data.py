@@ -123,7 +123,7 @@ def displayed(debugger: Debugger) -> list[str]:
 
 
 def _undisplay(debugger: Debugger, rest: str) -> list[str]:
-    numbers = [int(word) for word in rest.split() if word.isdigit()] or list(debugger.displays)
+    numbers = [int(word) for word in rest.split() if word.isdecimal()] or list(debugger.displays)
     for number in numbers:
         if number not in debugger.displays:
             raise DebugError(f"Could not find display number {number}.")

@@ -49,6 +49,8 @@ def parsed(line: str) -> tuple[Command, str]:
     """A line's command and the rest of the line. Raises DebugError for no command."""
     line = line.strip()
     end = next((at for at, char in enumerate(line) if not (char.isalnum() or char in "_-")), len(line))
+    if not end:
+        raise DebugError(f'Undefined command: "{line:.40}".  Try "help".')
     return chosen(line[:end], COMMANDS), line[end:].strip()
 
 
