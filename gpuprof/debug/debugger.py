@@ -171,7 +171,7 @@ class Debugger:
         frames = self.thread.frames()
         chosen = frames[self.frame]
         outer = sum(1 for each in frames[self.frame + 1 :] if each.call == chosen.call)
-        return replace_standing(start, start.call_depth - chosen.call, outer)
+        return start._replace(call_depth=start.call_depth - chosen.call, inline_depth=outer)
 
     # Going back
 
@@ -303,7 +303,3 @@ class Debugger:
         made = value_of(value.type, new.number)
         thread.store(value.place, made.data)
         return made
-
-
-def replace_standing(start: Standing, call_depth: int, inline_depth: int) -> Standing:
-    return start._replace(call_depth=call_depth, inline_depth=inline_depth)

@@ -5,8 +5,10 @@
 Integers are promoted and converted as C has it. Raises DebugError for what is no expression, or has no value here.
 """
 
+import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
@@ -39,6 +41,7 @@ _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<
            ("*", "/", "%"), ("@",))  # fmt: skip
 _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34}
 _WORDS = ("unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool", "void", "const", "struct")
+_QUALIFIERS = {"const", "struct"}
 SPACES = {"@global": "global", "@shared": "shared", "@local": "local", "@parameter": "param", "@constant": "const"}
 MOST_DEPTH = 40  # of brackets and signs: each level is some 14 calls deep
 MOST_NBYTES = 1 << 20  # that an expression may take from memory at once
@@ -70,9 +73,12 @@ class _Token(NamedTuple):
 
 
 def evaluate(text: str, scope: Scope) -> Value:
-    parser = _Parser(_tokens(text), scope, text)
-    value = parser.expression()
-    parser.end()
+    try:
+        parser = _Parser(_tokens(text), scope, text)
+        value = parser.expression()
+        parser.end()
+    except (ArithmeticError, MemoryError, RecursionError, ValueError) as error:
+        raise DebugError(f"{text!r:.60} cannot be worked out: {type(error).__name__}") from None
     return value
 
 
@@ -208,12 +214,12 @@ class _Parser:
             word = self.peek()
             if word in SPACES:
                 space = SPACES[word]
-            elif word in _WORDS or (not words and self.scope.type(word) is not None):
+            elif word in _WORDS or (not {*words} - _QUALIFIERS and self.scope.type(word) is not None):
                 words.append(word)
             else:
                 break
             self.at += 1
-        type = _named([word for word in words if word not in ("const", "struct")], self.scope)
+        type = _named([word for word in words if word not in _QUALIFIERS], self.scope)
         while type is not None and self.peek() == "*":
             type = pointer_to(type)
             self.at += 1
@@ -240,6 +246,8 @@ class _Parser:
             return value_of(BASIC["float"] if is_float else DOUBLE, float(token.text.rstrip("fF")))
         if token.kind == "char":
             text = token.text[1:-1]
+            if not text.isascii():
+                raise DebugError(f"{token.text} is no ASCII character")
             return value_of(CHAR, _ESCAPES.get(text[1], ord(text[1])) if text[0] == "\\" else ord(text) & 0xFF)
         if token.text == "(":
             value = self.expression()
@@ -256,7 +264,11 @@ class _Parser:
         if found is None:
             what = "there is no register" if name.startswith("$") else f'No symbol "{name}" in current context'
             raise DebugError(f"{what} {name}" if name.startswith("$") else what)
-        return found
+        return self._referred(found)
+
+    def _referred(self, value: Value) -> Value:
+        """What a reference stands for."""
+        return self._loaded(value, value.number) if value.type.is_reference else value
 
     def postfix(self, value: Value) -> Value:
         while True:
@@ -268,7 +280,7 @@ class _Parser:
                 value = self.element(value, index)
             elif sign in (".", "->"):
                 self.at += 1
-                value = _member(self.target(value) if sign == "->" else value, self.take().text)
+                value = self._referred(_member(self.target(value) if sign == "->" else value, self.take().text))
             else:
                 return value
 
@@ -313,6 +325,8 @@ class _Parser:
 
 
 def _integer(token: _Token) -> Value:
+    if token.text.isdigit() and token.text[0] == "0" and token.text.strip("01234567"):
+        raise DebugError(f"{token.text:.40} is no octal number")
     number = (
         int(token.text, 0) if token.text[:2].lower() == "0x" else int(token.text, 8 if token.text[0] == "0" else 10)
     )
@@ -368,6 +382,9 @@ def _member(value: Value, name: str) -> Value:
     for member in value.type.members:
         if member.name == name:
             return member_of(value, member)
+    for base in (member for member in value.type.members if member.name == member.type.name):
+        with suppress(DebugError):
+            return _member(member_of(value, base), name)
     raise DebugError(f"There is no member named {name}.")
 
 
@@ -383,7 +400,12 @@ def promoted(type: CType) -> CType:
         return type if type.nbytes >= 4 else BASIC["float"]
     if not type.is_integer:
         return type
-    return INT if type.nbytes < 4 or type.kind == "enum" else type
+    if type.nbytes < 4:
+        return INT
+    if type.kind == "enum":
+        types = (INT, LONG) if type.is_signed else (UNSIGNED, UNSIGNED_LONG)
+        return types[type.nbytes > 4]
+    return type
 
 
 def common(left: CType, right: CType) -> CType:
@@ -400,6 +422,8 @@ def operate(sign: str, left: Value, right: Value) -> Value:
     if "pointer" in (left.type.kind, right.type.kind) and sign in ("+", "-"):
         return _moved(sign, left, right)
     if left.type.kind == "pointer" or right.type.kind == "pointer":
+        if sign not in _COMPARISONS:
+            _only_integers(sign, *(each for each in (left, right) if each.type.kind != "pointer"))
         a, b, type = left.number, right.number, UNSIGNED_LONG
     else:
         if sign in ("%", "<<", ">>", "&", "|", "^"):
@@ -412,6 +436,8 @@ def operate(sign: str, left: Value, right: Value) -> Value:
         return value_of(BOOL, _COMPARISONS[sign](a, b))
     if sign in ("/", "%") and b == 0 and type.kind != "float":
         raise DebugError("Division by zero")
+    if sign in ("<<", ">>") and not 0 <= b < 8 * type.nbytes:
+        raise DebugError(f"a shift by {b} is none of a {type.name}")
     return value_of(type, _ARITHMETIC[sign](a, b))
 
 
@@ -434,7 +460,7 @@ def _quotient(a, b):
     """Truncated, as in C. A float by 0 is infinite or no number."""
     if isinstance(a, float) or isinstance(b, float):
         if b == 0:
-            return float("nan") if a == 0 or a != a else float("inf") if a > 0 else float("-inf")
+            return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)
         return a / b
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
@@ -446,6 +472,6 @@ _COMPARISONS = {
 }  # fmt: skip
 _ARITHMETIC = {
     "+": lambda a, b: a + b, "-": lambda a, b: a - b, "*": lambda a, b: a * b, "/": _quotient,
-    "%": lambda a, b: a - _quotient(a, b) * b, "<<": lambda a, b: a << (b & 63), ">>": lambda a, b: a >> (b & 63),
+    "%": lambda a, b: a - _quotient(a, b) * b, "<<": lambda a, b: a << b, ">>": lambda a, b: a >> b,
     "&": lambda a, b: a & b, "|": lambda a, b: a | b, "^": lambda a, b: a ^ b,
 }  # fmt: skip

@@ -181,10 +181,10 @@ class Linespec(NamedTuple):
     file: str = ""
     line: int = 0
     function: str = ""
-    address: int = 0
+    address: int | None = None
 
     def __str__(self) -> str:
-        if self.address:
+        if self.address is not None:
             return f"*{self.address:#x}"
         return self.function or f"{self.file}:{self.line}"
 
@@ -221,7 +221,7 @@ def find(spec: Linespec, codes: Iterable[LoadedCode]) -> list[Found]:
     found = []
     for code in codes:
         places, line = [], spec.line
-        if spec.address:
+        if spec.address is not None:
             at, rest = divmod(spec.address - code.module.load_base, INSTRUCTION_NBYTES)
             places = [at] if not rest and 0 <= at < len(code.instructions) else []
         elif spec.function:

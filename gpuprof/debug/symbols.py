@@ -99,21 +99,23 @@ class _Reader:
     def read(self, units: list) -> Symbols:
         scopes, found, named = [], [], {}
         for unit in units:
-            for die in unit.get_top_DIE().iter_children():
+            for prefix, die in _outer(unit.get_top_DIE()):
                 if die.tag == "DW_TAG_subprogram" and "DW_AT_low_pc" in die.attributes:
                     scopes.append(self._scope(die))
                 elif die.tag == "DW_TAG_variable":
-                    found += self._variable(die, 0, 1 << 40)
+                    found += (each._replace(name=prefix + each.name) for each in self._variable(die, 0, 1 << 40))
                 elif die.tag in NAMED and (name := _text(die, "DW_AT_name")):
-                    named.setdefault(name, die)
+                    named.setdefault(prefix + name, die)
         types = {name: self.type_of(die) for name, die in named.items()}
         return Symbols(tuple(scopes), tuple(each for each in found if each.space), types)
 
     def _scope(self, die) -> Scope:
         first, last = _range(die)
-        symbol = _text(die, "DW_AT_MIPS_linkage_name") or _text(die, "DW_AT_linkage_name") or _text(die, "DW_AT_name")
+        declared = die.get_DIE_from_attribute("DW_AT_specification") if "DW_AT_specification" in die.attributes else die
+        name = _text(die, "DW_AT_name") or _text(declared, "DW_AT_name")
+        symbol = _linkage_name(die) or _linkage_name(declared) or name
         variables = tuple(self._variables(die, first, last, 0))
-        return Scope(symbol, _text(die, "DW_AT_name"), first, last, variables)
+        return Scope(symbol, name, first, last, variables)
 
     def _variables(self, die, first: int, last: int, depth: int) -> Iterator[Variable]:
         blocks = []
@@ -185,7 +187,7 @@ class _Reader:
             names = tuple(
                 (_number(each, "DW_AT_const_value"), _text(each, "DW_AT_name")) for each in die.iter_children()
             )
-            return CType("enum", name, nbytes, True, names=names)
+            return CType("enum", name, nbytes, self._target(die, depth).is_signed, names=names)
         target = self._target(die, depth)
         if die.tag == "DW_TAG_typedef":
             return CType(target.kind, name, target.nbytes, target.is_signed, target.element, target.count,
@@ -221,9 +223,29 @@ class _Reader:
         for child in die.iter_children():
             if child.tag in ("DW_TAG_member", "DW_TAG_inheritance") and "DW_AT_external" not in child.attributes:
                 type = self._target(child, depth)
-                members.append(Member(_text(child, "DW_AT_name") or type.name, _offset(child), type))
+                members.append(Member(_text(child, "DW_AT_name") or type.name, _offset(child), type, _bits(child)))
         object.__setattr__(made, "members", tuple(members))
         return made
+
+
+def _outer(die, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """What stands in no function, with the namespaces in front of its name: `a::`."""
+    for child in die.iter_children():
+        if child.tag == "DW_TAG_namespace" and depth < MOST_NESTED:
+            name = _text(child, "DW_AT_name")
+            yield from _outer(child, f"{prefix}{name}::" if name else prefix, depth + 1)
+        else:
+            yield prefix, child
+
+
+def _linkage_name(die) -> str:
+    return _text(die, "DW_AT_MIPS_linkage_name") or _text(die, "DW_AT_linkage_name")
+
+
+def _bits(die) -> tuple[int, int] | None:
+    """Of a bit-field: its first bit, from the lowest on, and how many. DWARF 2 counts from the highest one."""
+    count = _number(die, "DW_AT_bit_size")
+    return (8 * _number(die, "DW_AT_byte_size") - _number(die, "DW_AT_bit_offset") - count, count) if count else None
 
 
 def _text(die, name: str) -> str:

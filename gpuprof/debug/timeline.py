@@ -28,7 +28,8 @@ class Stop:
     """Why and where everything waits: in front of event `event` of launch `launch` (its number here, from 0).
 
     `reason`: breakpoint, watchpoint, step, launch, exited (the thread that was followed), until, interrupt, fault,
-    launch_end, exit, error. `text`: what is to be said. `state` and `code` are None where no launch runs.
+    launch_end, history (there is no further back), exit, error. `text`: what is to be said. `state` and
+    `code` are None where no launch runs.
     """
 
     reason: str

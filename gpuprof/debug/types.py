@@ -13,9 +13,12 @@ MOST_ELEMENTS = 200  # of an array or string that is shown, as in gdb
 
 
 class Member(NamedTuple):
+    """`bits`: of a bit-field, where it begins behind `offset`, and how many it has."""
+
     name: str
     offset: int  # bytes
     type: "CType"
+    bits: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class CType:
     @property
     def is_integer(self) -> bool:
         return self.kind in ("int", "bool", "char", "enum")
+
+    @property
+    def is_reference(self) -> bool:
+        return self.kind == "pointer" and self.name.endswith("&")
 
 
 INT = CType("int", "int", 4, True)
@@ -121,8 +128,19 @@ def shown(value: Value, form: str = "") -> str:
 
 
 def member_of(value: Value, member: Member) -> Value:
+    if member.bits is not None:
+        return _bit_field(value, member)
     place = value.place and Place(value.place.space, value.place.address + member.offset)
     return Value(member.type, value.data[member.offset : member.offset + member.type.nbytes], place)
+
+
+def _bit_field(value: Value, member: Member) -> Value:
+    """It has no address."""
+    first, count = member.bits
+    number = int.from_bytes(value.data[member.offset :], "little") >> first & (1 << count) - 1
+    if member.type.is_signed and number >> count - 1:
+        number -= 1 << count
+    return value_of(member.type, number)
 
 
 def element_of(value: Value, index: int) -> Value:
@@ -150,7 +168,7 @@ def _array(value: Value, form: str) -> str:
 
 
 def _quoted(data: bytes) -> str:
-    text = data.split(b"\0")[0][:MOST_ELEMENTS]
+    text = data[:MOST_ELEMENTS].rstrip(b"\0")
     return '"' + "".join(_char(byte, '"') for byte in text) + '"'
 
 

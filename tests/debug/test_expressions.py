@@ -8,6 +8,11 @@ from gpuprof.errors import DebugError
 
 INT, FLOAT = BASIC["int"], BASIC["float"]
 NODE = CType("struct", "Node", 16, members=(Member("value", 0, INT), Member("next", 8, pointer_to(INT))))
+BITS = CType(
+    "struct", "Bits", 4, members=(Member("low", 0, BASIC["unsigned int"], (0, 3)), Member("high", 1, INT, (2, 5)))
+)
+OWN = CType("struct", "Own", 16, members=(Member("Node", 0, NODE),))
+SMALL = CType("enum", "Small", 1, names=((200, "big"),))
 MEMORY = {"global": bytes(range(64)), "shared": b"\x01\x00\x00\x00\x02\x00\x00\x00"}
 
 
@@ -19,6 +24,10 @@ class Names:
             "i": value_of(INT, -7),
             "u": value_of(BASIC["unsigned int"], 3),
             "c": value_of(BASIC["char"], 65),
+            "bits": Value(BITS, (0b11101_01_10000101).to_bytes(4, "little"), Place("global", 0)),
+            "own": Value(OWN, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Place("global", 16)),
+            "small": value_of(SMALL, 200),
+            "ref": value_of(CType("pointer", "int &", 8, element=INT), 1004),
             "f": value_of(FLOAT, 2.5),
             "p": value_of(pointer_to(INT), 8),
             "null": value_of(pointer_to(INT), 5000),
@@ -92,6 +101,17 @@ class Names:
         ("node", "{value = 3, next = (int *) 0x4}", "Node"),
         ("((Node *)0)->value", "50462976", "int"),
         ("$R1 & 8", "8", "unsigned int"),
+        ("bits", "{low = 5, high = -3}", "Bits"),
+        ("own.value", "3", "int"),
+        ("small", "big", "Small"),
+        ("small + 1", "201", "int"),
+        ("ref * 2", "4", "int"),
+        ("&ref", "(int *) 0x3ec", "int *"),
+        ("p & 7", "0", "unsigned long"),
+        ("sizeof(struct Node)", "16", "unsigned long"),
+        ("((const struct Node *)0)->value", "50462976", "int"),
+        ("1 / -0.0", "-inf", "double"),
+        ("017", "15", "int"),
     ],
 )
 def test_a_value(text, expected, type):
@@ -113,9 +133,18 @@ def test_a_value(text, expected, type):
         ("(1", "'(1': ')' is missing"),
         ("*i", "a int is no pointer"),
         ("i # 2", "'# 2' is not understood"),
+        ("&bits.low", "what has no address cannot stand behind '&'"),
         ("&1", "what has no address cannot stand behind '&'"),
         ("a[0]@9999999", "9999999 elements cannot be shown"),
         ("99999999999999999999", "99999999999999999999 is too large"),
+        ("08", "08 is no octal number"),
+        ("9" * 5000, f"'{'9' * 59} cannot be worked out: ValueError"),
+        ("(int)" * 1000 + "1", f"'{'(int)' * 11}(int cannot be worked out: RecursionError"),
+        ("1 << 32", "a shift by 32 is none of a int"),
+        ("1 >> -1", "a shift by -1 is none of a int"),
+        ("p & 1.5", "'&' takes integers, and a double is none"),
+        ("p * f", "'*' takes integers, and a float is none"),
+        ("'\u20ac'", "'\u20ac' is no ASCII character"),
         ("(" * 150 + "1" + ")" * 150, "the expression is nested too deeply"),
     ],
 )

@@ -13,10 +13,11 @@ import pytest
 from gpuprof.debug.commands.table import run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Focus
-from gpuprof.errors import UsageError
+from gpuprof.errors import DebugError, UsageError
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer
 from tests.paths import ROOT
+from tests.support.command import gpuprof
 
 PAST_THE_END = """\
 // LAUNCH: past<<<1, 64>>>(u32[16])
@@ -66,6 +67,38 @@ def test_a_fault_stops_in_front_of_the_instruction_and_one_can_go_back(tmp_path)
         assert debugger.cont().reason == "fault"
         end = debugger.cont()
         assert (end.reason, end.exit_code) == ("error", 1)
+
+
+def test_the_command_says_what_the_program_and_it_have_to_say():
+    """Commands that nobody can carry out are answered, and the last one goes on."""
+    asked = [f"-ex={line}" for line in ("info breakpoints", "break *0", "break mix if a == 9", "run", "info args")]
+    code, out, error = gpuprof(ROOT / "tests/debug", "debug", "walk.cu", *asked, "--batch")
+    assert (code, error) == (0, "")
+    assert "Breakpoint 1 (*0x0) pending.\n" in out
+    assert out.endswith("a = 9\npair = {low = 3, scale = 0.5}\n")
+    code, out, error = gpuprof(ROOT / "tests/debug", "debug", "walk.cu", "-ex", "?", "-ex", "run", "--batch")
+    assert (code, out, error) == (0, "", 'Undefined command: "?".  Try "help".\n')
+
+
+HOSTILE = {
+    "cuda kernel ()": "'()' is no kernel",
+    "cuda warp 1 lane 31": "Request cannot be satisfied. CUDA focus unchanged.",
+    "x 1.5": "a double is no address",
+    "continue \u00b2": "'\u00b2' is no number of times",
+    f"continue {'9' * 5000}": f"'continue {'9' * 50}: ValueError",
+    "info registers Z1": "Invalid register `Z1'",
+}
+
+
+def test_what_commands_cannot_do():
+    with Debugger(ROOT / "tests/debug/walk.cu") as debugger:
+        debugger.start()
+        for line, message in HOSTILE.items():
+            with pytest.raises(DebugError) as error:
+                printed(debugger, line)
+            assert str(error.value) == message
+        assert printed(debugger, "x/s 0x700000000")[0] == '0x700000000:\t"\\001"'
+        assert len(printed(debugger, "info registers")) > 10
 
 
 @pytest.mark.parametrize(

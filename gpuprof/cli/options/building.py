@@ -37,7 +37,6 @@ _COMPILER_FLAGS = (
         help="Search this folder for headers, and for the sources of a .ptx file. Repeatable.",
     ),
     click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="Define a macro. Repeatable."),
-    _LEVEL,
     click.option(
         "--std", "standard", metavar="NAME", help="The C++ standard, such as c++17.  [default: c++20; nvcc: its own]"
     ),
@@ -49,17 +48,32 @@ _COMPILER_FLAGS = (
 )
 
 
-def compiler_options(command: Callable) -> Callable:
-    """Gives a command the compilers' flags, and the BuildOptions they make as its argument `options`."""
+_DEBUG_LEVEL = click.option(
+    "-O",
+    "optimize",
+    type=click.IntRange(0, 3),
+    metavar="0..3",
+    help="Optimize, so that most variables are not kept.  [default: every variable is, as nvcc -G does]",
+)
+
+
+def _with_flags(command: Callable, level: Callable) -> Callable:
+    """`level`: the flag -O. Where it is not given and has no default, the code is compiled for a debugger."""
 
     @wraps(command)
     def with_options(*, compiler, include_dirs, defines, optimize, standard, cccl, **others):
-        options = BuildOptions(include_dirs, defines, compiler or BuildOptions.compiler, optimize, standard)
-        return command(options=replace(options, cccl=cccl or ""), **others)
+        compiler = compiler or BuildOptions.compiler
+        options = BuildOptions(include_dirs, defines, compiler, optimize or 0, standard, cccl=cccl or "")
+        return command(options=replace(options, for_debugger=optimize is None), **others)
 
-    for flag in reversed(_COMPILER_FLAGS):
+    for flag in reversed((*_COMPILER_FLAGS, level)):
         with_options = flag(with_options)
     return with_options
+
+
+def compiler_options(command: Callable) -> Callable:
+    """Gives a command the compilers' flags, and the BuildOptions they make as its argument `options`."""
+    return _with_flags(command, _LEVEL)
 
 
 RDC_FLAG = click.option(
@@ -70,46 +84,23 @@ RDC_FLAG = click.option(
 )
 
 
-def build_options(command: Callable) -> Callable:
-    """Adds the flags of `compiler_options` and --max-registers to a command."""
-
+def _with_registers(command: Callable) -> Callable:
     @wraps(command)
     def with_registers(*, max_registers, options, **others):
         return command(options=replace(options, max_registers=max_registers), **others)
 
-    return _MAX_REGISTERS(compiler_options(with_registers))
+    return with_registers
 
 
-_DEBUG_LEVEL = click.option(
-    "-O",
-    "level",
-    type=click.IntRange(0, 3),
-    metavar="0..3",
-    help="Optimize, so that most variables are not kept.  [default: every variable is, as nvcc -G does]",
-)
+def build_options(command: Callable) -> Callable:
+    """Adds the flags of `compiler_options` and --max-registers to a command."""
+
+    return _MAX_REGISTERS(compiler_options(_with_registers(command)))
 
 
 def debug_options(command: Callable) -> Callable:
     """As `build_options`, but that without -O the code is compiled for a debugger."""
-
-    @wraps(command)
-    def with_options(*, compiler, include_dirs, defines, level, standard, cccl, max_registers, **others):
-        options = BuildOptions(
-            include_dirs,
-            defines,
-            compiler or BuildOptions.compiler,
-            level or 0,
-            standard,
-            max_registers,
-            cccl or "",
-            for_debugger=level is None,
-        )
-        return command(options=options, **others)
-
-    flags = [_DEBUG_LEVEL if flag is _LEVEL else flag for flag in _COMPILER_FLAGS]
-    for flag in reversed((*flags, _MAX_REGISTERS)):
-        with_options = flag(with_options)
-    return with_options
+    return _MAX_REGISTERS(_with_flags(_with_registers(command), _DEBUG_LEVEL))
 
 
 def flags_for_compilers(options: BuildOptions) -> dict[str, object]:

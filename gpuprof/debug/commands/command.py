@@ -38,7 +38,7 @@ def count_of(text: str) -> int:
     text = text.strip()
     if not text:
         return 1
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise DebugError(f"{text!r:.40} is no number of times")
     return int(text)
 
@@ -48,7 +48,7 @@ def numbers_of(text: str) -> list[int]:
     found: list[int] = []
     for word in text.split():
         first, dash, last = word.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()) or (dash and int(last) - int(first) > 10_000):
+        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) - int(first) > 10_000):
             raise DebugError(f"Bad breakpoint argument: {word!r:.40}")
         found += range(int(first), int(last if dash else first) + 1)
     return found

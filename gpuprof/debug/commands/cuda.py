@@ -61,10 +61,12 @@ def focus(debugger: Debugger, rest: str) -> list[str]:
             thread = _linear(text, (-(-launch.threads_per_block // WARP), 1, 1), name) * WARP + thread % WARP
         elif name == "lane":
             thread = thread // WARP * WARP + _linear(text, (WARP, 1, 1), name)
-        elif int(re.findall(r"\d+", text)[0]) != here.launch:
+        elif _linear(text, (here.launch + 1, 1, 1), name) != here.launch:
             raise DebugError("Request cannot be satisfied. CUDA focus unchanged.")
     if not changed:
         return [", ".join(said) or focus_text(debugger.focus, launch, here.launch)]
+    if thread >= launch.threads_per_block:
+        raise DebugError("Request cannot be satisfied. CUDA focus unchanged.")
     debugger.focus = Focus(block, thread)
     text = f"[Switching focus to CUDA {focus_text(debugger.focus, launch, here.launch)}]"
     return [text, "The thread has exited." if debugger.thread.has_exited else line_text(debugger)]

@@ -5,7 +5,8 @@ import re
 from gpuprof.debug.commands.command import Command
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.expressions import evaluate
-from gpuprof.debug.types import BASIC, CType, Place, Value, in_form, shown
+from gpuprof.debug.thread import Thread
+from gpuprof.debug.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, in_form, shown
 from gpuprof.errors import DebugError
 
 _FORM = re.compile(r"/(\d*)([a-z]*)(?:\s+|$)")
@@ -43,13 +44,15 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
     if not 0 < count <= MOST_UNITS:
         raise DebugError(f"{count} units cannot be shown")
     value, thread = debugger.evaluate(expression), debugger.thread
+    if value.type.kind == "float":
+        raise DebugError(f"a {value.type.name} is no address")
     if form == "i":
         return _instructions(debugger, value.number, count)
     place = value.place if value.type.kind in ("array", "struct") and value.place else thread.place_of(value.number)
     if value.place is not None and value.place.space.startswith("@"):
         place = Place(value.place.space[1:], value.number)
     if form == "s":
-        return [f"{place.address:#x}:\t{shown(Value(STRING, thread.fetch(place, 1)))}"]
+        return [f"{thread.generic(place):#x}:\t{_string(thread, place)}"]
     unit = BASIC["float" if size == 4 else "double"] if form == "f" and size >= 4 else INTEGERS[size]
     lines, texts, per_line = [], [], {1: 8, 2: 8, 4: 4, 8: 2}[size]
     for number in range(count):
@@ -61,7 +64,16 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
     return [f"{address:#x}:\t" + "\t".join(texts) for address, texts in lines]
 
 
-STRING = CType("array", "char [1]", 1, False, BASIC["char"], 1)
+def _string(thread: Thread, place: Place) -> str:
+    """Up to its zero, or as much of it as is shown of an array."""
+    data = b""
+    while (
+        len(data) < MOST_ELEMENTS and (byte := thread.fetch(Place(place.space, place.address + len(data)), 1)) != b"\0"
+    ):
+        data += byte
+    return shown(Value(array_of(BASIC["char"], len(data)), data))
+
+
 INTEGERS = {1: BASIC["unsigned char"], 2: BASIC["unsigned short"], 4: BASIC["unsigned int"], 8: BASIC["unsigned long"]}
 
 
@@ -111,7 +123,7 @@ def displayed(debugger: Debugger) -> list[str]:
 
 
 def _undisplay(debugger: Debugger, rest: str) -> list[str]:
-    numbers = [int(word) for word in rest.split() if word.isdigit()] or list(debugger.displays)
+    numbers = [int(word) for word in rest.split() if word.isdecimal()] or list(debugger.displays)
     for number in numbers:
         if number not in debugger.displays:
             raise DebugError(f"Could not find display number {number}.")

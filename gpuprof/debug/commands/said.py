@@ -1,6 +1,5 @@
 """How places and stops are said."""
 
-from gpuprof.base.wording import extent_text
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.places import PTX, Frame, LoadedCode, same_file
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
@@ -109,7 +108,3 @@ def _end_lines(stop: Stop) -> list[str]:
         how = "normally" if not stop.exit_code else f"with code {stop.exit_code:02o}"
         return [f"[Program exited {how}]"]
     return [*stop.text, "[Program ended by an error]"]
-
-
-def extent(value: tuple[int, int, int]) -> str:
-    return extent_text(value)

@@ -11,7 +11,7 @@ LIST_LINES = 10
 
 def _backtrace(debugger: Debugger, rest: str) -> list[str]:
     frames = debugger.frames()
-    if rest.strip().isdigit():
+    if rest.strip().isdecimal():
         frames = frames[: int(rest)]
     return [f"#{index}  {frame_text(debugger, frame, index)}" for index, frame in enumerate(frames)]
 
@@ -24,14 +24,14 @@ def _select(debugger: Debugger, index: int) -> list[str]:
 
 def _frame(debugger: Debugger, rest: str) -> list[str]:
     frames = debugger.frames()
-    index = int(rest) if rest.isdigit() else debugger.frame
-    if rest and (not rest.isdigit() or index >= len(frames)):
+    index = int(rest) if rest.isdecimal() else debugger.frame
+    if rest and (not rest.isdecimal() or index >= len(frames)):
         raise DebugError(f"No frame at level {rest:.20}.")
     return _select(debugger, index)
 
 
 def _up(debugger: Debugger, rest: str) -> list[str]:
-    count = int(rest) if rest.isdigit() else 1
+    count = int(rest) if rest.isdecimal() else 1
     last = len(debugger.frames()) - 1
     if debugger.frame == last:
         raise DebugError("Initial frame selected; you can't go up.")
@@ -39,7 +39,7 @@ def _up(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _down(debugger: Debugger, rest: str) -> list[str]:
-    count = int(rest) if rest.isdigit() else 1
+    count = int(rest) if rest.isdecimal() else 1
     debugger.frames()
     if debugger.frame == 0:
         raise DebugError("Bottom (innermost) frame selected; you can't go down.")

@@ -73,7 +73,7 @@ def _enable(is_enabled: bool) -> Callable[[Debugger, str], list[str]]:
 
 def _condition(debugger: Debugger, rest: str) -> list[str]:
     number, _, condition = rest.partition(" ")
-    if not number.isdigit():
+    if not number.isdecimal():
         raise DebugError("Argument required (breakpoint number).")
     _point(debugger, int(number)).condition = condition.strip()
     return [] if condition.strip() else [f"Breakpoint {number} now unconditional."]
@@ -81,7 +81,7 @@ def _condition(debugger: Debugger, rest: str) -> list[str]:
 
 def _ignore(debugger: Debugger, rest: str) -> list[str]:
     words = rest.split()
-    if len(words) != 2 or not all(map(str.isdigit, words)):
+    if len(words) != 2 or not all(map(str.isdecimal, words)):
         raise DebugError("Give a breakpoint's number and how often it is passed.")
     number, count = map(int, words)
     _point(debugger, number).ignore = count

@@ -49,6 +49,8 @@ def parsed(line: str) -> tuple[Command, str]:
     """A line's command and the rest of the line. Raises DebugError for no command."""
     line = line.strip()
     end = next((at for at, char in enumerate(line) if not (char.isalnum() or char in "_-")), len(line))
+    if not end:
+        raise DebugError(f'Undefined command: "{line:.40}".  Try "help".')
     return chosen(line[:end], COMMANDS), line[end:].strip()
 
 
@@ -59,5 +61,5 @@ def run_line(debugger: Debugger, line: str) -> Iterator[str]:
     command, rest = parsed(line)
     try:
         yield from command.run(debugger, rest)
-    except (OverflowError, RecursionError, MemoryError) as error:
+    except (OverflowError, RecursionError, MemoryError, ValueError) as error:
         raise DebugError(f"{line.strip()!r:.60}: {type(error).__name__}") from None

@@ -80,7 +80,7 @@ class State:
 
     def counts(self) -> tuple[int, int, int]:
         """Registers of the files R, D and P."""
-        return self.chunk.file.counts
+        return tuple(map(len, self.chunk.file.rows))
 
     def depth(self, warp: int, lane: int) -> int:
         """Of calls."""
