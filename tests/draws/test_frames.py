@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide, Viewport
-from gpuprof.errors import KernelFault, UsageError
+from gpuprof.errors import CompileError, KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
@@ -30,7 +30,7 @@ def test_a_square_is_drawn_once():
     assert counts.quad_efficiency == 0.8
     assert (drawn.pixels() == [255, 128, 0, 255]).all()
     assert (drawn.depth.copy_to_host() == 0.5).all()
-    again = drawn.draw(pipeline(depth=LESS), SQUARE, INDICES)  # all of it is hidden, as a tile
+    again = drawn.draw(pipeline(depth=LESS), SQUARE, INDICES)  # all of it is hidden, but no tile lies behind
     assert (again.tiles, again.hidden_tiles, again.tested, again.quads) == (2, 0, 64, 0)
     behind = vertices(on_grid(CORNERS, 8, 8, 0.75))
     assert drawn.draw(pipeline(depth=LESS), behind, INDICES).hidden_tiles == 2
@@ -176,6 +176,18 @@ def test_errors(act, message):
     with pytest.raises(UsageError) as error:
         act()
     assert message in str(error.value)
+
+
+def test_varyings_that_are_no_floats(tmp_path):
+    source = tmp_path / "halves.cu"
+    source.write_text("""#include <gpuprof/graphics.h>
+struct Halves { short a, b, c; };
+__global__ void placed(VertexStage<float4, Halves> stage) { stage.out(stage.in(), {1, 2, 3}); }
+SHADER(placed)
+""")
+    with pytest.raises(CompileError) as error:
+        gpu().load(source)
+    assert "varyings are floats, alone or in vectors and structures" in error.value.diagnostics
 
 
 def test_a_shader_that_never_ends():
