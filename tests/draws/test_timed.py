@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import altered, load_chip
+from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
@@ -83,7 +84,10 @@ def draw_some(drawing):
     for depth in (0.6, 0.5, 0.4):
         drawing.frame.draw(drawing.pipeline, square(depth), SQUARE)
     drawing.frame.draw(Pipeline(drawing.shaders.placed, None, depth=LESS), square(0.3), SQUARE)
-    drawing.cleared(8).draw(drawing.pipeline, square(), SQUARE)
+    side = StencilSide(reference=np.uint8(3))  # numbers may be numpy's
+    checked = Pipeline(drawing.shaders.placed, drawing.shaders.tinted, depth=DepthState("less", np.True_), stencil=side)
+    scissor = Scissor(np.int64(0), 0, 8, np.int32(8))
+    drawing.cleared(np.int64(8)).draw(checked, square(), SQUARE, instances=np.int32(1), scissor=scissor)
     drawing.gpu.executor.finish()
 
 
