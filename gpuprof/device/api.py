@@ -110,7 +110,7 @@ class Device:
 
     def device_array(self, shape: int | Sequence[int], dtype: Any = np.float64, *, name: str = "") -> DeviceArray:
         """A new array of zeros. `name` is what error messages call it."""
-        extents = tuple(_integer(extent, "an array's extent") for extent in np.atleast_1d(np.asarray(shape, object)))
+        extents = tuple(integer(extent, "an array's extent") for extent in np.atleast_1d(np.asarray(shape, object)))
         if any(extent < 0 for extent in extents):
             raise UsageError(f"an array cannot have the shape {list(extents)}")
         kind = plain_dtype(dtype)
@@ -146,7 +146,7 @@ class Device:
         """A new stream. Of launches that wait for room, those of the smaller priority number start their blocks first,
         as in CUDA.
         """
-        return Stream(self.submit, next(self._stream_numbers), _integer(priority, "a stream's priority"))
+        return Stream(self.submit, next(self._stream_numbers), integer(priority, "a stream's priority"))
 
     def event(self) -> Event:
         return Event(self.submit, next(self._event_numbers), self.chip.clock_mhz)
@@ -355,7 +355,7 @@ class Kernel:
             LaunchConfig(
                 _extent(grid, "the grid"),
                 _extent(block, "the block"),
-                _integer(shared_nbytes, "shared_bytes"),
+                integer(shared_nbytes, "shared_bytes"),
                 stream_number(stream),
                 _extent(cluster, "the cluster") if cluster else None,
                 dependent,
@@ -387,11 +387,12 @@ def _extent(value: Any, what: str) -> Extent:
     parts = value if isinstance(value, tuple | list) else (value,)
     if not 1 <= len(parts) <= 3:
         raise UsageError(f"{what} has 1 to 3 dimensions, not {len(parts)}")
-    x, y, z = [_integer(part, what) for part in parts] + [1] * (3 - len(parts))
+    x, y, z = [integer(part, what) for part in parts] + [1] * (3 - len(parts))
     return (x, y, z)
 
 
-def _integer(value: Any, what: str) -> int:
+def integer(value: Any, what: str) -> int:
+    """The value as Python's. Raises UsageError for what is no integer."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise UsageError(f"{what} must be an integer, not {value!r}")
     return int(value)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from gpuprof.device.commands import Draw, Shader
 from gpuprof.device.drawing.state import (
@@ -40,6 +41,13 @@ def known(word: str, words: tuple[str, ...], what: str) -> str:
     if word not in words:
         raise UsageError(f"{what} is one of {', '.join(words)}, not {word!r}")
     return word
+
+
+def of_kind(value: Any, kind: type, what: str) -> Any:
+    """The value. Raises UsageError for what is of another class."""
+    if not isinstance(value, kind):
+        raise UsageError(f"{what} is a {kind.__name__}, not {value!r}")
+    return value
 
 
 def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:

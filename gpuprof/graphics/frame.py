@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.api import Device, Kernel
-from gpuprof.device.array import DeviceArray
+from gpuprof.device.api import Device, Kernel, integer
+from gpuprof.device.array import DeviceArray, host_array
 from gpuprof.device.drawing.state import Buffers, DrawState, Scissor, Targets, Viewport
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.bind import parameter_block
 from gpuprof.errors import UsageError
-from gpuprof.graphics.checks import check_targets
+from gpuprof.graphics.checks import check_targets, of_kind
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
 from gpuprof.graphics.png import write_png
@@ -47,7 +47,8 @@ class Frame:
         stencil: bool = False,
         samples: int = 1,
     ):
-        nothing = (0,) * len(formats)
+        width, height = integer(width, "a frame's width"), integer(height, "a frame's height")
+        samples, nothing = integer(samples, "a pixel's number of samples"), (0,) * len(formats)
         check_targets(Targets(width, height, samples, nothing, tuple(formats), 0, 0))
         self.gpu, self.width, self.height, self.samples = gpu, width, height, samples
         self.formats = tuple(formats)
@@ -61,11 +62,15 @@ class Frame:
         self._resolved: dict[int, DeviceArray] = {}
 
     def clear(self, color: Sequence[float] = (0, 0, 0, 0), depth: float = 1.0, stencil: int = 0) -> None:
-        """Every sample of every target."""
+        """Every sample of every target. Raises UsageError for what is no color of four channels or no byte."""
+        if np.shape(color) != (4,):
+            raise UsageError(f"a color has four channels, which {color!r} has not")
+        if not 0 <= integer(stencil, "a stencil target's value") <= 0xFF:
+            raise UsageError(f"a stencil target's value is 0 to 255, not {stencil}")
         for target in self.colors:
             value = np.asarray(color, np.float32)
             if target.dtype == np.uint8:
-                value = np.floor(np.clip(value, 0, 1) * 255 + 0.5)
+                value = _bytes_of(value)
             self.gpu.submit(cmd.Fill(target.address, target.nbytes, value.astype(target.dtype).tobytes()))
         if self.depth is not None:
             self.depth.fill(depth)
@@ -90,6 +95,7 @@ class Frame:
         (uint16 or uint32). vertex, pixel, geometry: what the shaders take behind their stage. Arrays of the host are
         copied in for this draw. Raises UsageError for what does not fit, KernelFault for what a shader does.
         """
+        name, instances = of_kind(name, str, "a draw's name"), integer(instances, "a number of instances")
         with ExitStack() as temporary:
             buffers = self._buffers(pipeline.vertex_facts, vertices, indices, instances, temporary)
             stages = (
@@ -151,8 +157,7 @@ class Frame:
         """Writes a color target as a PNG file. Floats from 0 to 1 become 0 to 255."""
         pixels = self.pixels(target)
         if pixels.dtype != np.uint8:
-            clean = np.nan_to_num(pixels.astype(np.float32), nan=0.0)
-            pixels = np.floor(np.clip(clean, 0, 1) * 255 + 0.5).astype(np.uint8)
+            pixels = _bytes_of(pixels.astype(np.float32))
         write_png(path, pixels)
 
     def _buffers(
@@ -163,6 +168,7 @@ class Frame:
         instances: int,
         temporary: ExitStack,
     ) -> Buffers:
+        vertices = vertices if isinstance(vertices, DeviceArray) else host_array(vertices)
         if vertices.nbytes % facts.in_nbytes:
             raise UsageError(
                 f"the vertices have {vertices.nbytes} bytes, which is not a whole number of the vertex shader's "
@@ -172,6 +178,7 @@ class Frame:
         vertices = self._on_device(vertices, temporary)
         if indices is None:
             return Buffers(vertices.address, n_vertices, 0, n_vertices, 4, instances)
+        indices = indices if isinstance(indices, DeviceArray) else host_array(indices)
         if indices.dtype not in INDEX_DTYPES:
             raise UsageError(f"indices are uint16 or uint32, not {indices.dtype}")
         indices = self._on_device(indices, temporary)
@@ -199,7 +206,7 @@ class Frame:
         return cmd.Shader(kernel.module, function, block, words, facts.abilities, facts.most_vertices)
 
     def _viewport(self, viewport: Viewport | None) -> Viewport:
-        found = viewport or Viewport(0, 0, self.width, self.height)
+        found = of_kind(viewport or Viewport(0, 0, self.width, self.height), Viewport, "viewport")
         numbers = (found.x, found.y, found.width, found.height, found.near, found.far)
         return Viewport(*map(float, numbers))
 
@@ -207,6 +214,15 @@ class Frame:
         """What of it is in the targets."""
         if scissor is None:
             return Scissor(0, 0, self.width, self.height)
-        x, y = min(max(scissor.x, 0), self.width), min(max(scissor.y, 0), self.height)
-        right, lower = min(scissor.x + scissor.width, self.width), min(scissor.y + scissor.height, self.height)
+        of_kind(scissor, Scissor, "scissor")
+        left, top, width, height = (
+            integer(getattr(scissor, name), f"a scissor's {name}") for name in ("x", "y", "width", "height")
+        )
+        x, y = min(max(left, 0), self.width), min(max(top, 0), self.height)
+        right, lower = min(left + width, self.width), min(top + height, self.height)
         return Scissor(x, y, max(right - x, 0), max(lower - y, 0))
+
+
+def _bytes_of(colors: np.ndarray) -> np.ndarray:
+    """uint8 of float32: 0 to 1 become 0 to 255, and what is not a number becomes 0."""
+    return np.floor(np.clip(np.nan_to_num(colors, nan=0.0), 0, 1) * 255 + 0.5).astype(np.uint8)

@@ -1,9 +1,9 @@
 """A pipeline: two shaders and the state of the fixed-function stages around them."""
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from gpuprof.device.api import Kernel
+from gpuprof.device.api import Kernel, integer
 from gpuprof.device.drawing.state import (
     CULLS,
     DISCARDS,
@@ -16,7 +16,7 @@ from gpuprof.device.drawing.state import (
 )
 from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
-from gpuprof.graphics.checks import check_blend, check_tests, check_varyings, known
+from gpuprof.graphics.checks import check_blend, check_tests, check_varyings, known, of_kind
 
 STAGES = ("vertex", "pixel", "geometry")  # as graphics.h numbers them
 FACTS = struct.Struct("<5I")  # gpuprof::shader_facts of graphics.h
@@ -87,14 +87,23 @@ class Pipeline:
         self.topology = known(topology, TOPOLOGIES, "topology")
         self.cull = known(cull, CULLS, "cull")
         self.front = known(front, FRONTS, "front")
-        self.depth, self.blend = depth or DepthState(), blend
-        self.stencil = stencil or StencilSide()
-        self.back_stencil = back_stencil or self.stencil
+        depth = of_kind(depth or DepthState(), DepthState, "depth")
+        self.depth = replace(depth, write=bool(depth.write))
+        self.blend = of_kind(blend, BlendState, "blend") if blend else None
+        self.stencil = _side(stencil or StencilSide())
+        self.back_stencil = _side(back_stencil or self.stencil)
         check_tests(self.depth, self.stencil, self.back_stencil)
         check_blend(self.blend)
         if set(color_mask) - set(ALL_CHANNELS):
             raise UsageError(f"color_mask has letters of {ALL_CHANNELS}, not {color_mask!r}")
         self.color_mask = sum(1 << number for number, channel in enumerate(ALL_CHANNELS) if channel in color_mask)
+
+
+def _side(side: StencilSide) -> StencilSide:
+    """Its numbers are Python's, whatever a script gave."""
+    names = ("reference", "read_mask", "write_mask")
+    of_kind(side, StencilSide, "stencil")
+    return replace(side, **{name: integer(getattr(side, name), f"a stencil's {name}") for name in names})
 
 
 def _of_stage(kernel: Kernel, stage: str) -> ShaderFacts:

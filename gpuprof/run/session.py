@@ -340,12 +340,13 @@ class Session:
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
         try:
-            with self.settling.marking():
+            # what is refused, or has no memory, leaves the draws before it in flight
+            with self.settling.marking(spares=(UsageError, DeviceMemoryError)):
                 counts = draw(command, self.memory, partial(self._run_shader, shaders), work)
         finally:
             self.relating.end(cmd.TaskEnd(name))
-        if shaders:
-            shaders.drawn()
+            if shaders:
+                shaders.drawn()
         if self.in_flight.is_full:
             self._settle()
         return counts

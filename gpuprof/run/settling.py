@@ -86,13 +86,15 @@ class Settler:
         return timings
 
     @contextmanager
-    def marking(self) -> Iterator[None]:
+    def marking(self, spares: tuple[type[Exception], ...] = ()) -> Iterator[None]:
         """A fault inside, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed
-        before is the best hint.
+        before is the best hint. Errors that `spares` names leave all as it is.
         """
         flights = self.in_flight.flights
         try:
             yield
+        except spares:
+            raise
         except BaseException as error:
             self.in_flight.drop()
             # a script may catch a fault and go on

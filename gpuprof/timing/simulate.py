@@ -80,8 +80,8 @@ def simulate_batch(
 ) -> list[LaunchTiming]:
     """Times grids that may run at the same time. Everything else is as `simulate` has it; `max_cycles` is for each.
 
-    With `sample_blocks` a grid that is alone may end before all of its blocks have run: its timing then says so in
-    `extrapolation`.
+    With `sample_blocks` a grid that is alone, and no shader, may end before all of its blocks have run: its timing then
+    says so in `extrapolation`.
 
     Grids that are shaders run as the fixed-function units feed them, one draw after the other in the grids' order. The
     timing of a draw is in that of its vertex shader.
@@ -89,7 +89,9 @@ def simulate_batch(
     prepared, program = prepare(grids, machine)
     state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
-    settling = Settling(prepared[0], machine.chip) if sample_blocks and len(grids) == 1 else None
+    # the fixed-function units wait for every block of a shader
+    is_sampled = sample_blocks and len(grids) == 1 and not grids[0].is_shader
+    settling = Settling(prepared[0], machine.chip) if is_sampled else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
         found = _run(machine, state, LiveTrace(prepared), outlet, f"kernel {names}", max_cycles, settling)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide, Viewport
-from gpuprof.errors import KernelFault, UsageError
+from gpuprof.errors import CompileError, KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
@@ -30,7 +30,7 @@ def test_a_square_is_drawn_once():
     assert counts.quad_efficiency == 0.8
     assert (drawn.pixels() == [255, 128, 0, 255]).all()
     assert (drawn.depth.copy_to_host() == 0.5).all()
-    again = drawn.draw(pipeline(depth=LESS), SQUARE, INDICES)  # all of it is hidden, as a tile
+    again = drawn.draw(pipeline(depth=LESS), SQUARE, INDICES)  # all of it is hidden, but no tile lies behind
     assert (again.tiles, again.hidden_tiles, again.tested, again.quads) == (2, 0, 64, 0)
     behind = vertices(on_grid(CORNERS, 8, 8, 0.75))
     assert drawn.draw(pipeline(depth=LESS), behind, INDICES).hidden_tiles == 2
@@ -169,6 +169,21 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
             "the vertices of a draw's instances take up to 67108864 lanes, not 67108896",
         ),
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, pixel=(1,)), "tinted takes 1 parameter"),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, [0, 1, 2]), "indices are uint16 or uint32, not int64"),
+        (lambda: frame(8, 8).draw(pipeline(), [1.0, 2.0]), "the vertices have 16 bytes, which is not a whole number"),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, instances=1.5), "a number of instances must be an integer"),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, name=5), "a draw's name is a str, not 5"),
+        (lambda: frame(8, 8).draw(pipeline(), SQUARE, viewport=(0, 0, 8, 8)), "viewport is a Viewport, not (0, 0"),
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE, scissor=Scissor(0.5, 0, 8, 8)),
+            "a scissor's x must be an integer",
+        ),
+        (lambda: pipeline(depth="less"), "depth is a DepthState, not 'less'"),
+        (lambda: pipeline(blend="alpha"), "blend is a BlendState, not 'alpha'"),
+        (lambda: pipeline(stencil="keep"), "stencil is a StencilSide, not 'keep'"),
+        (lambda: frame("8", 8), "a frame's width must be an integer, not '8'"),
+        (lambda: frame(8, 8).clear((0, 0, 1)), "a color has four channels, which (0, 0, 1) has not"),
+        (lambda: frame(8, 8, stencil=True).clear(stencil=256), "a stencil target's value is 0 to 255, not 256"),
         (lambda: frame(8, 8).resolved(1), "the frame has 1 color targets, and no number 1"),
     ],
 )
@@ -176,6 +191,18 @@ def test_errors(act, message):
     with pytest.raises(UsageError) as error:
         act()
     assert message in str(error.value)
+
+
+def test_varyings_that_are_no_floats(tmp_path):
+    source = tmp_path / "halves.cu"
+    source.write_text("""#include <gpuprof/graphics.h>
+struct Halves { short a, b, c; };
+__global__ void placed(VertexStage<float4, Halves> stage) { stage.out(stage.in(), {1, 2, 3}); }
+SHADER(placed)
+""")
+    with pytest.raises(CompileError) as error:
+        gpu().load(source)
+    assert "varyings are floats, alone or in vectors and structures" in error.value.diagnostics
 
 
 def test_a_shader_that_never_ends():
@@ -189,6 +216,12 @@ def test_a_shader_that_never_ends():
     assert device.executor.memory.used_nbytes == used
     drawn.draw(Pipeline(loaded.placed, loaded.tinted), SQUARE, INDICES, scissor=Scissor(2, 2, 100, 1))
     assert drawn.pixels()[..., 0].any(1).tolist() == [False, False, True] + [False] * 5
+
+
+def test_clearing_with_no_number():
+    drawn = frame(2, 2)
+    drawn.clear((np.nan, 0.5, 2, -1))
+    assert (drawn.pixels() == [0, 128, 255, 0]).all()
 
 
 def read_png(data: bytes) -> np.ndarray:

@@ -82,32 +82,38 @@ def test_a_saved_stream_draws_the_same(saved):
 
 DAMAGE = [
     (["state", "topology"], "lines", "topology is one of triangles, "),
+    (["targets", "height"], 64, "cannot draw with"),
+    (["buffers", "n_indices"], 1 << 40, "a draw has up to 33554432 indices"),
+    (["buffers", "vertices"], 64, "out of bounds read"),
+    (["vertex", "symbol"], "nothing", "has no kernel 'nothing'"),
+]
+MORE_DAMAGE = [
     (["state", "blend", "alpha_operation"], "x", "a blend operation is one of add, "),
     (["state", "scissor", "width"], 9, "a scissor lies within the targets"),
     (["state", "viewport", "width"], 0.0, "a viewport has finite numbers"),
     (["state", "front_stencil"], {"reference": 256}, "a stencil reference or mask is 0 to 255"),
     (["targets", "width"], 1 << 20, "a frame has 1 to 16384 pixels a side"),
-    (["targets", "height"], 64, "cannot draw with"),
     (["targets", "samples"], 16, "a pixel has 1 or 4 samples"),
     (["targets", "colors"], [], "up to 8 color targets, each of one format"),
     (["targets", "colors"], [16], "cannot draw with"),
     (["targets", "colors"], [8], "a target's address is a multiple of 16, and 0x8 is not"),
     (["targets", "depth"], 1 << 50, "cannot draw with"),
     (["buffers", "index_nbytes"], 3, "an index has 2 or 4 bytes"),
-    (["buffers", "n_indices"], 1 << 40, "a draw has up to 33554432 indices"),
     (["buffers", "n_indices"], 1 << 20, "cannot draw with"),
     (["buffers", "instances"], -1, "a draw has no fewer than 0"),
-    (["buffers", "vertices"], 64, "out of bounds read"),
     (["vertex", "words"], 3, "gives 12 bytes of varyings, and tinted takes 24"),
     (["vertex", "words"], 1 << 40, "varyings are up to 512 bytes"),
     (["vertex", "params"], "", "bytes of parameters, and 0 are given"),
-    (["vertex", "symbol"], "nothing", "has no kernel 'nothing'"),
     (["vertex", "module"], 3, "of module 3, which is not loaded"),
     (["pixel"], [{}], "does not have the fields of SavedShader"),
 ]
 
 
-@pytest.mark.parametrize("place, value, message", DAMAGE)
+def in_long_runs(rows):
+    return [pytest.param(*row, marks=pytest.mark.long) for row in rows]
+
+
+@pytest.mark.parametrize("place, value, message", [*DAMAGE, *in_long_runs(MORE_DAMAGE)])
 def test_draws_that_are_none(saved, tmp_path, place, value, message):
     lines = lines_of(saved[0])
     at = next(line for line in lines if line["do"] == "draw")

@@ -129,13 +129,22 @@ def test_random_draws_beside_the_twin(seed):
     beside_the_twin(chip, draws, kernels)
 
 
+CROWD = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)] * 90)
+CROWDED = [(CHAIN, warp([0])), ([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))]
+
+
 def test_more_warps_than_blocks_on_an_sm():
-    """The card holds 16 blocks and 48 warps an SM. Those of draws are no blocks: 90 of them run at once on two SMs."""
-    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)] * 90)
-    kernels = [(CHAIN, warp([0])), ([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))]
-    found = beside_the_twin(chip_of(tiles_per_cycle=100.0, waves_in_flight=100), [draw], kernels)
-    timings, _, _ = timed(chip_of(), [draw], kernels)
-    assert [timing.blocks_per_sm for timing in timings] == [48, 48] and found[0].blocked_cycles["depth"] == 0
+    """The card holds 16 blocks and 48 warps an SM. Those of draws are no blocks: two SMs run more than 32 at once."""
+    chip = chip_of(tiles_per_cycle=100.0, waves_in_flight=100)
+    (_, pixels), (found,), _ = timed(chip, [CROWD], CROWDED)
+    assert (chip.max_blocks, pixels.blocks_per_sm) == (16, 48)
+    assert pixels.resident_warp_cycles > 40 * (pixels.end_cycle - pixels.start_cycle)
+    assert found.blocked_cycles["depth"] == 0
+
+
+@pytest.mark.long
+def test_more_warps_than_blocks_beside_the_twin():
+    beside_the_twin(chip_of(tiles_per_cycle=100.0, waves_in_flight=100), [CROWD], CROWDED)
 
 
 def test_a_full_buffer_stops_the_unit_before_it():
@@ -149,6 +158,14 @@ def test_a_draw_that_drains_begins_behind_the_last_write():
     draws = [Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)]), Draw([(3, 1, 0)], [], drains=True)]
     _, found, _ = timed(chip_of(), draws)
     assert [(draw.start_cycle, draw.end_cycle) for draw in found] == [(40, 272), (311, 315 + 100 + 12 + 1)]
+
+
+def test_part_of_a_launch_is_no_part_of_a_draw():
+    """--sample-blocks leaves out blocks of launches whose rate is steady, but units wait for each of a draw."""
+    grids, _ = shaders_of([Draw([(3, 1, 0)] * 6000, [])], [([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))])
+    chip = chip_of(indices_per_cycle=300.0, batches_in_flight=1000)
+    (timing,) = simulate_batch(power_on(chip), grids, Sampling(), lambda some: None, 1 << 40, sample_blocks=True)
+    assert timing.extrapolation is None and timing.draw.end_cycle >= timing.end_cycle
 
 
 def test_a_chip_without_graphics():

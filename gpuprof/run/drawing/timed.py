@@ -29,7 +29,7 @@ class TimedShaders:
         self._in_flight.finish_emulation()
 
     def drawn(self) -> None:
-        """The draw is over, and its work known."""
+        """The draw is over, or an error ended it; its work is known, as far as it came."""
         if self._vertices:
             self._vertices.draw = self._work.whole()
 

@@ -147,7 +147,11 @@ struct shader_facts {
     unsigned stage, in_nbytes, out_words, abilities, most_vertices; // words of 4 bytes; stages: vertex, pixel, geometry
 };
 
-template <typename T> constexpr unsigned words_of() { return sizeof(T) / 4; } // an empty structure has one byte and no word
+template <typename T> constexpr unsigned words_of()
+{
+    static_assert(sizeof(T) % 4 == 0 || __is_empty(T), "varyings are floats, alone or in vectors and structures");
+    return sizeof(T) / 4; // an empty structure has one byte and no word
+}
 
 template <typename Kernel> struct facts_of;
 template <typename In, typename Out, typename... Uniforms> struct facts_of<void(VertexStage<In, Out>, Uniforms...)> {
