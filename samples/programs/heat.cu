@@ -98,6 +98,8 @@ static float farthest(const std::vector<float> &a, const std::vector<float> &b)
 int main(int argc, char **argv)
 try {
     const int n = argc > 1 ? std::stoi(argv[1]) : 96, n_steps = argc > 2 ? std::stoi(argv[2]) : 10;
+    if (n < 3 || n > 10000 || n_steps < 0)
+        throw std::invalid_argument("a plate has 3 to 10000 points a side, and makes no fewer than 0 steps");
     std::vector<float> start(n * n, 0.0f);
     std::fill(start.begin(), start.begin() + n, 100.0f); // the upper edge is hot
     std::vector<float> expected = start, next = start;

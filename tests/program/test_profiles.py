@@ -165,6 +165,8 @@ def test_the_sample_does_what_the_docs_show(tmp_path):
     shown = re.search(r"```text\n\$ (gpuprof run samples/programs/heat.cu .*)\n((?:.*\n)*?)```", PAGE.read_text())
     done = gpuprof(*shown[1].split()[1:], folder=ROOT)
     assert (done.stdout, done.returncode) == (shown[2], 0), done.stderr
+    done = gpuprof("run", SAMPLE, "--", "0", "1", folder=ROOT)
+    assert (done.returncode, done.stdout, done.stderr.startswith("heat: a plate has 3 to ")) == (1, "", True)
 
 
 def test_blocks_of_a_program_are_sampled_and_its_results_whole(tmp_path):
