@@ -74,6 +74,8 @@ class MbarrierUse:
         self._known = {place for place in self._known if place.block != block}
         self._passed = {key: phase for key, phase in self._passed.items() if key[1].block != block}
         self._waits = {who: wait for who, wait in self._waits.items() if who.block != block}
+        self._phases = {who: phase for who, phase in self._phases.items() if who.block != block}
+        self._arrived = {place: those for place, those in self._arrived.items() if place.block != block}
 
     def what_is_missing(self, who: Who) -> str:
         """ "phase 0 of the mbarrier at 0x10: 1 of 2 arrivals is missing", of a thread that waits at one."""
