@@ -245,6 +245,8 @@ def _linkage_name(die) -> str:
 def _bits(die) -> tuple[int, int] | None:
     """Of a bit-field: its first bit, from the lowest on, and how many. DWARF 2 counts from the highest one."""
     count = _number(die, "DW_AT_bit_size")
+    if "DW_AT_data_bit_offset" in die.attributes:
+        return _number(die, "DW_AT_data_bit_offset"), count
     return (8 * _number(die, "DW_AT_byte_size") - _number(die, "DW_AT_bit_offset") - count, count) if count else None
 
 

@@ -92,6 +92,9 @@ HOSTILE = {
 
 def test_what_commands_cannot_do():
     with Debugger(ROOT / "tests/debug/walk.cu") as debugger:
+        assert printed(debugger, "list walk.cu:8")[5] == "8\t__device__ int offsets[4] = {1, 2, 3, 4};"
+        with pytest.raises(DebugError, match=r"no source of none\.cu is known"):
+            printed(debugger, "list none.cu:8")
         debugger.start()
         for line, message in HOSTILE.items():
             with pytest.raises(DebugError) as error:

@@ -3,7 +3,7 @@
 from gpuprof.debug.commands.command import Command
 from gpuprof.debug.commands.said import frame_text, line_text, source_line
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.places import PTX
+from gpuprof.debug.places import PTX, same_file
 from gpuprof.errors import DebugError
 
 LIST_LINES = 10
@@ -75,7 +75,7 @@ def _source(debugger: Debugger, file: str, line: int) -> str | None:
     for code in debugger.codes:
         if (text := source_line(code, file, line)) is not None:
             return text
-    if not debugger.codes:
+    if not debugger.codes and same_file(str(debugger.file), file):
         lines = debugger.own_lines
         return lines[line - 1] if 0 < line <= len(lines) else None
     return None
