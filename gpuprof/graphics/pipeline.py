@@ -107,7 +107,7 @@ def _side(side: StencilSide) -> StencilSide:
 
 
 def _of_stage(kernel: Kernel, stage: str) -> ShaderFacts:
-    facts = shader_facts(kernel)
+    facts = shader_facts(of_kind(kernel, Kernel, f"a {stage} shader"))
     if facts.stage != stage:
         raise UsageError(f"{kernel.name} is a {facts.stage} shader, and a {stage} shader is wanted")
     return facts

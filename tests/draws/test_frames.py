@@ -178,6 +178,7 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
             lambda: frame(8, 8).draw(pipeline(), SQUARE, scissor=Scissor(0.5, 0, 8, 8)),
             "a scissor's x must be an integer",
         ),
+        (lambda: Pipeline(None, shaders().tinted), "a vertex shader is a Kernel, not None"),
         (lambda: pipeline(depth="less"), "depth is a DepthState, not 'less'"),
         (lambda: pipeline(blend="alpha"), "blend is a BlendState, not 'alpha'"),
         (lambda: pipeline(stencil="keep"), "stencil is a StencilSide, not 'keep'"),
