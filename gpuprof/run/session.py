@@ -335,7 +335,6 @@ class Session:
         if not (is_fed and self.in_flight.are_draws):
             self._settle()
         work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command)) if is_fed else None
-        self.drawn = command
         shaders = TimedShaders(self.in_flight, self._begin_shader, work) if work else None
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
@@ -345,8 +344,9 @@ class Session:
                 counts = draw(command, self.memory, partial(self._run_shader, shaders), work)
         finally:
             self.relating.end(cmd.TaskEnd(name))
-            if shaders:
-                shaders.drawn()
+            # One that has run no shader changes nothing: the next one still begins the pass.
+            if shaders and shaders.drawn():
+                self.drawn = command
         if self.in_flight.is_full:
             self._settle()
         return counts

@@ -248,7 +248,8 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
     return LaunchTiming(
         start_cycle=start,
         end_cycle=end,
-        cycles=end - start + state.machine[0]["grid_overhead_cycles"].item(),
+        # No front end brings a shader as a grid: the fixed-function units do, within its cycles.
+        cycles=end - start + (0 if grid.grid.is_shader else state.machine[0]["grid_overhead_cycles"].item()),
         issue_slots=counts["issue_slots"],
         resident_warp_cycles=resident,
         warps_launched=counts["next_block"] * grid.fit.warps_per_block,

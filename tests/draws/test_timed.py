@@ -107,6 +107,21 @@ def test_draws_of_a_pass_overlap(drawing_on):
         assert timing.blocks_launched == timing.warps_launched == result.launch.grid[0]
 
 
+def test_an_empty_draw_begins_no_pass(drawing_on):
+    """It draws nothing into another frame. The draw into that frame still waits for the pass before; and no launch of a
+    shader counts what brings a grid.
+    """
+    drawing = drawing_on()
+    drawing.frame.draw(drawing.pipeline, square(), SQUARE)
+    other = drawing.cleared(16)
+    other.draw(drawing.pipeline, square(), SQUARE[:0])
+    other.draw(drawing.pipeline, square(), SQUARE)
+    drawing.gpu.executor.finish()
+    times = drawing.results.times
+    assert times[2][1] >= times[1][2]
+    assert all(each.timing.cycles == each.timing.end_cycle - each.timing.start_cycle for each in drawing.results.found)
+
+
 def test_a_recording_is_the_same_twice(tmp_path):
     """Byte by byte; and its stream takes the same cycles when it is replayed."""
     times = []

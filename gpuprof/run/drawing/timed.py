@@ -28,10 +28,11 @@ class TimedShaders:
             flight.pixels_of = self._number, self._work.n_waves
         self._in_flight.finish_emulation()
 
-    def drawn(self) -> None:
-        """The draw is over, or an error ended it; its work is known, as far as it came."""
+    def drawn(self) -> bool:
+        """The draw is over, or an error ended it; its work is known, as far as it came. Whether a shader ran at all."""
         if self._vertices:
             self._vertices.draw = self._work.whole()
+        return self._vertices is not None
 
 
 def changes(before: cmd.Draw | None, command: cmd.Draw) -> int:
