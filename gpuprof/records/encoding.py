@@ -97,7 +97,8 @@ def encode_json(chunk: Chunk, value: dict[str, Any]) -> bytes:
     """Canonical JSON; raises MalformedPayload when a field of the schema is missing or of another type."""
     value = {name: _plain(item) for name, item in value.items()}
     check_fields(chunk, value)
-    return ENCODER.encode(value).encode("utf-8", "replace")  # a lone surrogate (a file name that is not UTF-8) becomes "?"
+    # A lone surrogate (a file name that is not UTF-8) becomes "?".
+    return ENCODER.encode(value).encode("utf-8", "replace")
 
 
 def _plain(value):
