@@ -1,5 +1,6 @@
 """The thread that works ahead: order, errors at their place, a bound, and a prompt end."""
 
+import signal
 import sys
 import threading
 import time
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 import gpuprof
+from gpuprof.base.interrupts import Ended, _on_signal
 from gpuprof.run.ahead import ahead
+from gpuprof.run.inflight import Pieces, Queue
 
 
 def emulator_threads() -> int:
@@ -118,6 +121,32 @@ def test_an_idle_thread_holds_on_to_nothing():
     while gone() is not None and time.monotonic() < end:
         time.sleep(0.001)
     assert gone() is None
+
+
+def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
+    runs = threading.Event()
+
+    def emulation(orders):
+        runs.set()
+        for _ in orders:
+            yield None
+
+    def interrupted(*arguments, **named):
+        results = ahead(*arguments, **named)
+        assert runs.wait(60)
+        signal.raise_signal(signal.SIGINT)
+        return results
+
+    monkeypatch.setattr("gpuprof.run.inflight.ahead", interrupted)
+    handler, pieces = signal.signal(signal.SIGINT, _on_signal), Pieces(emulation, Queue())
+    try:
+        with pytest.raises(Ended) as raised:
+            next(pieces)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    pieces.close()  # while the error's frames are there, as when it is dealt with
+    del raised
+    assert emulator_threads() == 0
 
 
 SOURCE = "__global__ void twice(float *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += x[i]; }"
