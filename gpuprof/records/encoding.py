@@ -90,16 +90,21 @@ class RowsChunk:
         return chunk
 
 
+ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def encode_json(chunk: Chunk, value: dict[str, Any]) -> bytes:
     """Canonical JSON; raises MalformedPayload when a field of the schema is missing or of another type."""
     value = {name: _plain(item) for name, item in value.items()}
     check_fields(chunk, value)
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "replace")  # a lone surrogate (a file name that is not UTF-8) becomes "?"
+    # A lone surrogate (a file name that is not UTF-8) becomes "?".
+    return ENCODER.encode(value).encode("utf-8", "replace")
 
 
 def _plain(value):
     """numpy's scalars as Python's, also inside an object or a list."""
+    if type(value) in (int, str, float, bool):  # almost all are
+        return value
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):

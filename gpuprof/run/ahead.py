@@ -3,11 +3,14 @@
 The emulator (numpy, which releases the interpreter lock inside its loops) fills one core while the timing model (Numba,
 `nogil`) consumes on another. Memory is bounded by the queue's bound, or by what is ordered (`Orders`). The generator
 may have begun on the thread that calls.
+
+A thread that has come to its generator's end is kept for the next one: most launches are small, and starting a thread
+takes a good part of the time of one. A thread that was stopped is never used again.
 """
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
@@ -15,6 +18,7 @@ from gpuprof.base.interrupts import Stopped, stop_thread
 
 T = TypeVar("T")
 
+WORKING, IDLE = "emulator", "idle emulator"  # names of the threads
 _END = object()
 
 
@@ -59,7 +63,7 @@ def ahead(items: Iterator[T], depth: int = 2) -> Iterator[T]:
 
 def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:
     """First of all nothing, once the thread has started; then the items."""
-    results: queue.Queue = queue.Queue(maxsize=depth)
+    results = queue.Queue(maxsize=depth) if depth else queue.SimpleQueue()
     stop = threading.Event()
 
     def put(item) -> bool:
@@ -92,9 +96,8 @@ def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:
             # Stopped may still arrive on the way here, which is what the outer `suppress` is for.
             settled.settle()
 
-    # A daemon: an emulation without an end must not keep the process alive.
-    thread = threading.Thread(target=work, name="emulator", daemon=True)
-    thread.start()
+    worker = _worker()
+    worker.begin(work)
     finished = False
     try:
         yield
@@ -107,9 +110,55 @@ def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:
             raise item.error
     finally:
         stop.set()
-        if not finished:
-            settled.stop(thread)
-        thread.join()
+        if finished:
+            worker.keep()
+        else:
+            settled.stop(worker.thread)
+            worker.end()
+
+
+class _Worker:
+    """A thread that carries out one piece of work after the other."""
+
+    def __init__(self):
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        # A daemon: an emulation without an end must not keep the process alive.
+        self.thread = threading.Thread(target=self._run, name=WORKING, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
+            del work  # it holds on to the memory of a GPU
+
+    def begin(self, work: Callable[[], None]) -> None:
+        self.thread.name = WORKING
+        self._work.put(work)
+
+    def keep(self) -> None:
+        """Its work is over, or as good as that: it may get more. One idle thread is enough: rarely are two at work."""
+        if _idle:
+            self.end()
+        else:
+            self.thread.name = IDLE
+            _idle.append(self)
+
+    def end(self) -> None:
+        """Waits for the end of its work, and ends the thread."""
+        self._work.put(None)
+        self.thread.join()
+
+
+_idle: list[_Worker] = []
+
+
+def _worker() -> _Worker:
+    """One that is idle, or a new one. Of several callers each gets another."""
+    with suppress(IndexError):
+        while True:
+            if (worker := _idle.pop()).thread.is_alive():  # in a forked process it is not
+                return worker
+    return _Worker()
 
 
 class _Settled:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from gpuprof.base.interrupts import whole
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import REST, Order, TracePiece
@@ -156,8 +157,9 @@ class Pieces:
     def _started(self) -> Iterator[TracePiece]:
         """The emulation on its thread, where no signal meets it in the middle of an instruction."""
         if self._live is None:
-            # Without a bound of the queue's own: orders bound the pieces that are made.
-            self._live = ahead(self._emulation, depth=0)
+            with whole():  # or a signal might leave a thread at work that nobody knows of
+                # Without a bound of the queue's own: orders bound the pieces that are made.
+                self._live = ahead(self._emulation, depth=0)
         return self._live
 
     def put_rest_by(self) -> None:

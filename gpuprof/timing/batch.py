@@ -177,6 +177,8 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
 
 def first_items_of(grids: list[Grid]) -> list[int]:
     """For each grid, the row of its first block in the table of items (layout.ITEM), -1 for what is no shader."""
+    if not any(grid.is_shader for grid in grids):
+        return [-1] * len(grids)
     n_batches = np.cumsum([0, *(len(grid.draw.batches) if grid.draw else 0 for grid in grids)])
     n_waves = np.cumsum([0, *(len(grid.draw.waves) if grid.draw else 0 for grid in grids)])
     rows = []

@@ -79,8 +79,9 @@ def check_graphics(chip: Chip) -> None:
 
 def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
     """The tables as they are before the first command. Raises UsageError when the chip draws nothing."""
-    if work:
-        check_graphics(chip)
+    if not work:  # as in most batches
+        return Draws(np.zeros(0, DRAW), np.zeros(0, ITEM), np.zeros((0, N_STAGES), PASSAGE), _new_stages(0, 0))
+    check_graphics(chip)
     batches = np.concatenate([np.zeros(0, BATCH), *(each.batches for each in work)])
     waves = np.concatenate([np.zeros(0, WAVE), *_waves_of_all(work)])
     n_batches = len(batches)
@@ -95,13 +96,17 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
     item["is_shaded"][n_batches:] = np.repeat([each.shades_pixels for each in work], [len(each.waves) for each in work])
     passage = np.zeros((rows, N_STAGES), PASSAGE)
     passage["begun"] = passage["left"] = NEVER
+    stage = _new_stages(n_batches, rows)
+    _enter_rates(passage["ticks"][:n_batches], passage["ticks"][n_batches:], batches, waves, chip.graphics)
+    _enter_rooms(stage["room"], chip.graphics)
+    return Draws(_draw_table(work, chip, n_batches), item, passage, stage)
+
+
+def _new_stages(n_batches: int, n_items: int) -> np.ndarray:
     stage = np.zeros((2, N_STAGES), STAGE)
     stage["end"][BATCHES] = stage["first"][WAVES] = stage["next"][WAVES] = n_batches
-    stage["end"][WAVES] = rows
-    if work:
-        _enter_rates(passage["ticks"][:n_batches], passage["ticks"][n_batches:], batches, waves, chip.graphics)
-        _enter_rooms(stage["room"], chip.graphics)
-    return Draws(_draw_table(work, chip, n_batches), item, passage, stage)
+    stage["end"][WAVES] = n_items
+    return stage
 
 
 def _waves_of_all(work: list[DrawWork]) -> Iterator[np.ndarray]:

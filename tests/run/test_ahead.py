@@ -1,14 +1,18 @@
 """The thread that works ahead: order, errors at their place, a bound, and a prompt end."""
 
+import signal
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
 
 import gpuprof
+from gpuprof.base.interrupts import Ended, _on_signal
 from gpuprof.run.ahead import ahead
+from gpuprof.run.inflight import Pieces, Queue
 
 
 def emulator_threads() -> int:
@@ -80,18 +84,86 @@ def test_a_thread_that_is_stopped_at_its_very_end_says_nothing(monkeypatch):
     assert said == []
 
 
+def test_a_thread_that_was_stopped_is_not_used_again(monkeypatch):
+    monkeypatch.setattr("gpuprof.run.ahead._idle", idle := [])
+    assert list(ahead(iter(range(3)))) == [0, 1, 2]
+    (first,) = idle
+    results = ahead(iter(range(1000)), depth=1)
+    assert next(results) == 0
+    assert idle == []
+    results.close()
+    assert not first.thread.is_alive()
+    assert idle == []
+    assert list(ahead(iter(range(3)))) == [0, 1, 2]
+    assert len(idle) == 1
+
+
+def test_of_two_at_work_one_thread_is_kept(monkeypatch):
+    monkeypatch.setattr("gpuprof.run.ahead._idle", idle := [])
+    one, other = ahead(iter(range(3))), ahead(iter(range(3)))
+    assert list(zip(one, other, strict=True)) == [(0, 0), (1, 1), (2, 2)]
+    assert emulator_threads() == 0
+    assert len(idle) == 1
+
+
+def test_an_idle_thread_holds_on_to_nothing():
+    class Item:
+        pass
+
+    def items(held):
+        yield 1
+
+    held = Item()
+    gone = weakref.ref(held)
+    assert list(ahead(items(held))) == [1]
+    del held
+    end = time.monotonic() + 60  # generous, for a busy machine
+    while gone() is not None and time.monotonic() < end:
+        time.sleep(0.001)
+    assert gone() is None
+
+
+def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
+    runs = threading.Event()
+
+    def emulation(orders):
+        runs.set()
+        for _ in orders:
+            yield None
+
+    def interrupted(*arguments, **named):
+        results = ahead(*arguments, **named)
+        assert runs.wait(60)
+        signal.raise_signal(signal.SIGINT)
+        return results
+
+    monkeypatch.setattr("gpuprof.run.inflight.ahead", interrupted)
+    handler, pieces = signal.signal(signal.SIGINT, _on_signal), Pieces(emulation, Queue())
+    try:
+        with pytest.raises(Ended) as raised:
+            next(pieces)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    pieces.close()  # while the error's frames are there, as when it is dealt with
+    del raised
+    assert emulator_threads() == 0
+
+
 SOURCE = "__global__ void twice(float *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += x[i]; }"
 
 
 @pytest.mark.parametrize("blocks", [1, 3, 400])
-def test_a_launch_starts_one_thread(tmp_path, monkeypatch, blocks):
+def test_launches_share_one_thread(tmp_path, monkeypatch, blocks):
+    monkeypatch.setattr("gpuprof.run.ahead._idle", [])
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda thread: (started.append(thread.name), start(thread))[1])
     (tmp_path / "twice.cu").write_text(SOURCE)
     gpu = gpuprof.Device()
     x = gpu.to_device(np.arange(256 * blocks, dtype=np.float32))
-    gpu.load(tmp_path / "twice.cu").twice[blocks, 256](x)
+    twice = gpu.load(tmp_path / "twice.cu").twice
+    for _ in range(3):
+        twice[blocks, 256](x)
     assert started.count("emulator") == 1
-    assert (x.copy_to_host() == 2 * np.arange(256 * blocks, dtype=np.float32)).all()
+    assert (x.copy_to_host() == 8 * np.arange(256 * blocks, dtype=np.float32)).all()
     assert emulator_threads() == 0

@@ -117,6 +117,8 @@ def activity_of_rows(*rows: int) -> Activity:
 def test_coarser():
     bin_cycles, cycles = coarser(activity_of_rows(1, 2, 3, 4, 5), 2)
     assert (bin_cycles, cycles[:, 0].tolist()) == (16, [10, 5])
+    same = activity_of_rows(1, 2, 3, 4, 5)
+    assert coarser(same, 5) is same
 
 
 @pytest.mark.parametrize(

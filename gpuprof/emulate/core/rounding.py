@@ -29,7 +29,7 @@ FENV_NBYTES = 64  # more than any fenv_t
 
 @cache
 def _library() -> ctypes.CDLL:
-    return ctypes.CDLL(None)
+    return ctypes.PyDLL(None)  # keeps the interpreter lock: the calls are shorter than giving it to another thread
 
 
 @contextmanager

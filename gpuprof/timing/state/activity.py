@@ -50,9 +50,10 @@ def activity_of(rows: np.ndarray, shift: int, cycles: int) -> Activity:
 
 def coarser(activity: Activity, most_bins: int) -> Activity:
     """The same in `most_bins` bins at most, each twice as long as often as that takes."""
-    while len(activity.cycles) > most_bins:
-        activity = _joined(activity)
-    return activity
+    together = 1
+    while -(-len(activity.cycles) // together) > most_bins:
+        together *= 2
+    return _joined(activity, together) if together > 1 else activity
 
 
 def extended(activity: Activity, warp_cycles: np.ndarray, sm_cycles: int, cycles: int) -> Activity:
@@ -71,6 +72,6 @@ def extended(activity: Activity, warp_cycles: np.ndarray, sm_cycles: int, cycles
     return activity._replace(cycles=np.vstack([activity.cycles, np.diff(marks, axis=0)]))
 
 
-def _joined(activity: Activity) -> Activity:
-    cycles = np.add.reduceat(activity.cycles, np.arange(0, len(activity.cycles), 2), axis=0)
-    return Activity(2 * activity.bin_cycles, cycles)
+def _joined(activity: Activity, together: int = 2) -> Activity:
+    cycles = np.add.reduceat(activity.cycles, np.arange(0, len(activity.cycles), together), axis=0)
+    return Activity(together * activity.bin_cycles, cycles)

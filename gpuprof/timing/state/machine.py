@@ -159,10 +159,9 @@ class State(NamedTuple):
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
         alive.
         """
-        tables = {name: table for group in self[1:] for name, table in zip(group._fields, group, strict=True)}
-        enter(
-            self.machine.view(np.int64), {f"{name}_table": known.address(name, table) for name, table in tables.items()}
-        )
+        self.machine.view(np.int64)[TABLE_PLACES] = [
+            known.address(name, table) for group in self[1:] for name, table in zip(group._fields, group, strict=True)
+        ]
         return self
 
 
@@ -426,6 +425,8 @@ def constants_of(chip: Chip) -> Constants:
 
 PLACES = {name: place for place, name in enumerate(layout.MACHINE.names)}
 assert layout.MACHINE.itemsize == 8 * len(PLACES)
+GROUPS = (Program, Core, Fetch, Memory, Cell, Blame, Draws)  # of tables, in the order of `State`
+TABLE_PLACES = np.array([PLACES[f"{name}_table"] for group in GROUPS for name in group._fields])  # of their addresses
 
 
 def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
