@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.emulate.bulk import operations, tiles
 from gpuprof.emulate.core.graph import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref
+from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref, code_of
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
 from gpuprof.emulate.matrices import fragments, tensor
 from gpuprof.emulate.meeting import Site, sites_of_block
@@ -18,7 +18,7 @@ from gpuprof.emulate.textures import surface, texture  # fmt: skip
 from gpuprof.emulate.together import barriers, cluster, control, mbarrier, services, warp
 from gpuprof.emulate.together.control import End, build_fall
 from gpuprof.emulate.together.rendezvous import Members, members_of_block
-from gpuprof.isa.encoding import PT, RZ, Instruction, Operand, reads, writes
+from gpuprof.isa.encoding import PT, RZ, Instruction, reads, writes
 from gpuprof.isa.flow.graph import BasicBlock
 from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of
 from gpuprof.isa.opcodes import BY_NAME, TABLE, ends_block
@@ -155,11 +155,6 @@ def compiled(module) -> CompiledModule:
     if module not in _compiled:
         _compiled[module] = CompiledModule(module.code, module.load_base, module.const_base)
     return _compiled[module]
-
-
-def code_of(operand: Operand) -> list[int]:
-    base = FILES.index(operand.file) * 256
-    return [base + operand.index + k for k in range(operand.count)]
 
 
 def build_block(block: BasicBlock, env: Env) -> Block:

@@ -13,17 +13,19 @@ from gpuprof.program.build import RUNTIME, Executable, linkers_environment, prog
 from gpuprof.program.calls import header
 
 ELF_MAGIC = b"\x7fELF"
+MACHINES, MACHINE_PLACE = (62, 183), slice(18, 20)  # x86-64 and aarch64; a gpubin or cubin is ELF for another
 LIBRARY = "libcudart.so."  # and the number of CUDA's version
 DEVICE_CODE = ".nv_fatbin"
 
 
 def is_binary(path: Path) -> bool:
-    """Whether a file is an executable, rather than a source."""
+    """Whether a file is a program of a processor's, rather than a source or a GPU's code."""
     if not is_regular(path):
         return False
     try:
         with open(path, "rb") as file:
-            return file.read(len(ELF_MAGIC)) == ELF_MAGIC
+            start = file.read(MACHINE_PLACE.stop)
+            return start.startswith(ELF_MAGIC) and int.from_bytes(start[MACHINE_PLACE], "little") in MACHINES
     except OSError:  # it may not be read
         return False
 

@@ -368,6 +368,7 @@ def test_every_command_has_help(tmp_path):
         "disasm",
         "collect",
         "run",
+        "debug",
         "replay",
         "merge",
         "records",

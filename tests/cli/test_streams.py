@@ -18,6 +18,7 @@ LINES = {
     "disasm": "disasm k.gpubin",
     "collect": "collect k.ptx --period 32 -o made.gprec",
     "run": "run k.c",
+    "debug": "debug k.ptx --batch -ex run",
     "replay": "replay k.gprec -o made.gprec",
     "merge": "merge k.gprec other.gprec -o made.gprec",
     "records": "records k.gprec",

@@ -73,14 +73,14 @@ KERNELS = {
             "atom.global.add.u32",
             "atom.global.min.s32",
             "atom.global.exch.b32",
-            "atom.global.and.b32",
+            "atom.cta.global.and.b32",
             "atom.global.inc.u32",
             "atom.global.dec.u32",
         }
         | {
             "atom.global.max.u32",
             "atom.global.or.b32",
-            "atom.global.xor.b32",
+            "atom.sys.global.xor.b32",
             "atom.global.add.f32",
             "atom.global.add.f64",
             "atom.global.add.u64",

@@ -144,7 +144,7 @@ def test_the_limit_of_cycles_is_for_each_launch(tmp_path):
 def test_many_launches_are_bounded(gpu, monkeypatch):
     """The host waits when too many are in flight, as it does for a full queue."""
     device, module, results = gpu
-    monkeypatch.setattr("gpuprof.run.session.MOST_FLIGHTS", 4)
+    monkeypatch.setattr("gpuprof.run.inflight.MOST_FLIGHTS", 4)
     x = device.to_device(np.zeros(32, np.int32))
     for _ in range(6):
         module.add[1, 32, 1](x, 1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.isa.encoding import NEGATED, PT, RZ, Instruction
+from gpuprof.isa.encoding import NEGATED, PT, RZ, Instruction, Operand
 
 U32, S32, F32, U64, S64, F64, PRED = range(7)
 N_KINDS = 7
@@ -76,6 +76,12 @@ class Pool:
                 row.append(np.array(number, dtype=base).view(DTYPES[kind]))
             lists.append(row)
         return tuple(lists)
+
+
+def code_of(operand: Operand) -> list[int]:
+    """The registers of an operand, each numbered file * 256 + index."""
+    base = FILES.index(operand.file) * 256
+    return [base + operand.index + k for k in range(operand.count)]
 
 
 def immediate_bits(inst: Instruction, kind: int) -> int:

@@ -1,5 +1,7 @@
 """Half precision: f16, bf16 and their packed pairs. Values are widened, computed exactly enough, and rounded once."""
 
+from functools import partial
+
 import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
@@ -63,27 +65,27 @@ ARITHMETIC = {
 }
 
 
-# by semantics: the number of an operation that `small_rows.arithmetic` does to nearest even
+# by semantics: the name of an operation that `small_rows.arithmetic` does to nearest even
 OF_ROWS = {"fadd": "ADD", "fmul": "MULTIPLY", "ffma": "FUSED"}
 
 
-def build_arithmetic(inst: Instruction, env: Env) -> Op:
-    """fadd, fmul, ffma, and the approximate functions."""
+def build_arithmetic(inst: Instruction, env: Env, operation: str) -> Op:
+    """fadd, fmul, ffma. `operation`: of OF_ROWS."""
     fields = {
         name: unpack_name(inst.mods, name) if name == "rnd" else unpack(inst.mods, name) for name in inst.op.fields
     }
     is_plain = fields.get("rnd", "rn") == "rn" and not any(fields.get(name) for name in ("ftz", "sat", "nan"))
-    return (build_rows if is_plain and inst.op.semantics in OF_ROWS else build_modified)(inst, env)
+    return build_rows(inst, env, operation) if is_plain else build_modified(inst, env)
 
 
-def build_rows(inst: Instruction, env: Env) -> Op:
+def build_rows(inst: Instruction, env: Env, operation: str) -> Op:
     """fadd, fmul, ffma to nearest even, with negated sources at most."""
     from gpuprof.emulate.scalar import small_rows
 
     t, is_packed = scalar_type(inst.op.types[0]), inst.op.types[0].endswith("x2")
     form, sign = FORMATS[t], SIGN | SIGN << UPPER if is_packed else SIGN
     fixed = (
-        getattr(small_rows, OF_ROWS[inst.op.semantics]), t == "f16", is_packed,
+        getattr(small_rows, operation), t == "f16", is_packed,
         form.fraction, form.least_exponent, form.infinity, form.nan,
     )  # fmt: skip
     kd, d = destination(inst, U32)
@@ -178,7 +180,8 @@ def build_packed_setp(inst: Instruction, env: Env, half) -> Op:
 
 
 BUILDERS = {
-    **dict.fromkeys(ARITHMETIC, build_arithmetic),
+    **dict.fromkeys(ARITHMETIC, build_modified),
+    **{name: partial(build_arithmetic, operation=operation) for name, operation in OF_ROWS.items()},
     "fmin": build_extremum(minimum),
     "fmax": build_extremum(maximum),
     "fneg": build_sign(lambda bits: bits ^ SIGN),

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof.emulate.core.faults import fault_of_element, first_active
-from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
-from gpuprof.emulate.core.operands import FILE_OF_KIND, U32, U64, source
+from gpuprof.emulate.core.lanes import SCRATCH, WARP, Lanes, pack_masks
+from gpuprof.emulate.core.operands import U32, U64, code_of, source
 from gpuprof.emulate.core.operation import Env, guard_reader
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES, RZ, reads, writes
 from gpuprof.isa.flow.graph import BasicBlock, branch_target
 
 End = Callable[[Lanes], None]
@@ -32,6 +32,8 @@ def split_by_guard(block: BasicBlock, env: Env, act: Callable[[Lanes], None]) ->
         return act
     after = fall_through(block, env)
     at = block.after - 1
+    written = [code for operand in writes(block.last) for code in code_of(operand)]
+    held = tuple(dict.fromkeys([*(code for operand in reads(block.last) for code in code_of(operand)), *written]))
 
     def end(lanes: Lanes) -> None:
         masks = pack_masks(guard(lanes))
@@ -42,6 +44,8 @@ def split_by_guard(block: BasicBlock, env: Env, act: Callable[[Lanes], None]) ->
             rest = lanes.masks & ~masks
             lanes.chunk.count_divergence(at, masks, rest)
             lanes.chunk.push(lanes.split_off(rest), after)
+            # Those that stay may have given back all rows.
+            lanes.prepare(held, SCRATCH, frozenset(written))
         act(lanes)
 
     return end
@@ -158,11 +162,8 @@ def build_indirect(block: BasicBlock, env: Env) -> End:
     kind, index = source(block.last, "a", U64, env.pool)
     after, frame_nbytes = fall_through(block, env), block.last.mods
     is_call = block.last.op.kind == "call_indirect"
-    register = FILE_OF_KIND[kind] * 256 + index
 
     def act(lanes: Lanes) -> None:
-        if block.last.a != RZ:  # those that have just parted from others fetch it anew
-            lanes.prepare((register,), (), frozenset())
         row = lanes.v[kind][index]
         blocks = code_blocks(lanes, block, env, row if row.ndim else np.full(lanes.n, row))
         if is_call:
@@ -193,8 +194,6 @@ def build_warpsync(block: BasicBlock, env: Env) -> End:
     has_register = inst.b != RZ
 
     def act(lanes: Lanes) -> None:
-        if has_register:  # those that have just parted from others fetch it anew
-            lanes.prepare((index,), (), frozenset())
         members = lanes.v[kind][index].reshape(-1, WARP) if has_register else np.uint32(inst.imm)
         lanes.chunk.barriers.sync_warp(lanes, after, at, members)
 
