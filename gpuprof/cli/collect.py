@@ -224,16 +224,9 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    from gpuprof.run.program import check_sources, is_executable, is_host_source, is_source, is_whole_program
+    from gpuprof.run.program import program_sources
 
-    if is_executable(file) and not others:
-        return (file,)
-    sources = (file, *map(Path, others))
-    has_more = len(sources) > 1 and all(map(is_source, sources))
-    if not (has_more or is_host_source(file) or is_whole_program(file)):
-        return ()
-    check_sources(sources)
-    return sources
+    return program_sources(file, others)
 
 
 def _say_code(terminal, code: int, output: Path) -> None:

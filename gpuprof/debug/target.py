@@ -10,7 +10,7 @@ from gpuprof.device.launching.text import kernel_names
 from gpuprof.device.requests import run_requests
 from gpuprof.errors import UsageError
 from gpuprof.run.build import SOURCES
-from gpuprof.run.program import check_sources, is_executable, is_host_source, is_source, is_whole_program, run_program
+from gpuprof.run.program import program_sources, run_program
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.script import run_script
 from gpuprof.run.session import open_device
@@ -59,14 +59,7 @@ def _program_sources(file: Path, others: Sequence[str], launches: Sequence[str])
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    if is_executable(file) and not others:
-        return (file,)
-    sources = (file, *map(Path, others))
-    has_more = len(sources) > 1 and all(map(is_source, sources))
-    if not (has_more or is_host_source(file) or is_whole_program(file)):
-        return ()
-    check_sources(sources)
-    return sources
+    return program_sources(file, others)
 
 
 def _script(file: Path, arguments: Sequence[str], settings: Settings) -> int:

@@ -68,6 +68,20 @@ def is_executable(path: Path) -> bool:
     return is_binary(path)
 
 
+def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
+    """The sources of a whole program, or its executable; none where the file is something else. Raises UsageError for a
+    source of another kind beside others.
+    """
+    if is_executable(file) and not others:
+        return (file,)
+    sources = (file, *map(Path, others))
+    has_more = len(sources) > 1 and all(map(is_source, sources))
+    if not (has_more or is_host_source(file) or is_whole_program(file)):
+        return ()
+    check_sources(sources)
+    return sources
+
+
 def check_sources(sources: Sequence[Path]) -> None:
     """Raises UsageError for a file that is no source of a program; one executable is one, too."""
     if len(sources) == 1 and is_binary(sources[0]):

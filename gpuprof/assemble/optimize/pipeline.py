@@ -41,16 +41,14 @@ PASSES = (
     turn_branches, read_literals_from_bank, remove_dead, share_constants, narrow_fetches,
 )  # fmt: skip
 
-DEBUG_PASSES = ()
-
 
 def optimize(body: Body, is_debug: bool) -> None:
     """`is_debug`: the target says `debug`, so that everything stands and is rounded as in the PTX, as ptxas has it."""
     if not is_debug:
         # First, while products and sums stand as in the PTX: it decides how results are rounded, so no other pass may.
         contract_products(body)
-    for change in DEBUG_PASSES if is_debug else PASSES:
-        change(body)
+        for change in PASSES:
+            change(body)
     # Last, on the final control flow: these instructions take issue slots and compute nothing.
     begin_kernel(body)
     add_meetings(body)
