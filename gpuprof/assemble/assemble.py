@@ -9,6 +9,7 @@ import numpy as np
 from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Body, Clobbers
 from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
+from gpuprof.assemble.kept import Kept
 from gpuprof.assemble.lower.lowering import lower_functions
 from gpuprof.assemble.object.encode import encode_body
 from gpuprof.assemble.optimize.pipeline import optimize
@@ -37,9 +38,9 @@ _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
 _MOST_THREADS = (1 << 63) - 1  # of a block: what a gpubin can hold; .maxntid may say more
 
 
-def assemble_program(module, *, max_registers: int | None = None) -> Program:
+def assemble_program(module, *, max_registers: int | None = None, kept: Kept | None = None) -> Program:
     """A `compile.PtxModule` as a program. `max_registers` limits the 32-bit registers of each kernel; what does not fit
-    is spilled.
+    is spilled. `kept`: is told where registers of the PTX are.
 
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
@@ -48,12 +49,16 @@ def assemble_program(module, *, max_registers: int | None = None) -> Program:
     layout = Layout(tree)
     with stage("lowering"):
         bodies = {body.name: body for body in lower_functions(tree, layout)}
+    if kept is not None:
+        kept.shared = layout.shared_offsets
     literals: dict[int, int] = {}
     for body in counted(list(bodies.values()), "optimizing", "functions"):
         body.literals, body.constants_nbytes = literals, layout.constants_nbytes
         cfg.build(body)
+        if kept is not None:
+            kept.lowered(body)
         optimize(body, tree.is_debug)
-    return _Linker(module, tree, layout, bodies, literals, max_registers).program()
+    return _Linker(module, tree, layout, bodies, literals, max_registers, kept).program()
 
 
 def _most_threads(function: ast.Function) -> int:
@@ -82,9 +87,10 @@ class _Linker:
         bodies: dict[str, Body],
         literals: dict[int, int],
         max_registers: int | None,
+        kept: Kept | None,
     ):
         self.module, self.tree, self.layout, self.bodies, self.literals = module, tree, layout, bodies, literals
-        self.max_registers = max_registers
+        self.max_registers, self.kept = max_registers, kept
         self.indirect = indirect_callees(bodies, layout.addressed)
         self.order, self.recursive = bottom_up(bodies, self.indirect)
         self.code: dict[str, list[Instruction]] = {}
@@ -150,8 +156,12 @@ class _Linker:
                 targets = [inst.target] if inst.target else sorted(self.indirect)
                 inst.clobbers = self._clobbers(targets)
         allocation = self._allocate(body)
+        if self.kept is not None:
+            self.kept.allocated(body, allocation)
         drop_identity_moves(body, allocation)
         drop_branches_to_next(body)
+        if self.kept is not None:
+            self.kept.laid_out(body)
         body.frame_nbytes = align_up(body.frame_nbytes, 16)
         self.code[name] = encode_body(body, allocation)
         own = _Used(allocation.used["R"], allocation.used["D"], allocation.used["P"], allocation.words)

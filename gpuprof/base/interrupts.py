@@ -30,6 +30,11 @@ class Ended(KeyboardInterrupt):
         self.exit_code = 128 + number
 
 
+def is_ctrl_c(error: KeyboardInterrupt) -> bool:
+    """Whether it came from Ctrl-C, and no other signal."""
+    return getattr(error, "exit_code", 128 + signal.SIGINT) == 128 + signal.SIGINT
+
+
 class Stopped(BaseException):
     """Ends a thread's work when nobody wants it any more."""
 

@@ -24,6 +24,7 @@ class Kind(NamedTuple):
     suffixes: tuple[str, ...] = ()  # of a text format, which has no marks: what the names of its files end in
     keeps_old: bool = False  # a file that was there stays as NAME.old
     one_writer: bool = False  # another run that writes the same file meanwhile is refused
+    forced_by: str = "--force"  # what a user says to overwrite other files, too
 
     @property
     def n_marked(self) -> int:
@@ -80,7 +81,7 @@ def _check_overwritten(
     if force or not status.st_size or kind.is_of(path, _start(path, kind.n_marked)):
         return
     raise UsageError(
-        f"{name}: is no {kind.name}, and would be overwritten; give another name, or --force to overwrite it"
+        f"{name}: is no {kind.name}, and would be overwritten; give another name, or {kind.forced_by} to overwrite it"
     )
 
 

@@ -1,4 +1,4 @@
-"""Processes: whether one is still there, and children that do not outlive this one."""
+"""Processes: whether one is still there, how one ended, and children that do not outlive this one."""
 
 import ctypes
 import os
@@ -7,6 +7,18 @@ import sys
 from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
+
+# Signals that host code dies by, and what they come from.
+_CAUSES = {
+    signal.SIGSEGV: "its host code used an address that is not there: look for a null or freed pointer, an index past "
+    "the end, or too small a stack (`ulimit -s`)",
+    signal.SIGBUS: "its host code used an address that is not there: look for a file that shrank while it was mapped, "
+    "or a full /dev/shm",
+    signal.SIGABRT: "its host code gave up: look for abort, a failed assert, or an exception that nobody catches",
+    signal.SIGFPE: "its host code divided an integer by 0",
+    signal.SIGILL: "its host code has an instruction that this processor does not know, or a trap of the compiler",
+    signal.SIGKILL: "something else ended it, most often because memory ran out: try a smaller problem",
+}
 
 
 def is_running(process: int) -> bool:
@@ -36,3 +48,18 @@ def ending_with_this() -> Callable[[], None] | None:
             os._exit(1)
 
     return end_with_parent
+
+
+def how_ended(code: int) -> str:
+    """`code`: the exit code of a program, negative for a signal."""
+    if code >= 0:
+        return f"exit code {code}"
+    return f"signal {-code} ({signal.Signals(-code).name})" if -code in set(signal.Signals) else f"signal {-code}"
+
+
+def why_died(program: str, code: int) -> str:
+    """A sentence on a program that a signal has ended, with what to look for; "" for one that has ended by itself."""
+    if code >= 0:
+        return ""
+    cause = _CAUSES.get(-code, "")
+    return f"{program}: the program was ended by {how_ended(code)}{f': {cause}' if cause else ''}"

@@ -16,10 +16,10 @@ from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
 # 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics; metrics
-# of operations.
+# of operations. 3: cycles of draws.
 # Another set of metrics in correlate.metrics is another format, since a count that is left out means
 # zero: a baseline of an older one does not compare.
-FORMAT = 2
+FORMAT = 3
 FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 

@@ -231,19 +231,25 @@ TENSOR = ("f16", "tf32", "f8", "s8", "s4", "b1", "f64")
 TENSOR_FIELD = Field("tensor", "int", "multiply-adds per cycle per partition", 1, 1 << 16, "rate of the tensor pipe")
 
 # The fixed-function units of a graphics pipeline, all of them together: rates, and the places of the buffers between
-# them. A batch is at most 32 vertices that are shaded as one warp, a wave at most 32 pixels.
+# them. A wave is at most 32 pixels that are shaded as one warp; a batch is at most 32 such vertices, and from assembly
+# on at most 32 primitives.
 GRAPHICS = (
     Field("draw_cycles", "float", "cycles", 0, 100000, "time of the command processor to begin a draw"),
     Field("state_cycles", "float", "cycles", 0, 100000, "time of the command processor for a change of state"),
     Field("indices_per_cycle", "float", "indices per cycle", 0.01, 1024, "index fetch, with the search for reuse"),
+    Field("tessellated_vertices_per_cycle", "float", "vertices per cycle", 0.01, 1024, "tessellation of patches"),
     Field("primitives_per_cycle", "float", "primitives per cycle", 0.01, 1024, "assembly, clipping and culling"),
     Field("triangles_per_cycle", "float", "triangles per cycle", 0.01, 1024, "set-up of triangles that are drawn"),
     Field("tiles_per_cycle", "float", "tiles per cycle", 0.01, 1024, "tiles that the scan looks at"),
     Field("pixels_per_cycle", "float", "pixels per cycle", 0.01, 65536, "pixels of quads that the scan brings"),
     Field("depth_samples_per_cycle", "float", "samples per cycle", 0.01, 65536, "depth and stencil tests"),
+    Field("depth_nbytes_per_cycle", "float", "bytes per cycle", 0.01, 1 << 20, "depths and stencils read and written"),
     Field("color_pixels_per_cycle", "float", "pixels per cycle", 0.01, 65536, "colors written, or blended"),
     Field("color_nbytes_per_cycle", "float", "bytes per cycle", 0.01, 1 << 20, "colors read and written"),
     Field("batches_in_flight", "int", "batches", 1, 65536, "from index fetch to assembly: being shaded, or waiting"),
+    Field("control_points_in_flight", "int", "points", 32, 1 << 24, "from the vertex shader to tessellation"),
+    Field("tessellated_vertices_in_flight", "int", "vertices", 32, 1 << 24, "from tessellation to assembly"),
+    Field("emitted_vertices_in_flight", "int", "vertices", 32, 1 << 24, "of geometry shaders, to assembly"),
     Field("assembled_batches", "int", "batches", 1, 65536, "from assembly to set-up"),
     Field("set_up_batches", "int", "batches", 1, 65536, "from set-up to the scan"),
     Field("scanned_waves", "int", "waves", 1, 65536, "from the scan to depth tests"),

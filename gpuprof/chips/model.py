@@ -67,6 +67,11 @@ def list_chips() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
 
 
+def drawing_chips() -> list[str]:
+    """Names of the chips that have the units of a graphics pipeline."""
+    return [name for name in list_chips() if load_chip(name).graphics]
+
+
 def load_chip(name: str | Path) -> Chip:
     """A chip by name, in any case, or from a file whose name ends in .toml. Raises UsageError naming the file and the
     key that is wrong.

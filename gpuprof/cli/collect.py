@@ -1,7 +1,6 @@
 """gpuprof collect: run kernels on the emulated GPU and record a profile."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -9,8 +8,9 @@ import click
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import RDC_FLAG, build_options
+from gpuprof.cli.options.building import build_options, rdc_option
 from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
+from gpuprof.cli.options.launching import CHIP_FLAG, LAUNCH_FLAG
 from gpuprof.cli.options.near import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.recording import (
@@ -43,16 +43,8 @@ KINDS = (*SOURCES, ".gpubin", ".py")
 @click.command("collect", cls=WithArguments, short_help="Run kernels on the emulated GPU and record a profile.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("others", nargs=-1)
-@click.option(
-    "--launch",
-    "launches",
-    multiple=True,
-    metavar="'K<<<G, B>>>(...)'",
-    help="A launch. Repeatable.  [default: FILE's LAUNCH: comments]",
-)
-@click.option(
-    "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
-)
+@LAUNCH_FLAG
+@CHIP_FLAG
 @sampler_options
 @click.option(
     "--record",
@@ -94,8 +86,8 @@ KINDS = (*SOURCES, ".gpubin", ".py")
     help="The recording to write.  [default: FILE's name with .gprec, in this folder]",
 )
 @force_option
-@RDC_FLAG
 @build_options
+@rdc_option
 @click.pass_obj
 def command(
     display: Display,
@@ -121,7 +113,6 @@ def command(
     wanted,
     output: Path | None,
     force: bool,
-    links_device: bool,
     options: BuildOptions,
 ):
     """Run the kernels of FILE (.cu, .ptx, .gpubin, or a .py script that launches kernels) and record a profile.
@@ -133,6 +124,8 @@ def command(
     gpuprof collect train.py -- --steps 3
     gpuprof collect app.cu io.cpp -- --size 1024
     """
+    from gpuprof.run.program import check_linked
+
     output = output or Path(f"{file.stem}.gprec")
     sources = _program_sources(file, others, launches)
     script_args = arguments_behind() if sources else (*others, *arguments_behind())
@@ -140,9 +133,7 @@ def command(
         check_file(file, launches, script_args)
     if waits_for_start and not sources:
         raise UsageError("--no-profile-from-start is for whole programs; leave it out")
-    if links_device and not sources:
-        raise UsageError("--rdc is for whole programs; leave it out")
-    options = replace(options, links_device=links_device)
+    check_linked(options, bool(sources))
     check_results_flags(file, wanted)
     with stage("starting"), nothing_is_garbage():
         requests = [] if file.suffix == ".py" or sources else _requests(file, launches)
@@ -231,9 +222,10 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
 
 def _say_code(terminal, code: int, output: Path) -> None:
     """Raises GpuprofError when the program did not end with 0."""
+    from gpuprof.base.processes import how_ended
     from gpuprof.errors import GpuprofError
 
-    how = f"exit code {code}" if code >= 0 else f"signal {-code}"
+    how = how_ended(code)
     if code:
         raise GpuprofError(f"the program ended with {how}; {output} is written")
     terminal.say(f"the program ended with {how}")

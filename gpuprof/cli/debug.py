@@ -6,29 +6,20 @@ from pathlib import Path
 
 import click
 
-from gpuprof.base.interrupts import Ended
+from gpuprof.base.interrupts import is_ctrl_c
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import debug_options
+from gpuprof.cli.options.building import debug_options, rdc_option
 from gpuprof.cli.options.inputs import InputPath
+from gpuprof.cli.options.launching import CHIP_FLAG, LAUNCH_FLAG
 from gpuprof.cli.progress.display import Display
 from gpuprof.run.build import BuildOptions
-
-SIGINT_EXIT_CODE = 130
 
 
 @click.command("debug", cls=WithArguments, short_help="Stop kernels, look into threads, step forwards and backwards.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("others", nargs=-1)
-@click.option(
-    "--launch",
-    "launches",
-    multiple=True,
-    metavar="'K<<<G, B>>>(...)'",
-    help="A launch. Repeatable.  [default: FILE's LAUNCH: comments]",
-)
-@click.option(
-    "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
-)
+@LAUNCH_FLAG
+@CHIP_FLAG
 @click.option(
     "-x",
     "--command",
@@ -46,11 +37,16 @@ SIGINT_EXIT_CODE = 130
     metavar="COMMAND",
     help="Run a command, behind those of -x. Repeatable.",
 )
-@click.option("--batch", is_flag=True, help="End behind the commands of -x and -ex, with the program's exit code.")
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="End behind the commands of -x and -ex: with 1 if the last one fails, else the program's exit code.",
+)
 @click.option(
     "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
 )
 @debug_options
+@rdc_option
 @click.pass_obj
 def command(
     display: Display,
@@ -76,10 +72,11 @@ def command(
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
     from gpuprof.debug.commands.table import Quit
-    from gpuprof.debug.console import Console
+    from gpuprof.debug.console import Console, lines_of
     from gpuprof.debug.debugger import Debugger
 
-    asked = [line for script in scripts for line in _lines_of(script)] + list(lines)
+    asked = [*map(lines_of, scripts), *([line] for line in lines)]
+    is_done = True
     with WithoutLaunches(display) as terminal:
         debugger = Debugger(
             file,
@@ -94,12 +91,21 @@ def command(
         console = Console(debugger, lambda text: terminal.output(text + "\n"), lambda text: _complain(display, text))
         with debugger:
             try:
-                console.script(asked)
+                is_done = _carried_out(console, asked)
                 if not batch:
                     _read(console, display)
             except Quit:
                 pass
-    sys.exit(console.exit_code if batch else 0)
+    code = console.exit_code
+    sys.exit(0 if not batch else 128 - code if code < 0 else code or int(not is_done))
+
+
+def _carried_out(console, scripts: list[list[str]]) -> bool:
+    """Runs each script as far as it goes; whether the last one could be carried out whole."""
+    is_done = True
+    for lines in scripts:
+        is_done = console.script(lines)
+    return is_done
 
 
 def _complain(display: Display, text: str) -> None:
@@ -109,46 +115,48 @@ def _complain(display: Display, text: str) -> None:
         click.echo(printable(text), err=True)
 
 
-def _lines_of(script: Path) -> list[str]:
-    from gpuprof.base.inputs import COMMANDS, read_input_text
-    from gpuprof.errors import UsageError
-
-    try:
-        return read_input_text(script, COMMANDS).splitlines()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{script}: is no UTF-8 text: {error.reason}") from None
-
-
 def _read(console, display: Display) -> None:
     if sys.stdin is None or not sys.stdin.isatty():
         console.piped(sys.stdin or [])
         return
     _with_history()
-    console.interactive(_typed(display))
+    console.interactive(_typed(display, console))
 
 
 def _with_history() -> None:
-    """Lines can be edited and called back, where Python has readline."""
+    """Lines can be edited, called back and completed, where Python has readline."""
     try:
-        import readline  # noqa: F401
+        import readline
     except ImportError:
         return
+    from gpuprof.debug.commands.table import completions
+
+    def complete(word: str, number: int) -> str | None:
+        found = completions(readline.get_line_buffer()[: readline.get_endidx()])
+        return found[number] if number < len(found) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims(" ")
+    readline.parse_and_bind("tab: complete")
 
 
-def _typed(display: Display) -> Iterator[str]:
-    """Lines until Ctrl-D. Ctrl-C drops what is typed."""
-    from gpuprof.debug.console import PROMPT
+def _typed(display: Display, console) -> Iterator[str | None]:
+    """Lines until Ctrl-D. Ctrl-C drops what is typed: a whole block, where it gives None."""
+    from gpuprof.debug.console import PROMPT, PROMPT_OF_BLOCK
 
     while True:
         try:
             with display.away():
-                line = input(PROMPT)
+                line = input(PROMPT_OF_BLOCK if console.is_in_block else PROMPT)
         except EOFError:
             click.echo()
             return
         except KeyboardInterrupt as error:
-            if isinstance(error, Ended) and error.exit_code != SIGINT_EXIT_CODE:
+            if not is_ctrl_c(error):
                 raise
-            click.echo("Quit")
-            continue
+            if not console.is_in_block:
+                click.echo("Quit")
+                continue
+            click.echo()
+            line = None
         yield line

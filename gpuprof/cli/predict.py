@@ -9,7 +9,7 @@ from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.inputs import InputPath
 
-LEVELS = ("test", "buffer", "launch")
+LEVELS = ("test", "buffer", "draw", "launch")
 
 
 @click.command("predict", short_help="Predict times, scores and bottlenecks on other chips.")
@@ -29,7 +29,7 @@ LEVELS = ("test", "buffer", "launch")
     type=click.Choice(LEVELS),
     default=LEVELS[0],
     show_default=True,
-    help="What is shown: the whole test, its command buffers (a stream between waits of the host), or its launches.",
+    help="What is shown: the whole test, its command buffers (a stream between waits of the host), draws, or launches.",
 )
 @click.option(
     "--cost",
@@ -39,7 +39,7 @@ LEVELS = ("test", "buffer", "launch")
     help="Cost of each unit of a chip's number (columns number,cost): show the Pareto front.",
 )
 @click.option("--sensitivity", is_flag=True, help="Show how much the score depends on each number of the chips.")
-@click.option("--explain", is_flag=True, help="Show which unit limits each launch, and up to which rate.")
+@click.option("--explain", is_flag=True, help="Show which unit limits each launch and draw, and why.")
 @click.option(
     "--calibrate",
     "calibration",
@@ -74,7 +74,7 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
         _check_installed()
     parameters = [parse_parameter("chip", text, "--param") for text in params]
     check_names(parameters)
-    chips = [load_chip(name) for name in (chip_names.split(",") if chip_names else list_chips())]
+    chips = [load_chip(name) for name in (dict.fromkeys(chip_names.split(",")) if chip_names else list_chips())]
     points = points_of(chips, parameters)
     if sensitivity or explain:
         _check_more(len(points), format_)
@@ -163,13 +163,15 @@ def _print_pages(found, file, level, costs, look, console, mappings) -> None:
 
 
 def _print_more(recorded, points, mappings, sensitivity, explain, look, console) -> None:
-    from gpuprof.predict.shown.screen import explained_lines, sensitivity_lines
+    from gpuprof.predict.draws.explain import explained_draws
+    from gpuprof.predict.shown.screen import explained_draw_lines, explained_lines, sensitivity_lines
     from gpuprof.predict.space.explain import explained
     from gpuprof.predict.space.sensitivity import sensitivities
     from gpuprof.report.terminal.screen import write
 
     if explain:
         write(explained_lines(list(explained(recorded, points)), look), console)
+        write(explained_draw_lines(list(explained_draws(recorded, points)), look), console)
     if sensitivity:
         write(sensitivity_lines(sensitivities(recorded, points, mappings), points.names, look), console)
 

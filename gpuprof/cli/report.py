@@ -34,11 +34,19 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
 )
 @click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
 @click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N; the first is 0.")
+@click.option("--draw", metavar="N,A-B", help="Show only shaders of these draws, as in 3,5-9; the first is 0.")
+@click.option("--stage", "stages", metavar="NAMES", help="Show only shaders of these stages, as in vertex,pixel.")
 @click.option("--source-lines", metavar="A-B", help="Show only these lines, with all their instructions.")
 @click.option(
     "--isa", is_flag=True, help="Show the instructions under every line; on the stalls page, instead of lines."
 )
 @click.option("--task", metavar="NAME", help="Show what this task or buffer is related to; #N is task N.")
+@click.option(
+    "--sort",
+    type=NearChoice(["cycles", "primitives", "fragments", "overdraw", "quads"]),
+    help="Sort the draws of the page draws, the largest first; quads: the worst quad efficiency first.  "
+    "[default: as they were asked for]",
+)
 @format_option("html", csv="as Nsight Compute exports its source page", json="versioned")
 @page_options
 @click.option(
@@ -58,7 +66,23 @@ PAGES_OF_TASKS = ("tasks", "relations", "timeline")
 )
 @click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
 def command(
-    file, other, page, kernel, launch, source_lines, isa, task, format_, output, force, vocabulary, attribution, width
+    file,
+    other,
+    page,
+    kernel,
+    launch,
+    draw,
+    stages,
+    source_lines,
+    isa,
+    task,
+    sort,
+    format_,
+    output,
+    force,
+    vocabulary,
+    attribution,
+    width,
 ):
     """Show where the cycles of FILE (.gpudb, or .gprec) went: per kernel, source line, PTX line or instruction.
 
@@ -66,7 +90,14 @@ def command(
     """
     if format_ == HTML:
         refuse_beside_html(
-            {"--page": page, "--source-lines": source_lines, "--isa": isa or None, "--task": task, "--width": width}
+            {
+                "--page": page,
+                "--source-lines": source_lines,
+                "--isa": isa or None,
+                "--task": task,
+                "--sort": sort,
+                "--width": width,
+            }
         )
         if attribution != "waiting":
             raise UsageError(f"--attribution {attribution}: a page shows stalls at the instruction that waits")
@@ -84,7 +115,11 @@ def command(
         )
     if task is not None and not takes(page, "--task"):
         raise UsageError(f"--task selects a task of the relations page; leave it out with --page {page}")
+    if sort is not None and page != "draws":
+        raise UsageError(f"--sort sorts the page of draws; give --page draws{f', not {page}' if page else ''}")
     page = "relations" if task is not None else page
+
+    shaders = shaders_of(draw, stages)
 
     from dataclasses import replace
 
@@ -95,17 +130,23 @@ def command(
     from gpuprof.report.measured import check_lines, check_measured, check_sampled
     from gpuprof.report.pages.page import Request
     from gpuprof.report.queries import read_report
+    from gpuprof.report.tasks.draws import read_draws
     from gpuprof.report.tasks.read import read_task_report
     from gpuprof.report.terminal.screen import tolerant
 
     with stage("reading the profile"), reading(file) as db:
-        report = replace(read_report(db, kernel, launch, traces=page == "traces"), vocabulary=VOCABULARIES[vocabulary])
+        report = read_report(db, kernel, launch, shaders, traces=page == "traces")
+        report = replace(report, vocabulary=VOCABULARIES[vocabulary])
         if page in PAGES_OF_TASKS:
             report = replace(report, related=read_task_report(db, page, task))
         if page == "api":
             report = replace(report, calls=tuple(read_api_calls(db)))
+        if page == "draws":
+            is_whole = kernel is None and launch is None and shaders is None
+            shown = {each.launch for some in report.kernels for each in some.launches}
+            report = replace(report, draws=read_draws(db, None if is_whole else shown))
         check_measured(report, page is None or PAGES[page].needs_cycles)
-        text = html_text(db, report, other, kernel, launch) if format_ == HTML else ""
+        text = html_text(db, report, other, kernel, launch, shaders) if format_ == HTML else ""
     report = attributed(report, attribution)
     if lines is not None:
         check_lines(report, lines)
@@ -113,9 +154,21 @@ def command(
     if format_ == HTML:
         print_html(text, output)
     else:
-        PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa, task), width)
+        PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa, task, sort), width)
     if page is None or PAGES[page].needs_cycles:
         check_sampled(report)
+
+
+def shaders_of(draws: str | None, stages: str | None):
+    """The shaders that --draw and --stage name, as `collect --filter` does; None where none is given."""
+    given = {name: value for name, value in (("draw", draws), ("stage", stages)) if value is not None}
+    if not given:
+        return None
+    from gpuprof.report.tasks.draws import Shaders
+    from gpuprof.timing.sampling.filter import filter_of_words
+
+    wanted = filter_of_words([f"{name}={value}" for name, value in given.items()])
+    return Shaders(" ".join(f"--{name} {value}" for name, value in given.items()), wanted.draw, wanted.stage)
 
 
 def takes(page: str | None, flag: str) -> bool:
@@ -131,7 +184,7 @@ def refuse_beside_html(options: dict[str, object]) -> None:
         )
 
 
-def html_text(database, report, other: Path | None, kernel: str | None, launch: int | None) -> str:
+def html_text(database, report, other: Path | None, kernel: str | None, launch: int | None, shaders) -> str:
     """The page of a report, beside that of the profile `other` if one is given."""
     from dataclasses import replace
 
@@ -145,7 +198,7 @@ def html_text(database, report, other: Path | None, kernel: str | None, launch: 
     if other is None:
         return html_of([shown])
     with reading(other) as second:
-        beside = replace(read_report(second, kernel, launch), vocabulary=report.vocabulary)
+        beside = replace(read_report(second, kernel, launch, shaders), vocabulary=report.vocabulary)
         check_measured(beside)
         return html_of([shown, Profile(second, beside)])
 

@@ -1,14 +1,14 @@
 """gpuprof run: run a whole CUDA program on the emulated GPU, without a profile."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import RDC_FLAG, compiler_options
+from gpuprof.cli.options.building import compiler_options, rdc_option
 from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
+from gpuprof.cli.options.launching import CHIP_FLAG
 from gpuprof.cli.options.recording import TRACE_FLAG, trace_settings
 from gpuprof.cli.progress.display import Display
 from gpuprof.run.build import BuildOptions
@@ -16,17 +16,15 @@ from gpuprof.run.build import BuildOptions
 
 @click.command("run", cls=WithArguments, short_help="Run a CUDA program on the emulated GPU, without a profile.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--chip", "chip_name", metavar="NAME", help="A chip of `gpuprof list chips`, or a .toml file.  [default: a100]"
-)
+@CHIP_FLAG
 @click.option("--timed", is_flag=True, help="Time the launches, so that events and clocks show how long they take.")
 @click.option(
     "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
 )
 @TRACE_FLAG
 @checking_options
-@RDC_FLAG
 @compiler_options
+@rdc_option
 @click.pass_obj
 def command(
     display: Display,
@@ -38,7 +36,6 @@ def command(
     error_exitcode: int,
     limit: int,
     suppressions: str | None,
-    links_device: bool,
     options: BuildOptions,
 ):
     """Build the program of FILES (.cu, .cpp, .c), run it with the arguments behind `--`, and end with its exit code.
@@ -59,7 +56,7 @@ def command(
             chip_name=chip_name,
             is_timed=timed,
             max_cycles=max_cycles,
-            options=replace(options, links_device=links_device),
+            options=options,
             observer=terminal,
             findings=findings,
             **trace_settings(traces),

@@ -7,7 +7,8 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.collect import check_file
-from gpuprof.cli.options.building import compiler_options
+from gpuprof.cli.options.building import compiler_options, rdc_option
+from gpuprof.cli.options.launching import LAUNCH_FLAG
 from gpuprof.cli.options.outputs import (
     OutputPath,
     claim,
@@ -60,13 +61,7 @@ PLOTS = {".png": png_plot, ".svg": svg_plot}
     is_flag=True,
     help="Combine the first values, then the second values, and so on, instead of all combinations.",
 )
-@click.option(
-    "--launch",
-    "launches",
-    multiple=True,
-    metavar="'K<<<G, B>>>(...)'",
-    help="A launch. Repeatable.  [default: FILE's LAUNCH: comments]",
-)
+@LAUNCH_FLAG
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of random data.")
 @click.option(
     "--max-cycles",
@@ -99,6 +94,7 @@ PLOTS = {".png": png_plot, ".svg": svg_plot}
 )
 @force_option
 @compiler_options
+@rdc_option
 def command(
     file: Path,
     script_args: tuple[str, ...],
@@ -131,9 +127,11 @@ def command(
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    from gpuprof.run.program import runs_itself
+    from gpuprof.run.program import check_linked, runs_itself
 
-    if launches or not runs_itself(file):
+    is_program = not launches and runs_itself(file)
+    check_linked(options, is_program)
+    if not is_program:
         check_file(file, launches, script_args)
     check_results_flags(file, wanted)
     _check_flags(outputs, plot, jobs, scheduler)

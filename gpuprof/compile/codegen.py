@@ -9,11 +9,12 @@ comes to that, and then an object: ptx, files (of the `.file` table), display, i
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import llvmlite.binding as llvm
 
-from gpuprof.compile import lineinfo, naming
+from gpuprof.compile import lineinfo, naming, variables
 from gpuprof.compile.lineinfo import Chain
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.passes.addresses import share_addresses
@@ -24,6 +25,7 @@ from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from gpuprof.compile.passes.padding import padded_copies_of
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.unrolled import unroll_once
 
@@ -59,7 +61,6 @@ CONDITIONS = ("--bonus-inst-threshold=4",)
 # does in front of a branch so that no lane waits; nvcc does nothing there, not even an address sum.
 NO_SINKING = ("--instcombine-code-sinking=false", "--disable-machine-sink", "--spec-exec-max-speculation-cost=0")
 
-_VARIABLE_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _DEVICE_FUNCTION = re.compile(
     r"^define (?:(?:weak_odr|weak|linkonce_odr|linkonce|internal|dso_local|hidden|protected) "
     r")*((?!available_externally)(?!.*\bptx_kernel\b).*)$",
@@ -155,14 +156,18 @@ def widen_copies(ir: str) -> str:
     return _COPY.sub(replace, ir)
 
 
+def _set_options(options: Iterable[str]) -> None:
+    for option in options:
+        llvm.set_option("gpuprof", option)
+
+
 def generate(
     ir: str, arch: str, level: int, announce: Callable[[list[Chain]], None], for_debugger: bool = False
 ) -> dict:
     """Clang's IR to the object described above; `level` is 0 to 3, as in -O3. `announce` gets the locations before
-    anything can go wrong with them. `for_debugger`, at level 0: the PTX says where variables are.
+    anything can go wrong with them. `for_debugger`: the PTX says where variables are.
     """
-    for option in (SHORT_POINTERS, *UNROLLING, *CONDITIONS):
-        llvm.set_option("gpuprof", option)
+    _set_options((SHORT_POINTERS, *UNROLLING, *CONDITIONS))
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE).create_target_machine(
@@ -171,13 +176,23 @@ def generate(
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
-    arrange = _arranged_for_debugger if for_debugger else _arranged
-    labelled, chains = lineinfo.encode(arrange(internalize(ir), target, arch, level))
+    padded = padded_copies_of(ir, metadata, target.target_data, partial(llvm.parse_assembly, ir))
+    is_plain, table = for_debugger and level == 0, {}
+    arranged = (_arranged_for_debugger if is_plain else _arranged)(internalize(ir), target, arch, level, for_debugger)
+    if for_debugger and not is_plain:
+        arranged, table = variables.number_variables(arranged)
+    labelled, chains = lineinfo.encode(arranged, has_scopes=bool(table))
     announce(chains)
-    ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains, for_debugger)
+    if table:
+        _set_options(variables.WHERE_SET)
+    ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains, is_plain)
+    if table:
+        told, listing = variables.told(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
+        ptx = variables.with_places(ptx, show(told), listing, table)
     ptx = add_cluster_dims(ptx, cluster_dims)
+    ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
     return {
-        "ptx": ptx if for_debugger else share_addresses(turn_branches(ptx)),
+        "ptx": ptx + "".join(f"{copy}\n" for copy in padded),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],
@@ -185,15 +200,17 @@ def generate(
     }
 
 
-def _arranged(ir: str, target, arch: str, level: int) -> str:
-    # Variables' locations are not shown to anyone, and full DWARF would keep `.loc` from carrying inlined calls.
-    lines_only = _VARIABLE_RECORD.sub("", ir).replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
+def _arranged(ir: str, target, arch: str, level: int, for_debugger: bool) -> str:
+    # Full DWARF would keep `.loc` from carrying inlined calls.
+    lines_only = (ir if for_debugger else variables.without_variables(ir)).replace(
+        "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
+    )
     prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(name_scopes(lines_only))), arch)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
     return keep_shared_products(widen_copies(optimized))
 
 
-def _arranged_for_debugger(ir: str, target, arch: str, level: int) -> str:
+def _arranged_for_debugger(ir: str, target, arch: str, level: int, for_debugger: bool) -> str:
     """Each statement as it stands, and each variable in memory."""
     prepared = hide_divisions(copy_in_callee(name_scopes(ir), for_debugger=True), arch)
     prepared = show_divisions(optimize(prepared, target, level))

@@ -49,7 +49,7 @@ def compile_cuda(
     instantiate: template kernels to instantiate, as the source names them ("scan<256>"); `display` gives them that
     name.
     defines: "NAME" or "NAME=VALUE". optimize: 0 to 3. standard: "c++17", else C++20. clang: another clang than the
-    ziglang wheel's. cccl_release: as in `cccl.find`. for_debugger, with optimize=0: the PTX says where variables are.
+    ziglang wheel's. cccl_release: as in `cccl.find`. for_debugger: the PTX says where variables are.
     Raises CompileError (with clang's own diagnostics) or UsageError (no such file).
     """
     how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(clang, cccl_release), for_debugger)
@@ -65,13 +65,14 @@ def compile_linked(
     optimize: int,
     standard: str | None,
     cccl_release: str,
+    for_debugger: bool = False,
 ) -> PtxModule:
     """Compiles .cu files for the device and links them, as `nvcc -rdc=true` does: what one declares as extern, another
     defines. The module has the first one's name.
 
     Raises what `compile_cuda` raises, and CompileError for what two of them define.
     """
-    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(None, cccl_release))
+    how = _Flags(arch, include_dirs, defines, optimize, standard, toolchain.find(None, cccl_release), for_debugger)
     units = [_unit(str(path), how, (), linked_flags(number)) for number, path in enumerate(paths)]
     return _compiled(units, how, ())
 

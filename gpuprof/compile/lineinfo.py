@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.naming import symbol_of
+from gpuprof.compile.variables import AT
 
 # Below 2**31, and above the real lines that still come from the heads of functions: `#line` can say more than that, and
 # such a function has no line.
@@ -34,18 +35,23 @@ class Place(NamedTuple):
     line: int
     column: int
     function: str  # symbol of the function whose source this is
+    scope: int = 0  # for the debugger of optimized code: numbers of the nodes of the scope and of the inlined call
+    call: int = 0
 
 
 Chain = tuple[Place, ...]  # innermost first
 
 
-def _chain(metadata: Metadata, number: int) -> Chain:
+def _chain(metadata: Metadata, number: int, has_scopes: bool) -> Chain:
     places = []
     node = metadata.nodes[number]
     while node is not None:
         scope = metadata.follow(node, "scope")
         function = metadata.subprogram_of(scope)
-        places.append(Place(metadata.file_of(scope), node.number("line"), node.number("column"), symbol_of(function)))
+        place = Place(metadata.file_of(scope), node.number("line"), node.number("column"), symbol_of(function))
+        if has_scopes:
+            place = place._replace(scope=node.reference("scope"), call=node.reference("inlinedAt") or 0)
+        places.append(place)
         node = metadata.follow(node, "inlinedAt")
     return tuple(places)
 
@@ -57,14 +63,16 @@ def _root_scope(metadata: Metadata, number: int) -> int:
     return node.reference("scope")
 
 
-def encode(ir: str) -> tuple[str, list[Chain]]:
-    """The IR with every location replaced by a label, and the chains the labels stand for (label - first = index)."""
+def encode(ir: str, has_scopes: bool = False) -> tuple[str, list[Chain]]:
+    """The IR with every location replaced by a label, and the chains the labels stand for (label - first = index).
+    `has_scopes`: places in other scopes are other ones, and the PTX says so.
+    """
     metadata = Metadata(ir)
     chains: dict[Chain, int] = {}
 
     def replace(match: re.Match) -> str:
         number = int(match[1])
-        chain = _chain(metadata, number)
+        chain = _chain(metadata, number, has_scopes)
         if chain[0].line == 0:  # compiler-made code: let it take the line of its neighbour
             label = 0
         else:
@@ -106,6 +114,8 @@ class _Writer:
             lines.append(
                 f"\t.loc\t{self.place(inner)}, function_name $L__info_string{name}, inlined_at {self.place(outer)}"
             )
+        if chain[0].scope:
+            lines.append(AT + " ".join(f"{place.scope}:{place.call}" for place in chain))
         return lines
 
     def tables(self) -> str:
@@ -179,10 +189,11 @@ def _next_location(lines: list[str], start: int) -> list[str]:
     """The run of directives of the next known location before the block ends."""
     found: list[str] = []
     for line in lines[start:]:
-        is_location = line.startswith("\t.loc\t")
+        match = _LOC.match(line)
+        is_location = match is not None or line.startswith(AT)
         if found and not is_location:
             return found
-        if is_location and _LOC.match(line)[2] != "0":
+        if is_location and (match is None or match[2] != "0"):
             found.append(line)
         if _LABEL.match(line) or line == "}" or "\tbra" in line:
             return found

@@ -21,11 +21,12 @@ TEXT_METRICS = {"occupancy_limiter"}  # the others are numbers
 ROW_FIELDS = (
     *("ledger", "counters", "stalls", "stall_lengths", "causes", "losses", "bank_patterns"),
     *("access_counters", "reuse_distances", "block_counters", "warp_counters"),
-    *("activity", "activity_stalls", "activity_of_sms"),
+    *("activity", "activity_stalls", "activity_of_sms", "primitives"),
 )
 OF_PATTERNS = set(BANK_PATTERNS_DTYPE.names) - {"warps"}
 # which no one adds up
 NAMES_IN_ROWS = {"pc", "cause_pc", "reason", "bin", "kind", "flags", "sm", "reserved"} | OF_PATTERNS
+NAMES_IN_ROWS |= {"first_primitive", "last_primitive"}
 NAMES_IN_ROWS |= {"launch", "block", "warp", "scope", "least_lines", "start_cycle", "end_cycle"}
 
 

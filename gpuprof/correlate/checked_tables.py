@@ -12,6 +12,7 @@ from contextlib import closing
 from functools import cache
 from typing import NamedTuple
 
+from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.schema import DDL
 from gpuprof.correlate.traces import wrong_tables
@@ -29,6 +30,8 @@ MOST_OUTSIDE = 20_000  # rows of a table whose address is in no module: each is 
 MOST_PER_LAUNCH = {"samplers": 100, "launch_metrics": 4_000}
 MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads no integer of more digits
 
+FIXED_UNITS = (*FRONT_UNITS, *BACK_UNITS)
+
 MOST_ACCESS_NBYTES = 128  # of a lane: a pass through the banks of shared memory has no more
 
 FLAG = (0, 1)
@@ -42,6 +45,8 @@ RANGES = {
     "other_pc": (0, PC_END),
     "place": (0, 1000),
     "other_launch": FLAG,
+    "drains": FLAG,
+    **dict.fromkeys(("width", "height"), (1, 1 << 14)),
     "is_virtual": FLAG,
     "is_write": FLAG,
     "is_exact": FLAG,
@@ -60,6 +65,7 @@ RANGES = {
     "access_nbytes": (0, MOST_ACCESS_NBYTES),
     "mask": (0, (1 << 32) - 1),
     **dict.fromkeys(("stride_0", "stride_1", "stride_2"), STRIDE),
+    **dict.fromkeys(("busy_cycles", "blocked_cycles"), (0, MAX_COUNT)),
     **dict.fromkeys(("lanes_0", "lanes_1", "lanes_2"), LANES),
 }
 MOST_WHY = 60  # characters of a parser's message
@@ -115,6 +121,7 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_names(database)
     yield from in_patterns(database)
     yield from in_activity(database)
+    yield from in_draws(database)
     yield from map(Wrong, wrong_tables(database))
 
 
@@ -201,9 +208,13 @@ def _integer(name: str) -> str:
     return f"typeof({name}) = 'integer' AND {name} BETWEEN {least} AND {most}"
 
 
+def _reals(name: str) -> tuple[float, float]:
+    return RANGES.get(name, (LEAST_REAL, MOST_REAL))
+
+
 SOUND = {
     "INTEGER": _integer,
-    "REAL": lambda name: f"typeof({name}) IN ('real', 'integer') AND {name} BETWEEN {LEAST_REAL} AND {MOST_REAL}",
+    "REAL": lambda name: "typeof({0}) IN ('real', 'integer') AND {0} BETWEEN {1} AND {2}".format(name, *_reals(name)),
     "TEXT": lambda name: f"typeof({name}) = 'text'",
     "NUMERIC": lambda name: (
         f"CASE typeof({name}) WHEN 'text' THEN length({name}) <= {MOST_TEXT} WHEN 'blob' THEN 0 "
@@ -216,7 +227,7 @@ def expected(column: Column) -> str:
     least, most = RANGES.get(column.name, (0, MAX_COUNT))
     what = {
         "INTEGER": f"an integer, {least} to {most}",
-        "REAL": f"a number, {LEAST_REAL:g} to {MOST_REAL:g}",
+        "REAL": "a number, {:g} to {:g}".format(*_reals(column.name)),
         "TEXT": "a text",
         "NUMERIC": "a number or a short text",
     }[column.type]
@@ -291,6 +302,42 @@ def in_activity(database: sqlite3.Connection) -> Iterator[Wrong]:
     ).fetchone()
     if row:
         yield Wrong(f"activity_stalls has bin {row[1]} of launch {row[0]}, which activity has not")
+
+
+def in_draws(database: sqlite3.Connection) -> Iterator[Wrong]:
+    """Stages and units are looked up by their names, and times are divided by."""
+    yield from _unknown_names(database)
+    row = database.execute("SELECT draw FROM draws WHERE samples < 1 LIMIT 1").fetchone()
+    if row:
+        yield Wrong(f"draws.samples is 0 at draw {row[0]}; a pixel has 1 sample at least")
+    for table in ("draw_units", "draw_waves"):
+        row = database.execute(
+            f"SELECT draw FROM {table} JOIN draws d USING (draw) WHERE d.start_cycle IS NULL LIMIT 1"
+        ).fetchone()
+        if row:
+            yield Wrong(f"{table} has times of draw {row[0]}, which has none as a whole")
+    spans = (("draws", "start_cycle", "end_cycle"), ("draw_waves", "start_cycle", "end_cycle"))
+    for table, first, last in (*spans, ("draw_units", "first_cycle", "last_cycle")):
+        # NULL is not NULL gives 0, and a number is not NULL 1
+        row = database.execute(
+            f"SELECT draw FROM {table} WHERE {first} > {last} OR ({first} IS NULL) <> ({last} IS NULL) LIMIT 1"
+        ).fetchone()
+        if row:
+            yield Wrong(f"{table} has a time that ends before it begins, of draw {row[0]}")
+
+
+def _unknown_names(database: sqlite3.Connection) -> Iterator[Wrong]:
+    names = {
+        ("draw_launches", "stage"): SHADER_STAGES,
+        ("draw_waves", "stage"): SHADER_STAGES,
+        ("draw_units", "unit"): FIXED_UNITS,
+    }
+    for (table, column), known in names.items():
+        marks = ", ".join("?" * len(known))
+        query = f"SELECT {column} FROM {table} WHERE {column} NOT IN ({marks}) LIMIT 1"
+        row = database.execute(query, known).fetchone()
+        if row:
+            yield Wrong(f"{table}.{column} is {brief(row[0])}; expected one of {', '.join(known)}")
 
 
 def in_patterns(database: sqlite3.Connection) -> Iterator[Wrong]:

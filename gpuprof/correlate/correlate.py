@@ -24,6 +24,7 @@ from gpuprof.correlate.program_tables import (
 )
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.tasks.draws import fill_draws
 from gpuprof.correlate.tasks.fill import fill_relations
 from gpuprof.correlate.traces import fill_traces, finding_rows
 from gpuprof.errors import FileFormatError, GpuprofError
@@ -52,6 +53,7 @@ PRAGMA user_version = {VERSION};
 """
 
 COUNTER_COLUMNS = tuple(name for name in COUNTERS_DTYPE.names if name != "reserved")
+PRIMITIVE_COLUMNS = ("block", "first_primitive", "last_primitive")
 LOSS_COLUMNS = tuple(name for name in LOSSES_DTYPE.names if name != "reserved")
 SAMPLED_COUNTER_COLUMNS = (
     *(
@@ -184,11 +186,13 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
         insert(database, "causes", cause_rows(recording, number, launch.causes))
         insert(database, "bank_patterns", pattern_rows(recording, number, launch.bank_patterns))
         insert(database, "counters", integer_rows(recording, number, launch.counters, COUNTER_COLUMNS))
+        insert(database, "block_primitives", integer_rows(recording, number, launch.primitives, PRIMITIVE_COLUMNS))
     insert(database, "results", ((number, *result) for number, result in enumerate(recording.results)))
     fill_traces(database, recording)
     insert(database, "findings", finding_rows(recording))
-    fill_api_calls(database, recording)  # looks at the tasks, which the next one takes out of the recording
+    fill_api_calls(database, recording)  # looks at the tasks, which fill_relations takes out of the recording
     fill_relations(database, recording)
+    fill_draws(database, recording)
     insert(database, "meta", sorted(meta_items(recording, database).items()))
     add_advice(database, len(recording.findings))
 

@@ -105,6 +105,14 @@ METRICS = (
     _timing("shared_nbytes", "bytes", "static shared memory of a block"),
     _timing("local_nbytes", "bytes", "local memory of a thread"),
     Metric(
+        "draw_cycles",
+        "cycles",
+        "duration of the draw whose vertices the launch shades",
+        "(SELECT d.end_cycle - d.start_cycle FROM draw_launches s JOIN draws d USING (draw) "
+        "WHERE s.launch = l.launch AND s.stage = 'vertex')",
+        lines_by="warp_cycles",
+    ),
+    Metric(
         "warp_cycles",
         "warp-cycles",
         "cycles of all resident warps, added up",

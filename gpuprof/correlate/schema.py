@@ -4,10 +4,10 @@ Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
 relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs;
-live registers.
+live registers; 7 draws, their units, their shaders' waves, and the primitives of these.
 """
 
-VERSION = 6
+VERSION = 7
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -357,7 +357,7 @@ CREATE TABLE task_rows (       -- what tasks follow each other in
 CREATE TABLE tasks (           -- anything with a beginning and an end
     task INTEGER PRIMARY KEY,  -- in the order of their beginnings
     parent INTEGER REFERENCES tasks, -- that it is a part of by its place; see relations for others
-    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free, call (of a program's host)
+    kind TEXT NOT NULL,        -- task (of a script), launch, copy to device, copy to host, copy within device, fill, wait, free, call (of a program's host), command buffer
     is_virtual INTEGER NOT NULL, -- 1: it has parts alone, which others became
     name TEXT NOT NULL,        -- a script's, the kernel's, or what was copied
     row INTEGER NOT NULL REFERENCES task_rows, -- where it ran
@@ -431,6 +431,82 @@ CREATE TABLE api_calls (       -- calls of a program's host: its tasks hold what
     waited_ns INTEGER NOT NULL,-- of the time between, what it waited for the GPU
     nbytes INTEGER NOT NULL    -- that it was asked to copy or fill
 );
+CREATE TABLE draws (           -- that have drawn all; those that something ended have launches alone
+    draw INTEGER PRIMARY KEY,  -- in the order asked
+    task INTEGER REFERENCES tasks, -- whose parts are its launches; NULL where it did not end
+    pass INTEGER NOT NULL,     -- 0, 1, ...: draws that follow each other into the same targets
+    command_buffer INTEGER REFERENCES tasks, -- the task of the one that it is in; NULL none
+    name TEXT NOT NULL,        -- a script's, or those of its shaders
+    width INTEGER NOT NULL,    -- pixels of its targets in a row
+    height INTEGER NOT NULL,   -- rows of pixels
+    samples INTEGER NOT NULL,  -- of a pixel
+    state_changes INTEGER NOT NULL, -- since the draw before: shaders, their parameters, buffers, targets, fixed-function state
+    drains INTEGER NOT NULL,   -- 1: it begins only when all draws before it are done
+    start_cycle INTEGER,       -- GPU cycles from power-on, of its command; NULL where its shaders were timed apart, or nobody timed them
+    end_cycle INTEGER,         -- when all of it has left all units
+    indices INTEGER NOT NULL,  -- fetched
+    vertex_waves INTEGER NOT NULL, -- warps of the vertex shader
+    vertices INTEGER NOT NULL, -- shaded
+    primitives INTEGER NOT NULL, -- points, lines, triangles or patches, assembled
+    hull_waves INTEGER NOT NULL, -- warps of the hull shader
+    culled_patches INTEGER NOT NULL, -- that an edge has no level above 0 for
+    domain_vertices INTEGER NOT NULL, -- that the tessellator made of the others
+    domain_waves INTEGER NOT NULL, -- warps of the domain shader
+    tessellated INTEGER NOT NULL, -- primitives that the tessellator made
+    geometry_waves INTEGER NOT NULL, -- warps of the geometry shader
+    emitted INTEGER NOT NULL,  -- primitives that it made
+    rejected INTEGER NOT NULL, -- outside of the view, or with a position that is not finite
+    clipped INTEGER NOT NULL,  -- cut by near or far plane, or by the guard band
+    culled INTEGER NOT NULL,   -- by side; pieces of clipped ones count for themselves, here and below
+    without_area INTEGER NOT NULL, -- left out
+    scanned INTEGER NOT NULL,  -- that reach the rasteriser
+    tiles INTEGER NOT NULL,    -- 8 x 8 pixels and a primitive, looked at
+    hidden_tiles INTEGER NOT NULL, -- of these, those that hierarchical depth left out
+    covered INTEGER NOT NULL,  -- samples inside of primitives
+    tested INTEGER NOT NULL,   -- depth or stencil tests
+    passed INTEGER NOT NULL,   -- samples that passed all
+    hidden_quads INTEGER NOT NULL, -- emptied by the tests before the shader
+    quads INTEGER NOT NULL,    -- 2 x 2 pixels, shaded
+    helpers INTEGER NOT NULL,  -- lanes of these that no sample is covered for
+    discarded INTEGER NOT NULL, -- pixels, by the shader
+    pixel_waves INTEGER NOT NULL, -- warps of the pixel shader
+    written INTEGER NOT NULL   -- samples of color targets
+);
+CREATE TABLE draw_launches (   -- launches of draws' shaders
+    launch INTEGER PRIMARY KEY REFERENCES launches, -- of the shader
+    draw INTEGER NOT NULL,     -- that it is of; one that something ended is not in draws
+    stage TEXT NOT NULL        -- vertex, hull, domain, geometry or pixel
+);
+CREATE TABLE draw_units (      -- exact: fixed-function units, while a draw was in them
+    draw INTEGER NOT NULL REFERENCES draws, -- that was in it
+    unit TEXT NOT NULL,        -- front end: command, fetch, tessellate, assembly; back end: setup, scan, depth, write
+    busy_cycles REAL NOT NULL, -- at work
+    blocked_cycles REAL NOT NULL, -- with something that the buffer behind it has no room for
+    first_cycle INTEGER NOT NULL, -- GPU cycles from power-on, in which it began
+    last_cycle INTEGER NOT NULL, -- by which all has left it
+    PRIMARY KEY (draw, unit)
+) WITHOUT ROWID;
+CREATE TABLE draw_work (       -- what a draw asked of the units
+    draw INTEGER NOT NULL REFERENCES draws, -- that asked
+    amount TEXT NOT NULL,      -- its name: n_indices, n_primitives, n_accepted, n_tiles and so on
+    value INTEGER NOT NULL,    -- so many
+    PRIMARY KEY (draw, amount)
+) WITHOUT ROWID;
+CREATE TABLE draw_waves (      -- exact: every warp of a draw's shaders
+    draw INTEGER NOT NULL REFERENCES draws, -- that it is of
+    stage TEXT NOT NULL,       -- vertex, hull, domain, geometry or pixel
+    wave INTEGER NOT NULL,     -- 0, 1, ... of the stage, in the order of dispatch
+    start_cycle INTEGER NOT NULL, -- GPU cycles from power-on
+    end_cycle INTEGER NOT NULL,-- from which it is gone
+    PRIMARY KEY (draw, stage, wave)
+) WITHOUT ROWID;
+CREATE TABLE block_primitives (-- which primitives of its draw the samples of a shader's block are of
+    launch INTEGER NOT NULL REFERENCES launches, -- of the shader
+    block INTEGER NOT NULL,    -- linear index in the grid: a block is a wave
+    first_primitive INTEGER NOT NULL, -- number in the draw
+    last_primitive INTEGER NOT NULL, -- the lanes have no others but these and those between
+    PRIMARY KEY (launch, block)
+) WITHOUT ROWID;
 CREATE VIEW relations AS       -- of a task: WHERE from_task = N; docs/relations.md has a query for what follows over several
     SELECT kind, source AS from_task, target AS to_task, via, nbytes, origin FROM stored_relations
     UNION ALL

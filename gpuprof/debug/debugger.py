@@ -30,10 +30,11 @@ from gpuprof.debug.plans import (
     to_places,
 )
 from gpuprof.debug.points import Breakpoint, Points, Watchpoint
+from gpuprof.debug.remembered import NAMED, Nowhere, Remembered
 from gpuprof.debug.target import target_of
 from gpuprof.debug.thread import Focus, Thread
 from gpuprof.debug.timeline import Stop, Timeline
-from gpuprof.debug.types import Value, value_of
+from gpuprof.debug.types import CType, Value, value_of
 from gpuprof.errors import DebugError
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer, Settings
@@ -79,7 +80,9 @@ class Debugger:
         self.stop: Stop | None = None
         self.frame = 0
         self.breaks_on_launch = False
-        self.n_shown = 0  # values that `print` has numbered
+        self.values: list[Value] = []  # that `print` has numbered, from 1 on
+        self.named: dict[str, Value] = {}  # that were set as `$name`
+        self.settings: dict[str, str] = {}  # what `set` has chosen, by its name
         self.displays: dict[int, tuple[str, str]] = {}  # number -> format and expression
         self.listed: tuple[str, int, Stop | None] | None = None  # file and line that `list` goes on with, and where
 
@@ -291,13 +294,28 @@ class Debugger:
         return self.thread.frames()
 
     def evaluate(self, text: str) -> Value:
-        return evaluate(text, self.thread)
+        return evaluate(text, self._scope)
+
+    def type_of(self, text: str) -> CType:
+        """Of an expression, or that has the name."""
+        return self._scope.type(text.strip().removeprefix("struct ").strip()) or self.evaluate(text).type
+
+    @property
+    def _scope(self) -> "Remembered":
+        is_stopped = self.stop is not None and self.stop.state is not None
+        return Remembered(self.thread if is_stopped else Nowhere(), self.values, self.named)
 
     def assign(self, text: str) -> Value:
-        """`PLACE = VALUE`, for the focused thread, in this run: going back undoes it."""
+        """`PLACE = VALUE`, for the focused thread, in this run: going back undoes it. `$NAME = VALUE` gives a value a
+        name.
+        """
         left, right = assignment(text)
+        new = self.evaluate(right)
+        if NAMED.fullmatch(left) and self._scope.thread.register(left) is None:
+            self.named[left] = new
+            return new
         thread = self.thread
-        value, new = evaluate(left, thread), evaluate(right, thread)
+        value = self.evaluate(left)
         if value.place is None:
             raise DebugError(f"{left} is not in memory")
         made = value_of(value.type, new.number)

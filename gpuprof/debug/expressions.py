@@ -34,7 +34,7 @@ from gpuprof.errors import DebugError
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<float>(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?[fF]?)|(?P<int>0[xX][\da-fA-F]+|\d+)(?P<suffix>[uUlL]*)"
-    r"|(?P<char>'(?:\\.|[^\\'])')|(?P<name>[$@]?[A-Za-z_][\w$]*(?:::[A-Za-z_]\w*)*)"
+    r"|(?P<char>'(?:\\.|[^\\'])')|(?P<name>[$@]?[A-Za-z_][\w$]*(?:::[A-Za-z_]\w*)*|\$\$?\d*)"
     r"|(?P<sign><<=|>>=|->|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:()\[\].,@]))"
 )
 _LEVELS = (("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", ">", "<=", ">="), ("<<", ">>"), ("+", "-"),
@@ -261,6 +261,8 @@ class _Parser:
         if name in ("true", "false"):
             return value_of(BOOL, name == "true")
         found = self.scope.register(name) if name.startswith("$") else self.scope.variable(name)
+        if found is None and self.peek() == "(":
+            raise DebugError(f"{name}(...) is not called: expressions run no functions of the program")
         if found is None:
             what = "there is no register" if name.startswith("$") else f'No symbol "{name}" in current context'
             raise DebugError(f"{what} {name}" if name.startswith("$") else what)

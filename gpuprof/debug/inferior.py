@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeAlias
 
-from gpuprof.base.interrupts import Ended
+from gpuprof.base.interrupts import Ended, is_ctrl_c
 from gpuprof.debug.plans import Order
 from gpuprof.debug.points import Points
 from gpuprof.debug.timeline import Stop, Timeline
@@ -13,7 +13,6 @@ from gpuprof.errors import GpuprofError
 
 POLL_SECONDS = 0.05  # a thread that waits without end cannot be stopped
 KILL_SECONDS = 10.0  # for the next instruction of a kernel
-SIGINT_EXIT_CODE = 130
 
 Target: TypeAlias = Callable[[Timeline], int]  # runs it all, with a supervisor, and gives an exit code
 
@@ -63,7 +62,7 @@ class Inferior:
                 return self._take()
             except KeyboardInterrupt as error:
                 # Ctrl-C stops the kernel, and a second one before it does, the debugger.
-                if self.timeline.is_interrupted or getattr(error, "exit_code", SIGINT_EXIT_CODE) != SIGINT_EXIT_CODE:
+                if self.timeline.is_interrupted or not is_ctrl_c(error):
                     raise
                 self.timeline.is_interrupted = True
 

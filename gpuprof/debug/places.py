@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import NamedTuple
 
+from gpuprof.compile.variables import VARIABLES
+from gpuprof.debug.optimized import Optimized
 from gpuprof.debug.symbols import Symbols, Variable, read_symbols
 from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DebugError
@@ -44,12 +46,26 @@ class LoadedCode:
         return read_symbols(self.module.program.ptx)
 
     @cached_property
+    def optimized(self) -> Optimized | None:
+        """What is known of variables in optimized code; None of other code."""
+        return Optimized(self.module.program) if f"\n{VARIABLES}" in self.module.program.ptx else None
+
+    @property
+    def known(self) -> Symbols | Optimized:
+        """Where variables of the module and types are looked up."""
+        return self.symbols if self.optimized is None else self.optimized
+
+    @cached_property
     def files(self) -> Mapping[str, str]:
         """Path -> text, of sources that are known."""
         return self.module.program.sources
 
     def pc(self, at: int) -> int:
         return self.module.load_base + INSTRUCTION_NBYTES * at
+
+    def nbytes_of(self, symbol: str) -> int:
+        """Of a variable of the module in global memory."""
+        return next(each.nbytes for each in self.module.program.variables if each.name == symbol)
 
     def function_at(self, at: int) -> Function:
         return self._functions[self._owner[at]]
@@ -104,6 +120,8 @@ class LoadedCode:
     def offset_of(self, variable: Variable, at: int) -> int | None:
         """Where a variable in local or shared memory lies in its function's frame or the block's memory."""
         name = self.function_at(at).name
+        if self.optimized is not None:
+            return self.optimized.shared_offset(name, variable.symbol) if variable.space == "shared" else None
         start = self._depots.get(f"{name} {variable.symbol}")
         if start is None and variable.space == "shared":
             ends = (offset for key, offset in self._depots.items() if key.endswith(f" {variable.symbol}"))

@@ -1,14 +1,14 @@
 """Breakpoints and watchpoints."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
 
 from gpuprof.debug.expressions import evaluate
-from gpuprof.debug.places import Found, Linespec, LoadedCode, find
+from gpuprof.debug.places import Found, Linespec, LoadedCode, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
 from gpuprof.debug.types import CType, Place, Value, shown
 from gpuprof.device.commands import Launch
@@ -30,6 +30,7 @@ class Breakpoint:
     is_enabled: bool = True
     ignore: int = 0
     hits: int = 0
+    commands: tuple = ()  # that a console carries out when it has stopped
     found: list[Found] = field(default_factory=list)  # in the modules that are loaded
 
     def resolve(self, codes: list[LoadedCode]) -> None:
@@ -39,6 +40,15 @@ class Breakpoint:
         for found in self.found:
             if found.code is code:
                 yield from found.places
+
+    def frame(self, code: LoadedCode, at: int) -> int:
+        """The frame that stands at its line: another than 0 where that line begins with an inlined function."""
+        lines = {found.line for found in self.found if found.code is code}
+        for number, frame in enumerate(code.frames_at(at) if self.spec.line else ()):
+            place = frame.location
+            if place is not None and place.line in lines and same_file(place.file, self.spec.file):
+                return number
+        return 0
 
     @property
     def kind(self) -> str:
@@ -63,6 +73,7 @@ class Watchpoint:
     is_enabled: bool = True
     hits: int = 0
     ignore: int = 0
+    commands: tuple = ()
     value: bytes = b""
 
     def lanes(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> np.ndarray | None:
@@ -114,6 +125,7 @@ class Points:
 
     def __init__(self) -> None:
         self.all: dict[int, Point] = {}
+        self._gone: dict[int, Point] = {}
         self.version = 0  # of the set, so that others know when it has changed
         self._next = 1
 
@@ -127,8 +139,13 @@ class Points:
     def remove(self, number: int) -> None:
         if number not in self.all:
             raise DebugError(f"No breakpoint number {number}.")
-        del self.all[number]
+        self._gone[number] = self.all.pop(number)
         self.version += 1
+
+    def stopped(self, numbers: Iterable[int]) -> list[Point]:
+        """Those of a stop, which has removed temporary ones."""
+        known = self._gone | self.all
+        return [known[number] for number in numbers if number in known]
 
     def changed(self) -> None:
         self.version += 1

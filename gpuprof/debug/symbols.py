@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.debug.sections import SYMBOL_STEP, read_sections
-from gpuprof.debug.types import CType, Member, pointer_to
+from gpuprof.debug.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 
 # DW_AT_address_class of CUDA (the CUDA-specific DWARF of nvcc, and LLVM's NVPTX).
@@ -19,8 +19,9 @@ TRANSPARENT = ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_typ
 
 
 class Variable(NamedTuple):
-    """A variable that lies `offset` bytes behind a symbol of the PTX, in a state space; "" where it is not kept. It is
-    known in the lines [first, last) of the PTX.
+    """A variable that lies `offset` bytes behind a symbol of the PTX, in a state space; "" where it is not kept,
+    "register" in optimized code, where `offset` is its number for `optimized`. It is known in the lines [first, last)
+    of the PTX.
     """
 
     name: str
@@ -190,32 +191,20 @@ class _Reader:
             return CType("enum", name, nbytes, self._target(die, depth).is_signed, names=names)
         target = self._target(die, depth)
         if die.tag == "DW_TAG_typedef":
-            return CType(target.kind, name, target.nbytes, target.is_signed, target.element, target.count,
-                         target.members, target.names)  # fmt: skip
+            return renamed(target, name)
         if die.tag in TRANSPARENT:
-            word = "const " if die.tag == "DW_TAG_const_type" else ""
-            return CType(target.kind, word + target.name, target.nbytes, target.is_signed, target.element, target.count,
-                         target.members, target.names)  # fmt: skip
+            return renamed(target, f"const {target.name}" if die.tag == "DW_TAG_const_type" else target.name)
         return CType("void", name or "void", 0)
 
     def _pointer(self, die, depth: int) -> CType:
-        # A struct may point to itself: the pointer is known before what it points to.
-        made = self.types[die.offset] = CType("pointer", "", 8)
-        target = self._target(die, depth)
-        name = pointer_to(target).name if die.tag == "DW_TAG_pointer_type" else f"{target.name} &"
-        object.__setattr__(made, "element", target)
-        object.__setattr__(made, "name", name)
+        made = self.types[die.offset] = pointer_shell()
+        fill_pointer(made, "*" if die.tag == "DW_TAG_pointer_type" else "&", self._target(die, depth))
         return made
 
     def _array(self, die, depth: int) -> CType:
         element = self._target(die, depth)
         counts = [_count(each) for each in die.iter_children() if each.tag == "DW_TAG_subrange_type"]
-        for position in range(len(counts) - 1, -1, -1):
-            base, _, rest = element.name.partition(" [")
-            suffix = f"[{counts[position]}]" + ("[" + rest.removeprefix("[") if rest else "")
-            element = CType("array", f"{base} {suffix}", counts[position] * element.nbytes, False, element,
-                            counts[position])  # fmt: skip
-        return element
+        return arrays_of(element, counts)
 
     def _struct(self, die, name: str, nbytes: int, depth: int) -> CType:
         made = self.types[die.offset] = CType("struct", name, nbytes)
@@ -224,7 +213,7 @@ class _Reader:
             if child.tag in ("DW_TAG_member", "DW_TAG_inheritance") and "DW_AT_external" not in child.attributes:
                 type = self._target(child, depth)
                 members.append(Member(_text(child, "DW_AT_name") or type.name, _offset(child), type, _bits(child)))
-        object.__setattr__(made, "members", tuple(members))
+        fill_struct(made, members)
         return made
 
 

@@ -9,8 +9,8 @@ from gpuprof.device.launching.asked import command_line_requests, comment_reques
 from gpuprof.device.launching.text import kernel_names
 from gpuprof.device.requests import run_requests
 from gpuprof.errors import UsageError
-from gpuprof.run.build import SOURCES
-from gpuprof.run.program import program_sources, run_program
+from gpuprof.run.build import SOURCES, BuildOptions
+from gpuprof.run.program import check_linked, program_sources, run_program
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.script import run_script
 from gpuprof.run.session import open_device
@@ -28,12 +28,16 @@ def target_of(
 
     Raises UsageError for a file that cannot be run, or not so.
     """
-    run = _run_of(file, others, arguments, launches)
+    run = _run_of(file, others, arguments, launches, settings.options)
     return lambda supervisor: run(replace(settings, supervisor=supervisor))
 
 
-def _run_of(file: Path, others: Sequence[str], arguments: Sequence[str], launches: Sequence[str]) -> Run:
-    if sources := _program_sources(file, others, launches):
+def _run_of(
+    file: Path, others: Sequence[str], arguments: Sequence[str], launches: Sequence[str], options: BuildOptions
+) -> Run:
+    sources = _program_sources(file, others, launches)
+    check_linked(options, bool(sources))
+    if sources:
         return lambda settings: run_program(sources, arguments, settings)
     if not file.is_file():
         raise UsageError(f"{file}: {'is a folder' if file.is_dir() else 'there is no such file'}")

@@ -12,12 +12,19 @@ from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.watch.state import Lane, State
 from gpuprof.errors import DebugError
+from gpuprof.isa.encoding import PT
 from gpuprof.isa.program import Param
 
 WARP = 32
 DIM3 = CType("struct", "dim3", 12, members=tuple(Member(name, 4 * k, UNSIGNED) for k, name in enumerate("xyz")))
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 _REGISTER = re.compile(r"\$([RDP])(\d+)")
+# Special registers of the PTX -> a variable of CUDA and its component.
+SPECIAL = {
+    f"{register}.{letter}": (name, place)
+    for register, name in (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim"))
+    for place, letter in enumerate("xyz")
+}
 REGISTER_TYPES = {"R": UNSIGNED, "D": UNSIGNED_LONG, "P": BOOL}
 
 Coordinates = tuple[int, int, int]
@@ -65,6 +72,11 @@ class Thread:
     def _calls(self) -> list[tuple[int, int]]:
         return self.state.frames(*self.lane)
 
+    @property
+    def frame_base(self) -> int:
+        """Where the selected frame begins in the thread's local memory."""
+        return self._calls[self.present.call][1]
+
     def frames(self) -> list[Frame]:
         """Innermost first. Raises DebugError for a thread that has exited."""
         if self.has_exited:
@@ -85,9 +97,13 @@ class Thread:
     def visible(self) -> list[Variable]:
         """Those that the frame can see, the innermost block's first."""
         frame = self.present
+        function, line = self.code.function_at(frame.at), self.code.instructions[frame.at].ptx_line
+        if self.code.optimized is not None:
+            calls = [each.call for each in self.frames()]
+            depth = calls[: min(self.frame, len(calls) - 1)].count(frame.call)
+            return self.code.optimized.visible(function.name, line, calls.count(frame.call), depth)
         if frame.is_inlined:
             return []
-        function, line = self.code.function_at(frame.at), self.code.instructions[frame.at].ptx_line
         return self.code.symbols.visible(function.name, line)[::-1]
 
     def params(self) -> list[tuple[Param, Value]]:
@@ -101,6 +117,8 @@ class Thread:
     def value(self, variable: Variable) -> Value:
         """Raises DebugError where it has none here, with the reason."""
         frame = self.present
+        if variable.space == "register":
+            return self._kept_value(variable, frame)
         if variable.space == "":
             raise DebugError("<optimized out>")
         if variable.space in ("global", "const"):
@@ -119,6 +137,36 @@ class Thread:
             place = Place(variable.space, offset)
         return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
 
+    def _kept_value(self, variable: Variable, frame: Frame) -> Value:
+        """In optimized code; see `value`."""
+        is_own = frame.call == 0
+        found = None
+        if not is_own or not self._is_held_back():
+            found = self.code.optimized.bits(variable, frame.at, self._bits, self._parameter, is_own)
+        if found is None:
+            raise DebugError("<optimized out>")
+        return Value(variable.type, found)
+
+    def _is_held_back(self) -> bool:
+        """Whether a guard keeps the thread from what the instruction does, so that it is not where its line says."""
+        instruction = self.code.instructions[self.at]
+        if not instruction.is_guarded or instruction.kind == "branch":
+            return False
+        guard = instruction.encoded.guard
+        return bool(self._bits("P", guard & PT)) == bool(guard >> 7)
+
+    def _bits(self, file: str, index: int) -> int:
+        return int(self.state.register(file, index, self.lane.warp)[self.lane.lane])
+
+    def _parameter(self, name: str, offset: int, nbytes: int) -> int | None:
+        if name in SPECIAL:
+            return self._builtin_extents[SPECIAL[name][0]][SPECIAL[name][1]]
+        for param in self.launch.function.params:
+            if param.name == name and offset + nbytes <= param.nbytes:
+                start = param.offset + offset
+                return int.from_bytes(self.launch.params[start : start + nbytes], "little")
+        return None
+
     # What expressions ask for
 
     def variable(self, name: str) -> Value | None:
@@ -130,7 +178,7 @@ class Thread:
             return Value(DIM3, b"".join(value_of(UNSIGNED, each).data for each in extent))
         if name == "warpSize":
             return value_of(INT, WARP)
-        for variable in self.code.symbols.globals:
+        for variable in self.code.known.globals:
             if variable.name == name:
                 return self.value(variable)
         for param, value in () if self.has_exited else self.params():
@@ -154,8 +202,7 @@ class Thread:
         match = _REGISTER.fullmatch(name)
         if not match or int(match[2]) >= self.state.counts()["RDP".index(match[1])]:
             return None
-        bits = self.state.register(match[1], int(match[2]), self.lane.warp)[self.lane.lane]
-        return value_of(REGISTER_TYPES[match[1]], int(bits))
+        return value_of(REGISTER_TYPES[match[1]], self._bits(match[1], int(match[2])))
 
     def registers(self) -> Iterator[tuple[str, Value]]:
         for file, count in zip("RDP", self.state.counts(), strict=True):
@@ -163,7 +210,7 @@ class Thread:
                 yield f"{file}{index}", self.register(f"${file}{index}")
 
     def type(self, name: str) -> CType | None:
-        return self.code.symbols.types.get(name) or (DIM3 if name == "dim3" else BASIC.get(name))
+        return self.code.known.types.get(name) or (DIM3 if name == "dim3" else BASIC.get(name))
 
     def fetch(self, place: Place, nbytes: int) -> bytes:
         found = self.state.read(place.space, place.address, nbytes, self.lane)

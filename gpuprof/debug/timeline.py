@@ -262,7 +262,9 @@ class _Player:
     def _meets(self, point: Breakpoint, executed: Executed) -> Focus | None:
         """The thread that a breakpoint stops: the focused one if it can be."""
         near = self._near(executed)
-        return met(point.condition, executed, self.code, near) if point.condition else near
+        if not point.condition:
+            return near
+        return met(point.condition, executed, self.code, near, point.frame(self.code, executed.at))
 
     # Watchpoints. An instruction is told of before it runs; what it has changed is seen in front of the next one.
 
@@ -367,9 +369,9 @@ def foci(executed: Executed) -> Iterator[Focus]:
                 yield Focus(blocks[row], WARP * warps[row] + lane)
 
 
-def met(condition: str, executed: Executed, code: LoadedCode, first: Focus) -> Focus | None:
-    """The thread for which a condition holds: `first` if it does, else the lowest; None for none. Raises DebugError
-    where it has a value for no thread.
+def met(condition: str, executed: Executed, code: LoadedCode, first: Focus, frame: int) -> Focus | None:
+    """The thread for which a condition holds in a frame: `first` if it does, else the lowest; None for none. Raises
+    DebugError where it has a value for no thread.
     """
     state, errors, n_known = executed.state(), [], 0
     launch = state.chunk.launch
@@ -377,7 +379,7 @@ def met(condition: str, executed: Executed, code: LoadedCode, first: Focus) -> F
         if not may_hold(condition, focus, launch):
             continue
         try:
-            if holds(condition, Thread(state, code, focus)):
+            if holds(condition, Thread(state, code, focus, frame)):
                 return focus
             n_known += 1
         except DebugError as error:

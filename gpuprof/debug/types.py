@@ -4,7 +4,8 @@ A value is its bytes (little endian) with a type, and where it lies, if it lies 
 """
 
 import struct
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from gpuprof.errors import DebugError
@@ -69,6 +70,35 @@ def pointer_to(element: CType) -> CType:
     return CType("pointer", f"{element.name}{'' if element.name.endswith('*') else ' '}*", 8, False, element)
 
 
+def renamed(type: CType, name: str) -> CType:
+    """A type by another name."""
+    return replace(type, name=name, element=type.element, members=type.members)
+
+
+def arrays_of(element: CType, counts: Sequence[int]) -> CType:
+    """`float [2][3]` of `float`; an element that is an array has the innermost brackets."""
+    for count in reversed(counts):
+        base, _, rest = element.name.partition(" [")
+        suffix = f"[{count}]" + ("[" + rest.removeprefix("[") if rest else "")
+        element = CType("array", f"{base} {suffix}", count * element.nbytes, False, element, count)
+    return element
+
+
+def pointer_shell() -> CType:
+    """A pointer before it is known to what: a struct may point to itself."""
+    return CType("pointer", "", 8)
+
+
+def fill_pointer(made: CType, sign: str, target: CType) -> None:
+    """`sign`: `*`, or `&` of a reference."""
+    object.__setattr__(made, "element", target)
+    object.__setattr__(made, "name", pointer_to(target).name if sign == "*" else f"{target.name} &")
+
+
+def fill_struct(made: CType, members: Sequence[Member]) -> None:
+    object.__setattr__(made, "members", tuple(members))
+
+
 def array_of(element: CType, count: int) -> CType:
     return CType("array", f"{element.name} [{count}]", count * element.nbytes, False, element, count)
 
@@ -125,6 +155,35 @@ def shown(value: Value, form: str = "") -> str:
     if type.kind == "void":
         return "void"
     return in_form(value, form) if form else _plain(value)
+
+
+def in_lines(value: Value, form: str = "", indent: int = 0) -> str:
+    """As gdb's `set print pretty on`: a struct's members have a line each."""
+    if value.type.kind != "struct":
+        return shown(value, form)
+    inner = "  " * (indent + 1)
+    parts = (
+        f"{inner}{each.name} = {in_lines(member_of(value, each), form, indent + 1)}" for each in value.type.members
+    )
+    return "{\n" + ",\n".join(parts) + "\n" + "  " * indent + "}"
+
+
+def described(type: CType) -> str:
+    """A type, with the members of a struct and the names of an enum, as gdb's `ptype`."""
+    if type.kind == "struct":
+        lines = (f"    {_declared(each)};" for each in type.members)
+        return "\n".join([f"struct {type.name} {{", *lines, "}"])
+    if type.kind == "enum":
+        return f"enum {type.name} {{{', '.join(f'{name} = {number}' for number, name in type.names)}}}"
+    if type.kind == "pointer" and type.element is not None and type.element.kind == "struct":
+        return f"{described(type.element)} {'&' if type.is_reference else '*'}"
+    return type.name
+
+
+def _declared(member: Member) -> str:
+    base, bracket, count = member.type.name.partition(" [")
+    space = "" if base.endswith(("*", "&")) else " "
+    return f"{base}{space}{member.name}{bracket[1:]}{count}{f' : {member.bits[1]}' if member.bits else ''}"
 
 
 def member_of(value: Value, member: Member) -> Value:

@@ -142,11 +142,12 @@ class Device:
         (data,) = device_arrays(self.to_device, array)
         return make_surface(self.submit, data, geometry)
 
-    def stream(self, priority: int = 0) -> Stream:
+    def stream(self, priority: int = 0, non_blocking: bool = False) -> Stream:
         """A new stream. Of launches that wait for room, those of the smaller priority number start their blocks first,
-        as in CUDA.
+        as in CUDA. `non_blocking`: as cudaStreamNonBlocking, for racecheck.
         """
-        return Stream(self.submit, next(self._stream_numbers), integer(priority, "a stream's priority"))
+        number = next(self._stream_numbers)
+        return Stream(self.submit, number, integer(priority, "a stream's priority"), bool(non_blocking))
 
     def event(self) -> Event:
         return Event(self.submit, next(self._event_numbers), self.chip.clock_mhz)
@@ -165,15 +166,18 @@ class Device:
         produces: Related | None = None,
         consumes: Related | None = None,
         depends_on: Related | None = None,
+        is_command_buffer: bool = False,
     ) -> Iterator[Task]:
-        """`with gpu.task("layer 1"):` makes what is asked inside parts of a task. Tasks nest.
+        """`with gpu.task("layer 1"):` makes what is asked inside parts of a task. Tasks nest; command buffers do not.
 
         parent: the task that it is a part of, in place of the one around it. produces, consumes: arrays; depends_on:
         tasks.
         """
         task = Task(self.submit, next(self._task_numbers), name)
         above = cmd.NOBODY if parent is None else parent.identifier
-        self.submit(cmd.TaskBegin(name, task.identifier, above, row.name if row else ""))
+        self.submit(
+            cmd.TaskBegin(name, task.identifier, above, row.name if row else "", is_command_buffer=is_command_buffer)
+        )
         try:
             state(task, {"produces": produces, "consumes": consumes, "depends on": depends_on})
             yield task

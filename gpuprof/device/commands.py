@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.base.block_order import linear_block
-from gpuprof.device.drawing.state import Buffers, DrawState, Targets
+from gpuprof.device.drawing.state import Buffers, DrawState, Interface, Targets
 from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program
 
 HOST = -1  # as the stream of a Wait: the host waits
 EVERYTHING = -1  # as the event of a Wait: all that was asked so far, on every stream
+EVERY_STREAM, NO_STREAM = -1, -2  # as what a Wait is `of`
 
 
 @dataclass(frozen=True)
@@ -138,24 +139,29 @@ class Shader:
     module: LoadedModule
     function: Function
     params: bytes
-    words: int  # of the varyings that it gives, or a pixel shader takes: 4 bytes each
-    abilities: int = 0  # of a pixel shader; include/gpuprof/graphics.h has the bits
-    most_vertices: int = 0  # that a geometry shader makes of a triangle
+    interface: Interface
 
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """Draws triangles into targets. `pixel` is None where only depth and stencil are drawn. Gives
-    graphics.counts.DrawCounts.
+    """Draws primitives into targets. shaders: one of each stage that there is, from the first to the last; without one
+    of pixels, only depth and stencil are drawn. Gives graphics.counts.DrawCounts.
     """
 
-    vertex: Shader
-    pixel: Shader | None
+    shaders: tuple[Shader, ...]
     buffers: Buffers
     state: DrawState
     targets: Targets
     name: str = ""
-    geometry: Shader | None = None
+
+    def shader(self, stage: str) -> Shader | None:
+        return next((each for each in self.shaders if each.interface.stage == stage), None)
+
+    vertex = property(lambda self: self.shader("vertex"))
+    hull = property(lambda self: self.shader("hull"))
+    domain = property(lambda self: self.shader("domain"))
+    geometry = property(lambda self: self.shader("geometry"))
+    pixel = property(lambda self: self.shader("pixel"))
 
 
 @dataclass(frozen=True)
@@ -192,11 +198,21 @@ class Priority:
 
 
 @dataclass(frozen=True)
+class NonBlocking:
+    """The program may not rely on any order between a stream and the default one (cudaStreamNonBlocking)."""
+
+    stream: int
+
+
+@dataclass(frozen=True)
 class Wait:
-    """Later work on `stream` (or on the host, when HOST) waits for the event (or for EVERYTHING)."""
+    """Later work on `stream` (or on the host, when HOST) waits for the event (or for EVERYTHING). Of everything, the
+    program may rely on what was asked of stream `of` alone. When the host waits, gives the present GPU cycle (int).
+    """
 
     event: int
     stream: int = 0
+    of: int = EVERY_STREAM
 
 
 @dataclass(frozen=True)
@@ -217,7 +233,8 @@ class TaskBegin:
 
     identifier: what later commands call the task. parent: the identifier of the task that it is a part of, in place of
     the innermost one that is open. row: the name of its row, "" the host's. A virtual task holds nothing by itself:
-    others are related to it as its parts, by Relate or by a rule (relate.rules): a key and a regular expression.
+    others are related to it as its parts, by Relate or by a rule (relate.rules): a key and a regular expression. A
+    command buffer is a task of draws and launches that are handed to the GPU together; it holds no other one.
     """
 
     name: str
@@ -227,6 +244,7 @@ class TaskBegin:
     is_virtual: bool = False
     rule: str = ""
     pattern: str = ""
+    is_command_buffer: bool = False
 
 
 @dataclass(frozen=True)
@@ -309,6 +327,7 @@ Command: TypeAlias = (
     | Event
     | EventTime
     | Priority
+    | NonBlocking
     | Wait
     | SetSampler
     | TaskBegin

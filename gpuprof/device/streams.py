@@ -16,17 +16,19 @@ class Stream:
     """A queue of work: what is asked on one stream happens in order. Number 0 is the default stream.
 
     Launches on different streams run at the same time where there is room. `priority`: as in CUDA, the smaller number
-    goes first.
+    goes first. `non_blocking`: a program may not rely on an order between the stream and the default one.
     """
 
-    def __init__(self, submit: Submit, number: int, priority: int = 0):
+    def __init__(self, submit: Submit, number: int, priority: int = 0, non_blocking: bool = False):
         self._submit, self.number, self.priority = submit, number, priority
         if priority:
             submit(cmd.Priority(number, priority))
+        if non_blocking:
+            submit(cmd.NonBlocking(number))
 
     def synchronize(self) -> None:
-        """Waits for everything asked so far."""
-        self._submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
+        """Waits for everything asked so far. As in CUDA, a program may rely on what was asked of this stream alone."""
+        self._submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST, of=self.number))
 
     @contextmanager
     def auto_synchronize(self) -> Iterator["Stream"]:

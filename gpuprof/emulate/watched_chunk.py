@@ -21,6 +21,7 @@ class WatchedChunk(Chunk):
         self.listener, self.watched = run.listener, run.watched
         self.meetings = WatchedMeetings(self)
         self.executing: Executed | None = None
+        self.blocks_of_warps = (None, None)  # what OfWarps.grid_blocks gave last, and for which warps
         self.unset: frozenset[int] = frozenset()
 
     def block_at(self, key: Key) -> Block:

@@ -2,21 +2,24 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from numbers import Real
 
 from gpuprof.device.commands import Draw, Shader
 from gpuprof.device.drawing.state import (
     BLEND_OPERATIONS,
     COMPARES,
     CULLS,
+    DEPTH_NBYTES,
+    DISCARDS,
     FACTORS,
     FORMATS,
     FRONTS,
     MOST_EXTENT,
     MOST_TARGETS,
     SAMPLES,
+    STENCIL_NBYTES,
     STENCIL_OPERATIONS,
-    TOPOLOGIES,
+    WRITES_DEPTH,
     BlendState,
     Buffers,
     DepthState,
@@ -27,27 +30,16 @@ from gpuprof.device.drawing.state import (
 )
 from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.errors import UsageError
+from gpuprof.graphics.chain import check_chain
+from gpuprof.graphics.known import known
 
 MOST_INDICES = 1 << 25  # of all instances; each takes some 100 bytes of the host's memory
-MOST_LANES = 1 << 26  # of a vertex shader: small instances fill a part of a wave each
-MOST_EMITTED = 1024  # vertices of a geometry shader's lane, as in Direct3D 11
-MOST_WORDS = 128  # of varyings, as in Direct3D 11: 32 vectors of four
+MOST_LANES = 1 << 26  # of a vertex or hull shader: small instances, or large patches, fill a part of a wave each
+MOST_POINT_SIZE = 255.0  # pixels, as Mesa's llvmpipe has it
 INDEX_NBYTES = (2, 4)
+# Of a frame: 16384 x 16384 pixels with a color and a depth of four bytes. The host holds them twice for a moment.
+MOST_TARGET_NBYTES = 1 << 31
 TARGET_ALIGNMENT = 16  # bytes: of the largest format's samples
-
-
-def known(word: str, words: tuple[str, ...], what: str) -> str:
-    """The word. Raises UsageError for one that is not among those known."""
-    if word not in words:
-        raise UsageError(f"{what} is one of {', '.join(words)}, not {word!r}")
-    return word
-
-
-def of_kind(value: Any, kind: type, what: str) -> Any:
-    """The value. Raises UsageError for what is of another class."""
-    if not isinstance(value, kind):
-        raise UsageError(f"{what} is a {kind.__name__}, not {value!r}")
-    return value
 
 
 def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:
@@ -55,7 +47,9 @@ def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:
     are looked at where they are used.
     """
     state = draw.state
-    known(state.topology, TOPOLOGIES, "topology")
+    check_chain(
+        [(shader.function.display, shader.interface) for shader in draw.shaders], state.topology, state.tessellation
+    )
     known(state.cull, CULLS, "cull")
     known(state.front, FRONTS, "front")
     check_tests(state.depth, state.front_stencil, state.back_stencil)
@@ -63,15 +57,10 @@ def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:
     check_targets(draw.targets)
     check_viewport(state.viewport)
     _check_scissor(state.scissor, draw.targets)
-    _check_buffers(draw.buffers)
-    _check_shader(draw.vertex, stage_nbytes["vertex"])
-    if draw.geometry:
-        _check_shader(draw.geometry, stage_nbytes["geometry"])
-        _check_most(draw.geometry, draw.buffers)
-    if draw.pixel:
-        _check_shader(draw.pixel, stage_nbytes["pixel"])
-        last = draw.geometry or draw.vertex
-        check_varyings(last.function.display, 4 * last.words, draw.pixel.function.display, 4 * draw.pixel.words)
+    check_buffers(draw.buffers)
+    check_point_size(state.point_size)
+    for shader in draw.shaders:
+        _check_shader(shader, stage_nbytes[shader.interface.stage])
 
 
 def check_tests(depth: DepthState, *sides: StencilSide) -> None:
@@ -94,18 +83,35 @@ def check_blend(blend: BlendState | None) -> None:
         known(word, FACTORS, "a blend factor")
 
 
+def check_extents(
+    width: int, height: int, samples: int, formats: tuple[str, ...], has_depth: bool, has_stencil: bool
+) -> None:
+    """Raises UsageError for targets that there cannot be, or that the host could not hold."""
+    if not (1 <= width <= MOST_EXTENT and 1 <= height <= MOST_EXTENT):
+        raise UsageError(f"a frame has 1 to {MOST_EXTENT} pixels a side, not {width} x {height}")
+    if samples not in SAMPLES:
+        raise UsageError(f"a pixel has {' or '.join(map(str, SAMPLES))} samples, not {samples}")
+    if len(formats) > MOST_TARGETS:
+        raise UsageError(f"a frame has up to {MOST_TARGETS} color targets, each of one format")
+    for format in formats:
+        known(format, tuple(FORMATS), "a format")
+    of_sample = sum(FORMATS[format] for format in formats) + DEPTH_NBYTES * has_depth + STENCIL_NBYTES * has_stencil
+    nbytes = width * height * samples * of_sample
+    if nbytes > MOST_TARGET_NBYTES:
+        raise UsageError(
+            f"the targets of a frame have up to {MOST_TARGET_NBYTES >> 30} GiB together, and {width} x {height} pixels "
+            f"with {samples} x {of_sample} bytes each have {nbytes / (1 << 30):.3g} GiB"
+        )
+
+
 def check_targets(targets: Targets) -> None:
-    if not (1 <= targets.width <= MOST_EXTENT and 1 <= targets.height <= MOST_EXTENT):
-        raise UsageError(f"a frame has 1 to {MOST_EXTENT} pixels a side, not {targets.width} x {targets.height}")
-    if targets.samples not in SAMPLES:
-        raise UsageError(f"a pixel has {' or '.join(map(str, SAMPLES))} samples, not {targets.samples}")
-    if len(targets.formats) > MOST_TARGETS or len(targets.colors) != len(targets.formats):
+    has_depth, has_stencil = targets.depth != 0, targets.stencil != 0
+    check_extents(targets.width, targets.height, targets.samples, targets.formats, has_depth, has_stencil)
+    if len(targets.colors) != len(targets.formats):
         raise UsageError(f"a frame has up to {MOST_TARGETS} color targets, each of one format")
     for address in (*targets.colors, targets.depth, targets.stencil):
         if address % TARGET_ALIGNMENT:
             raise UsageError(f"a target's address is a multiple of {TARGET_ALIGNMENT}, and 0x{address:x} is not")
-    for format in targets.formats:
-        known(format, tuple(FORMATS), "a format")
 
 
 def check_viewport(viewport: Viewport) -> None:
@@ -124,32 +130,35 @@ def _check_scissor(scissor: Scissor, targets: Targets) -> None:
         raise UsageError(f"a scissor lies within the targets: {scissor}")
 
 
-def _check_buffers(buffers: Buffers) -> None:
+def check_buffers(buffers: Buffers) -> None:
     if buffers.index_nbytes not in INDEX_NBYTES:
         raise UsageError(f"an index has 2 or 4 bytes, not {buffers.index_nbytes}")
     if min(buffers.n_vertices, buffers.n_indices, buffers.instances) < 0:
         raise UsageError(f"a draw has no fewer than 0 vertices, indices and instances: {buffers}")
+    if abs(buffers.base_vertex) > MOST_INDICES:
+        raise UsageError(f"a base vertex is up to {MOST_INDICES}, not {buffers.base_vertex}")
     if buffers.n_indices * buffers.instances > MOST_INDICES:
         raise UsageError(f"a draw has up to {MOST_INDICES} indices, with all of its instances")
+    if buffers.instances > MOST_INDICES:  # where it has no indices, too
+        raise UsageError(f"a draw has up to {MOST_INDICES} instances, not {buffers.instances}")
 
 
-def check_varyings(giver: str, given_nbytes: int, taker: str, taken_nbytes: int) -> None:
-    if given_nbytes != taken_nbytes:
-        raise UsageError(f"{giver} gives {given_nbytes} bytes of varyings, and {taker} takes {taken_nbytes}")
+def check_made(name: str, n: int, what: str) -> None:
+    """n: of vertices or primitives that the tessellator makes, or a geometry shader may make."""
+    if n > MOST_INDICES:
+        raise UsageError(f"{name}: of a draw's primitives up to {MOST_INDICES} {what} are made, not {n}")
 
 
-def _check_most(shader: Shader, buffers: Buffers) -> None:
-    most = shader.most_vertices
-    if not 1 <= most <= MOST_EMITTED:
-        raise UsageError(f"{shader.function.display}: a geometry shader makes 1 to {MOST_EMITTED} vertices, not {most}")
-    if buffers.n_indices * buffers.instances * most > MOST_INDICES:
-        raise UsageError(f"{shader.function.display}: a draw makes up to {MOST_INDICES} vertices of its triangles")
+def check_point_size(size: float) -> float:
+    if not (isinstance(size, Real) and 1 <= size <= MOST_POINT_SIZE):
+        raise UsageError(f"a point has a size of 1 to {MOST_POINT_SIZE:g} pixels, not {size!r}")
+    return float(size)
 
 
-def check_lanes(lanes: int) -> None:
-    """lanes: of the vertex shader, all instances."""
+def check_lanes(lanes: int, what: str) -> None:
+    """lanes: of the vertex shader or the hull shader, all instances. what: what has them."""
     if lanes > MOST_LANES:
-        raise UsageError(f"the vertices of a draw's instances take up to {MOST_LANES} lanes, not {lanes}")
+        raise UsageError(f"{what} take up to {MOST_LANES} lanes, not {lanes}")
 
 
 def _check_shader(shader: Shader, stage_nbytes: int) -> None:
@@ -161,5 +170,5 @@ def _check_shader(shader: Shader, stage_nbytes: int) -> None:
             f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(shader.params)} are "
             "given"
         )
-    if not 0 <= shader.words <= MOST_WORDS:
-        raise UsageError(f"{function.display}: varyings are up to {4 * MOST_WORDS} bytes, not {4 * shader.words}")
+    if shader.interface.abilities & ~(DISCARDS | WRITES_DEPTH):
+        raise UsageError(f"{function.display}: there is no ability {shader.interface.abilities}")

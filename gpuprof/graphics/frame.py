@@ -2,29 +2,37 @@
 
 frame = Frame(gpu, 640, 480)
 frame.clear((0, 0, 0, 1))
-counts = frame.draw(pipeline, vertices, indices, vertex=(camera,), pixel=(picture,))
+with frame.commands("picture"):
+    counts = frame.draw(pipeline, vertices, indices, vertex=(camera,), pixel=(picture,))
 frame.save("out.png")
 """
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gpuprof.base.files import replacing
+from gpuprof.base.outputs import Kind, check_output
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Kernel, integer
 from gpuprof.device.array import DeviceArray, host_array
-from gpuprof.device.drawing.state import Buffers, DrawState, Scissor, Targets, Viewport
+from gpuprof.device.drawing.state import STAGES, Buffers, DrawState, Scissor, Targets, Viewport
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.bind import parameter_block
+from gpuprof.device.tasks import Task
 from gpuprof.errors import UsageError
-from gpuprof.graphics.checks import check_targets, of_kind
+from gpuprof.graphics.checks import check_buffers, check_extents, check_viewport
 from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.known import of_kind, real, sequence_of
 from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
-from gpuprof.graphics.png import write_png
+from gpuprof.graphics.png import SIGNATURE, write_png
 
+PICTURE = Kind("PNG file", ((0, SIGNATURE),), forced_by="force=True")
 DTYPES = {"rgba8": np.uint8, "rgba16f": np.float16, "rgba32f": np.float32}
 INDEX_DTYPES = (np.dtype(np.uint16), np.dtype(np.uint32))
 
@@ -48,10 +56,9 @@ class Frame:
         samples: int = 1,
     ):
         width, height = integer(width, "a frame's width"), integer(height, "a frame's height")
-        samples, nothing = integer(samples, "a pixel's number of samples"), (0,) * len(formats)
-        check_targets(Targets(width, height, samples, nothing, tuple(formats), 0, 0))
-        self.gpu, self.width, self.height, self.samples = gpu, width, height, samples
-        self.formats = tuple(formats)
+        samples, formats = integer(samples, "a pixel's number of samples"), sequence_of(formats, "a frame's formats")
+        check_extents(width, height, samples, formats, bool(depth), bool(stencil))
+        self.gpu, self.width, self.height, self.samples, self.formats = gpu, width, height, samples, formats
         shape = (height, width, samples) if samples > 1 else (height, width)
         self.colors = tuple(
             gpu.device_array((*shape, 4), DTYPES[each], name=f"color target {number}")
@@ -63,19 +70,28 @@ class Frame:
 
     def clear(self, color: Sequence[float] = (0, 0, 0, 0), depth: float = 1.0, stencil: int = 0) -> None:
         """Every sample of every target. Raises UsageError for what is no color of four channels or no byte."""
-        if np.shape(color) != (4,):
+        channels = tuple(color) if isinstance(color, Sequence | np.ndarray) else ()
+        if len(channels) != 4 or not all(isinstance(channel, Real) for channel in channels):
             raise UsageError(f"a color has four channels, which {color!r} has not")
+        wanted = np.array([real(channel, "a color's channel") for channel in channels], np.float32)
+        depth = real(depth, "a depth target's value")
         if not 0 <= integer(stencil, "a stencil target's value") <= 0xFF:
             raise UsageError(f"a stencil target's value is 0 to 255, not {stencil}")
         for target in self.colors:
-            value = np.asarray(color, np.float32)
-            if target.dtype == np.uint8:
-                value = _bytes_of(value)
+            value = _bytes_of(wanted) if target.dtype == np.uint8 else wanted
             self.gpu.submit(cmd.Fill(target.address, target.nbytes, value.astype(target.dtype).tobytes()))
         if self.depth is not None:
             self.depth.fill(depth)
         if self.stencil is not None:
             self.stencil.fill(stencil)
+
+    @contextmanager
+    def commands(self, name: str) -> Iterator[Task]:
+        """`with frame.commands("shadows"):` makes the draws inside, those into other frames too, a command buffer.
+        Command buffers do not nest.
+        """
+        with self.gpu.task(of_kind(name, str, "a command buffer's name"), is_command_buffer=True) as task:
+            yield task
 
     def draw(
         self,
@@ -86,24 +102,35 @@ class Frame:
         vertex: Sequence[Any] = (),
         pixel: Sequence[Any] = (),
         geometry: Sequence[Any] = (),
+        hull: Sequence[Any] = (),
+        domain: Sequence[Any] = (),
         instances: int = 1,
+        base_vertex: int = 0,
         viewport: Viewport | None = None,
         scissor: Scissor | None = None,
         name: str = "",
     ) -> DrawCounts:
         """Draws `vertices`, structures of the vertex shader's type one after the other, in the order of `indices`
-        (uint16 or uint32). vertex, pixel, geometry: what the shaders take behind their stage. Arrays of the host are
-        copied in for this draw. Raises UsageError for what does not fit, KernelFault for what a shader does.
+        (uint16 or uint32), to which `base_vertex` is added. vertex, pixel, geometry, hull, domain: what the shaders
+        take behind their stage. Arrays of the host are copied in for this draw. Raises UsageError for what does not
+        fit, KernelFault for what a shader does.
         """
-        name, instances = of_kind(name, str, "a draw's name"), integer(instances, "a number of instances")
+        pipeline, name = of_kind(pipeline, Pipeline, "a draw's pipeline"), of_kind(name, str, "a draw's name")
+        instances = integer(instances, "a number of instances")
+        base_vertex = integer(base_vertex, "a base vertex")
+        given = zip(STAGES, (vertex, hull, domain, geometry, pixel), strict=True)
+        arguments = {stage: sequence_of(each, f"the arguments of a {stage} shader") for stage, each in given}
         with ExitStack() as temporary:
-            buffers = self._buffers(pipeline.vertex_facts, vertices, indices, instances, temporary)
-            stages = (
-                (pipeline.vertex, pipeline.vertex_facts, vertex),
-                (pipeline.geometry, pipeline.geometry_facts, geometry),
-                (pipeline.pixel, pipeline.pixel_facts, pixel),
+            buffers = self._buffers(pipeline.facts["vertex"], vertices, indices, temporary)
+            buffers = replace(buffers, instances=instances, base_vertex=base_vertex)
+            check_buffers(buffers)
+            for stage, each in arguments.items():
+                if each and stage not in pipeline.shaders:
+                    raise UsageError(f"the pipeline has no {stage} shader, which would take arguments")
+            shaders = tuple(
+                self._shader(kernel, pipeline.facts[stage], arguments[stage], temporary)
+                for stage, kernel in pipeline.shaders.items()
             )
-            shaders = [self._shader(*each, temporary) for each in stages]
             state = DrawState(
                 pipeline.topology,
                 pipeline.cull,
@@ -115,10 +142,12 @@ class Frame:
                 pipeline.back_stencil,
                 pipeline.blend,
                 pipeline.color_mask,
+                pipeline.tessellation,
+                pipeline.point_size,
+                pipeline.restarts,
             )
-            title = name or " and ".join(shader.function.display for shader in shaders if shader)
-            first, middle, last = shaders
-            return self.gpu.submit(cmd.Draw(first, last, buffers, state, self.targets, title, middle))
+            title = name or " and ".join(shader.function.display for shader in shaders)
+            return self.gpu.submit(cmd.Draw(shaders, buffers, state, self.targets, title))
 
     @property
     def targets(self) -> Targets:
@@ -134,7 +163,7 @@ class Frame:
 
     def resolved(self, target: int = 0) -> DeviceArray:
         """A color target with one sample a pixel: itself, or the mean of its samples as they are now."""
-        if not 0 <= target < len(self.colors):
+        if not 0 <= integer(target, "a color target's number") < len(self.colors):
             raise UsageError(f"the frame has {len(self.colors)} color targets, and no number {target}")
         if self.samples == 1:
             return self.colors[target]
@@ -153,21 +182,29 @@ class Frame:
         """A color target on the host, (height, width, 4), resolved."""
         return self.resolved(target).copy_to_host()
 
-    def save(self, path: Path | str, target: int = 0) -> None:
-        """Writes a color target as a PNG file. Floats from 0 to 1 become 0 to 255."""
+    def save(self, path: Path | str, target: int = 0, *, force: bool = False) -> None:
+        """Writes a color target as a PNG file, whole or not at all, over a picture that is there. Floats from 0 to 1
+        become 0 to 255. Raises UsageError for another file that is there, unless `force`, and for a name that no file
+        can have, GpuprofError where the system refuses.
+        """
+        path = Path(path) if isinstance(path, str) else of_kind(path, Path, "a picture's name")
+        if "\0" in str(path):
+            raise UsageError(f"{str(path)!r} is no name of a file")
+        check_output(path, PICTURE, force=force)
         pixels = self.pixels(target)
         if pixels.dtype != np.uint8:
             pixels = _bytes_of(pixels.astype(np.float32))
-        write_png(path, pixels)
+        with replacing(path) as partial:
+            write_png(partial, pixels)
 
     def _buffers(
         self,
         facts: ShaderFacts,
         vertices: np.ndarray | DeviceArray,
         indices: np.ndarray | DeviceArray | None,
-        instances: int,
         temporary: ExitStack,
     ) -> Buffers:
+        """Of one instance."""
         vertices = vertices if isinstance(vertices, DeviceArray) else host_array(vertices)
         if vertices.nbytes % facts.in_nbytes:
             raise UsageError(
@@ -177,12 +214,12 @@ class Frame:
         n_vertices = vertices.nbytes // facts.in_nbytes
         vertices = self._on_device(vertices, temporary)
         if indices is None:
-            return Buffers(vertices.address, n_vertices, 0, n_vertices, 4, instances)
+            return Buffers(vertices.address, n_vertices, 0, n_vertices, 4)
         indices = indices if isinstance(indices, DeviceArray) else host_array(indices)
         if indices.dtype not in INDEX_DTYPES:
             raise UsageError(f"indices are uint16 or uint32, not {indices.dtype}")
         indices = self._on_device(indices, temporary)
-        return Buffers(vertices.address, n_vertices, indices.address, indices.size, indices.dtype.itemsize, instances)
+        return Buffers(vertices.address, n_vertices, indices.address, indices.size, indices.dtype.itemsize)
 
     def _on_device(self, array: np.ndarray | DeviceArray, temporary: ExitStack) -> DeviceArray:
         if isinstance(array, DeviceArray):
@@ -191,24 +228,18 @@ class Frame:
         temporary.callback(copy.free)
         return copy
 
-    def _shader(
-        self, kernel: Kernel | None, facts: ShaderFacts | None, arguments: Sequence[Any], temporary: ExitStack
-    ) -> cmd.Shader | None:
-        if kernel is None:
-            if arguments:
-                raise UsageError("a pipeline without a shader of a stage takes no arguments for it")
-            return None
+    def _shader(self, kernel: Kernel, facts: ShaderFacts, arguments: Sequence[Any], temporary: ExitStack) -> cmd.Shader:
         function = kernel.function
         stage = bytes(function.params[0].nbytes)
         given = temporary.enter_context(host_arguments(self.gpu.submit, function, (stage, *arguments)))
-        words = facts.in_nbytes // 4 if facts.stage == "pixel" else facts.out_words
-        block = parameter_block(function, given.values)
-        return cmd.Shader(kernel.module, function, block, words, facts.abilities, facts.most_vertices)
+        return cmd.Shader(kernel.module, function, parameter_block(function, given.values), facts.interface)
 
     def _viewport(self, viewport: Viewport | None) -> Viewport:
         found = of_kind(viewport or Viewport(0, 0, self.width, self.height), Viewport, "viewport")
-        numbers = (found.x, found.y, found.width, found.height, found.near, found.far)
-        return Viewport(*map(float, numbers))
+        names = ("x", "y", "width", "height", "near", "far")
+        wanted = Viewport(*[real(getattr(found, name), f"a viewport's {name}") for name in names])
+        check_viewport(wanted)  # a stream that is saved could not hold what is no number
+        return wanted
 
     def _scissor(self, scissor: Scissor | None) -> Scissor:
         """What of it is in the targets."""

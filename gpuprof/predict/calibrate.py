@@ -54,13 +54,15 @@ def calibrated(tests: dict[str, tuple[Recorded, Sequence[Recorded]]]) -> Calibra
 
 
 def read_others(recorded: Recorded, paths: Sequence[Path]) -> list[Recorded]:
-    """Recordings of the same launches on other chips. Raises NotComparable for what has others."""
+    """Recordings of the same launches and draws on other chips. Raises NotComparable for what has others."""
     found = []
     for path in paths:
         with reading(path) as db:
             other = read_recorded(db)
         if _launched(other) != _launched(recorded):
             raise NotComparable(f"{path}: has other launches than the recording that is predicted from")
+        if _drawn(other) != _drawn(recorded):
+            raise NotComparable(f"{path}: has other draws than the recording that is predicted from")
         if other.buffers != recorded.buffers:
             raise NotComparable(f"{path}: has other streams or waits than the recording that is predicted from")
         found.append(other)
@@ -69,3 +71,7 @@ def read_others(recorded: Recorded, paths: Sequence[Path]) -> list[Recorded]:
 
 def _launched(recorded: Recorded) -> list[tuple[str, int, int]]:
     return [(each.kernel, each.blocks, each.threads) for each in recorded.launches]
+
+
+def _drawn(recorded: Recorded) -> list[tuple[str, dict[str, int]]]:
+    return [(each.name, each.work) for each in recorded.draws]

@@ -111,7 +111,8 @@ def is_whole(database: sqlite3.Connection) -> bool:
     return database.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone() == ("1",)
 
 
-def _again(database: sqlite3.Connection) -> str:
+def again(database: sqlite3.Connection) -> str:
+    """What helps where something lacks."""
     return AGAIN if is_whole(database) else "the recording was stopped early: record it to its end"
 
 
@@ -123,7 +124,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
     }
     for name in NEEDED:
         if name not in metrics:
-            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none; {_again(db)}")
+            raise NotComparable(f"predictions need {name} of each launch, and launch {launch} has none; {again(db)}")
     executed, ops = _executed(db, launch)
     if metrics["warps_launched"] < 1 or not ops:
         raise NotComparable(

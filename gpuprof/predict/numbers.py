@@ -7,13 +7,13 @@ from itertools import chain
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.chips.fields import FIELDS, TABLES
+from gpuprof.chips.fields import FIELDS, OPTIONAL_TABLES, TABLES
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """`columns`: float64 (n,) by a number's name in a chip file ("sms", "latency.shared"); `names` and `archs`: of the
-    n chips.
+    """`columns`: float64 (n,) by a number's name in a chip file ("sms", "latency.shared"), NaN where a chip lacks the
+    whole table; `names` and `archs`: of the n chips.
     """
 
     names: tuple[str, ...]
@@ -38,12 +38,26 @@ class Numbers:
 NUMERIC = tuple(field.name for field in FIELDS if field.kind != "text")
 
 
+OPTIONAL = tuple((table, field.name) for table, fields in OPTIONAL_TABLES.items() for field in fields)
+NAMES = (
+    *NUMERIC,
+    *(f"{table}.{entry}" for table, (entries, _) in TABLES.items() for entry in entries),
+    *(f"{table}.{entry}" for table, entry in OPTIONAL),
+)
+
+
 def numbers_of(chips: Sequence[Chip]) -> Numbers:
-    columns = {name: np.array([chip.values[name] for chip in chips], float) for name in NUMERIC}
-    for table, (entries, _) in TABLES.items():
-        for entry in entries:
-            columns[f"{table}.{entry}"] = np.array([getattr(chip, table)[entry] for chip in chips], float)
+    rows = [numbers_of_chip(chip) for chip in chips]
+    columns = {name: np.array([row[name] for row in rows], float) for name in NAMES}
     return Numbers(tuple(chip.name for chip in chips), tuple(chip.arch for chip in chips), columns)
+
+
+def numbers_of_chip(chip: Chip) -> dict[str, float]:
+    """By their names in a chip file."""
+    found = {name: float(chip.values[name]) for name in NUMERIC}
+    for table in TABLES:
+        found |= {f"{table}.{entry}": float(value) for entry, value in getattr(chip, table).items()}
+    return found | {f"{table}.{entry}": float(getattr(chip, table).get(entry, np.nan)) for table, entry in OPTIONAL}
 
 
 def joined(parts: Sequence[Numbers]) -> Numbers:

@@ -1,9 +1,9 @@
-"""Predictions of one recording for many chips: launches, command buffers, the test, its score, and their
+"""Predictions of one recording for many chips: launches, draws, command buffers, the test, its score, and their
 bottlenecks.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -12,12 +12,15 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.predict.doubled import UNITS, with_twice
+from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
+from gpuprof.predict.draws.refuse import refusals_of_draw
+from gpuprof.predict.draws.times import BLOCKS
 from gpuprof.predict.launch import model
-from gpuprof.predict.levels import microseconds, recorded_buffer, recorded_test, serial
+from gpuprof.predict.levels import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
 from gpuprof.predict.mapping import IDENTITIES, Mappings
 from gpuprof.predict.naive import naive_cycles
 from gpuprof.predict.numbers import Numbers, joined, numbers_of
-from gpuprof.predict.recorded import Recorded, read_recorded
+from gpuprof.predict.recorded import Buffer, Recorded, read_recorded
 from gpuprof.predict.refuse import refusals
 from gpuprof.predict.work import Work
 
@@ -27,7 +30,7 @@ AT_A_TIME = 512  # chips: their rows of stalls stay in the processor's cache
 @dataclass(frozen=True)
 class LaunchPrediction:
     """Arrays are (chips,). `units` names each chip's bottleneck, "" where nobody asked. `refused`: why a chip cannot
-    run it, by its place.
+    run it, by its place. `recorded` and `naive_of_reference`: microseconds on the reference chip.
     """
 
     launch: int
@@ -36,6 +39,26 @@ class LaunchPrediction:
     naive_cycles: np.ndarray
     units: tuple[str, ...]
     refused: dict[int, str]
+    recorded: float
+    naive_of_reference: float
+
+
+@dataclass(frozen=True)
+class DrawPrediction:
+    """As of a launch; `units` are those of draws (draws.times.BLOCKS). `rule_cycles`: by the rules alone, and
+    `rule_of_reference`: their microseconds on the reference chip.
+    """
+
+    draw: int
+    name: str
+    cycles: np.ndarray
+    rule_cycles: np.ndarray
+    naive_cycles: np.ndarray
+    units: tuple[str, ...]
+    refused: dict[int, str]
+    recorded: float
+    naive_of_reference: float
+    rule_of_reference: float
 
 
 @dataclass(frozen=True)
@@ -44,6 +67,7 @@ class Level:
 
     name: str
     launches: tuple[int, ...]  # places
+    draws: tuple[int, ...]
     microseconds: np.ndarray
     naive: np.ndarray
     units: tuple[str, ...]
@@ -56,11 +80,11 @@ class Prediction:
     chips: Numbers
     recorded: Recorded
     launches: tuple[LaunchPrediction, ...]
+    draws: tuple[DrawPrediction, ...]
     buffers: tuple[Level, ...]
     test: Level
     score: np.ndarray
     naive_score: np.ndarray
-    naive_of_reference: tuple[float, ...]  # microseconds of each launch
 
 
 def _nobody(points: int) -> None:
@@ -81,34 +105,32 @@ def predicted(
     with_units: bool = True,
     done: Callable[[int], None] = _nobody,
 ) -> Prediction:
-    """`with_units`: with the bottlenecks, which takes as long again for each of doubled.UNITS. `done` is told how many
-    points there are so far.
+    """`with_units`: with the bottlenecks, which takes as long again for each of doubled.UNITS where there are launches.
+    `done` is told how many points there are so far.
     """
     reference = numbers_of([recorded.reference])
     asked = joined([reference, chips])
-    times = _cycles(recorded, asked, done)
-    twice = {name: with_twice(asked, name) for name in UNITS} if with_units else {}
+    times = _cycles(recorded, asked, _nobody if recorded.draws else done)
+    drawn = cycles_of_draws(recorded.draws, asked, with_units, AT_A_TIME, done if recorded.draws else _nobody)
+    twice = {name: with_twice(asked, name) for name in UNITS} if with_units and recorded.launches else {}
     faster = {name: _cycles(recorded, joined([reference, each])) for name, each in twice.items()}
+    sides = _Sides(recorded, asked, times, drawn, twice, faster)
     naive = [naive_cycles(each, asked) for each in recorded.launches]
     refused = [refusals(Work(each, asked)) for each in recorded.launches]
-    buffers, totals, quicker = [], [], {name: [] for name in faster}
+    refused_draws = [refusals_of_draw(each, asked) for each in recorded.draws]
+    buffers = []
     for buffer in recorded.buffers:
-        factor = _recorded_factor(recorded_buffer(recorded, buffer), serial(buffer, times, asked))
-        parallel = mappings.buffer(factor * serial(buffer, times, asked))
-        sums = {name: serial(buffer, [row[1:] for row in rows], twice[name]) for name, rows in faster.items()}
-        totals.append(parallel)
-        for name, each in sums.items():
-            quicker[name].append(mappings.buffer(factor * each))
-        units = _names(sums, asked)
-        one_by_one = microseconds(sum(naive[place] for place in buffer.launches), asked)
-        buffers.append((buffer, parallel, one_by_one, units))
+        parallel, faster_parallel = sides.parallel(buffer, mappings)
+        one_by_one = sum(naive[place] for place in buffer.launches) + sum(drawn[k].naive for k in buffer.draws)
+        buffers.append((buffer, parallel, microseconds(one_by_one, asked), _names(faster_parallel, asked)))
+    totals, quicker = zip(*(sides.parallel(part, mappings) for part in parallel_parts(recorded.buffers)), strict=True)
     total = sum(totals)
     factor = _recorded_factor(recorded_test(recorded), total)
     test = mappings.test(factor * total)
     naive_total = sum(each[2] for each in buffers)
-    units = _names({name: sum(rows) for name, rows in quicker.items()}, asked)
+    units = _names({name: sum(each[name] for each in quicker) for name in sides.names}, asked)
     bad = np.zeros(len(asked), bool)
-    bad[[place for each in refused for place in each]] = True
+    bad[[place for each in (*refused, *refused_draws) for place in each]] = True
     score = np.where(bad, np.nan, test[0] / test)
     launches = tuple(
         LaunchPrediction(
@@ -117,54 +139,108 @@ def predicted(
             times[place][1:],
             naive[place][1:],
             _names({name: rows[place][1:] for name, rows in faster.items()}, asked)[1:],
-            {chip - 1: text for chip, text in refused[place].items() if chip},
+            _without_reference(refused[place]),
+            each.cycles / recorded.reference.clock_mhz,
+            float(microseconds(naive[place], asked)[0]),
         )
         for place, each in enumerate(recorded.launches)
+    )
+    draws = tuple(
+        DrawPrediction(
+            each.draw,
+            each.name,
+            cycles.cycles[1:],
+            cycles.rule[1:],
+            cycles.naive[1:],
+            _names({block: cycles.cycles_with_twice(block) for block in cycles.twice}, asked)[1:],
+            _without_reference(refused_draws[place]),
+            each.logged_cycles / recorded.reference.clock_mhz,
+            float(microseconds(cycles.naive, asked)[0]),
+            float(microseconds(cycles.rule, asked)[0]),
+        )
+        for place, (each, cycles) in enumerate(zip(recorded.draws, drawn, strict=True))
     )
     return Prediction(
         chips,
         recorded,
         launches,
-        tuple(Level(b.name, b.launches, us[1:], n[1:], u[1:]) for b, us, n, u in buffers),
-        Level("test", tuple(range(len(launches))), test[1:], naive_total[1:], units[1:]),
+        draws,
+        tuple(Level(b.name, b.launches, b.draws, us[1:], n[1:], u[1:]) for b, us, n, u in buffers),
+        Level("test", tuple(range(len(launches))), tuple(range(len(draws))), test[1:], naive_total[1:], units[1:]),
         score[1:],
         (naive_total[0] / naive_total)[1:],
-        tuple(float(microseconds(each, asked)[0]) for each in naive),
     )
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Sums of launches and draws beside each other. Twice the rate of a launch's unit shortens launches, twice that of
+    a draw's block draws.
+    """
+
+    recorded: Recorded
+    chips: Numbers
+    times: Sequence[np.ndarray]
+    drawn: Sequence[DrawCycles]
+    twice: dict[str, Numbers]
+    faster: dict[str, list[np.ndarray]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of what is doubled; nothing where nobody asked for bottlenecks."""
+        return (*self.twice, *(BLOCKS if self.drawn and self.drawn[0].twice else ()))
+
+    def parallel(self, buffer: Buffer, mappings: Mappings) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Microseconds, and those with each of `names` doubled."""
+        modelled = serial(buffer, self.times, [each.passed for each in self.drawn], self.chips)
+        factor = _recorded_factor(recorded_buffer(self.recorded, buffer), modelled)
+        faster = {name: mappings.buffer(factor * self._with_twice(buffer, name)) for name in self.names}
+        return mappings.buffer(factor * modelled), faster
+
+    def _with_twice(self, buffer: Buffer, name: str) -> np.ndarray:
+        if name in self.twice:
+            times = [row[1:] for row in self.faster[name]]
+            return serial(buffer, times, [each.passed for each in self.drawn], self.twice[name])
+        return serial(buffer, self.times, [each.twice[name] for each in self.drawn], self.chips)
+
+
+def _without_reference(refused: dict[int, str]) -> dict[int, str]:
+    """By place among the chips that are asked for."""
+    return {chip - 1: text for chip, text in refused.items() if chip}
 
 
 def joined_predictions(parts: Sequence[Prediction]) -> Prediction:
     """Of the chips of all parts, one after the other; all of one recording."""
     offsets = np.cumsum([0, *(len(part.chips) for part in parts)]).tolist()
 
-    def launch(place: int) -> LaunchPrediction:
-        each = [part.launches[place] for part in parts]
+    def whole(each: Sequence[LaunchPrediction] | Sequence[DrawPrediction]) -> LaunchPrediction | DrawPrediction:
         refused = {
             chip + offset: text
             for one, offset in zip(each, offsets, strict=False)
             for chip, text in one.refused.items()
         }
-        cycles, naive = (np.concatenate(rows) for rows in zip(*((e.cycles, e.naive_cycles) for e in each), strict=True))
-        return LaunchPrediction(each[0].launch, each[0].kernel, cycles, naive, _chained(each), refused)
+        columns = [name for name, value in vars(each[0]).items() if isinstance(value, np.ndarray)]
+        joined_columns = {name: np.concatenate([getattr(one, name) for one in each]) for name in columns}
+        return replace(each[0], **joined_columns, units=_chained(each), refused=refused)
 
     def level(each: Sequence[Level]) -> Level:
         us, naive = (np.concatenate(rows) for rows in zip(*((e.microseconds, e.naive) for e in each), strict=True))
-        return Level(each[0].name, each[0].launches, us, naive, _chained(each))
+        return replace(each[0], microseconds=us, naive=naive, units=_chained(each))
 
     first = parts[0]
     return Prediction(
         joined([part.chips for part in parts]),
         first.recorded,
-        tuple(launch(place) for place in range(len(first.launches))),
+        tuple(whole(each) for each in zip(*(part.launches for part in parts), strict=True)),
+        tuple(whole(each) for each in zip(*(part.draws for part in parts), strict=True)),
         tuple(level(each) for each in zip(*(part.buffers for part in parts), strict=True)),
         level([part.test for part in parts]),
         np.concatenate([part.score for part in parts]),
         np.concatenate([part.naive_score for part in parts]),
-        first.naive_of_reference,
     )
 
 
-def _chained(parts: Sequence[LaunchPrediction | Level]) -> tuple[str, ...]:
+def _chained(parts: Sequence[LaunchPrediction | DrawPrediction | Level]) -> tuple[str, ...]:
     return tuple(chain.from_iterable(part.units for part in parts))
 
 

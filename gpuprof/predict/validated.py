@@ -1,6 +1,6 @@
 """How far predictions were off where chips were simulated as well, and which chips these were.
 
-`python -m tests.prediction --write` writes validated.csv.
+`python -m tests.prediction --write` writes both files.
 """
 
 import csv
@@ -13,13 +13,16 @@ import numpy as np
 
 from gpuprof.predict.numbers import Numbers
 
-FILE = Path(__file__).with_name("validated.csv")
+LAUNCHES, DRAWS = "launches", "draws"
+FILES = {
+    kind: Path(__file__).with_name(name) for kind, name in ((LAUNCHES, "validated.csv"), (DRAWS, "validated_draws.csv"))
+}
 FAR = 2.0  # times beyond what was validated
 TAKE_NO_TIME = ("memory_nbytes",)  # numbers that no time depends on
 
 
 class Validated(NamedTuple):
-    """Errors of a launch's time, of `predictions` launches on chips; `ranges` of the chips' numbers."""
+    """Errors of the time of a launch, or a draw, of `predictions` of them on chips; `ranges` of the chips' numbers."""
 
     predictions: int
     mean_percent: float
@@ -28,19 +31,21 @@ class Validated(NamedTuple):
 
 
 @cache
-def validated() -> Validated:
-    with FILE.open(encoding="utf-8", newline="") as file:
+def validated(of: str) -> Validated:
+    """`of` is LAUNCHES or DRAWS."""
+    with FILES[of].open(encoding="utf-8", newline="") as file:
         rows = {row["name"]: (float(row["low"]), float(row["high"])) for row in csv.DictReader(file)}
     predictions, mean, p90 = (rows.pop(name)[0] for name in ("predictions", "mean_percent", "p90_percent"))
     return Validated(int(predictions), mean, p90, rows)
 
 
-def far_outside(chips: Numbers) -> Iterator[str]:
+def far_outside(chips: Numbers, of: str) -> Iterator[str]:
     """A sentence for each number that lies far beyond what was ever compared."""
-    if not len(chips):
-        return
-    for name, (low, high) in validated().ranges.items():
-        most, least = float(chips[name].max()), float(chips[name].min())
+    for name, (low, high) in validated(of).ranges.items():
+        there = chips[name][~np.isnan(chips[name])]  # without chips that lack the number
+        if not len(there):
+            continue
+        most, least = float(there.max()), float(there.min())
         for value, beyond in ((most, most > FAR * high), (least, least * FAR < low)):
             if beyond and low > 0:
                 yield f"{name}={value:g} is far outside the {low:g} to {high:g} that predictions were compared at"
@@ -55,7 +60,7 @@ def text_of(chips: Numbers, errors: np.ndarray) -> str:
         *(
             (name, f"{column.min():g}", f"{column.max():g}")
             for name, column in chips.columns.items()
-            if name not in TAKE_NO_TIME
+            if name not in TAKE_NO_TIME and not np.isnan(column).any()
         ),
     ]
     return "name,low,high\n" + "".join(f"{name},{low},{high}\n" for name, low, high in found)

@@ -1,5 +1,6 @@
 """An executable that nvcc has built with `-cudart shared`: it finds our runtime library in place of NVIDIA's."""
 
+import os
 from pathlib import Path
 
 from gpuprof.base.inputs import is_regular
@@ -33,9 +34,11 @@ def is_binary(path: Path) -> bool:
 def open_binary(path: Path) -> Executable:
     """The executable with the library that it runs on.
 
-    Raises UsageError for one that does not take the CUDA runtime from a shared library, CompileError where ours cannot
-    be built.
+    Raises UsageError for one that may not be executed, or that does not take the CUDA runtime from a shared library,
+    CompileError where ours cannot be built.
     """
+    if not os.access(path, os.X_OK):
+        raise UsageError(f"{path}: may not be executed; `chmod +x {path}` allows it")
     return Executable(path.absolute(), (path,), library_folder=_runtime(library_name(path)))
 
 

@@ -14,6 +14,9 @@ from typing import NamedTuple
 WORD_NBYTES = 8
 STAGING_NBYTES = 64 << 20  # of the memory for copies; longer ones are several
 
+# What a program waits for. Behind a host function its stream goes on, and the host may rely on nothing.
+WAITS = ("everything", "stream", "event", "nothing")
+
 
 class Call(NamedTuple):
     name: str
@@ -55,9 +58,9 @@ CALLS = (
     ),
     Call("shared_limit", ("function", "nbytes")),
     Call("occupancy", ("function", "threads", "shared_nbytes"), ("blocks",)),
-    Call("make_stream", ("priority",), ("stream",)),
+    Call("make_stream", ("priority", "flags"), ("stream",)),
     Call("destroy_stream", ("stream",)),
-    Call("synchronize"),
+    Call("synchronize", ("waits", "handle")),  # waits: one of WAITS
     Call("profile", ("is_on",)),
     Call("make_event", (), ("event",)),
     Call("record", ("event", "stream")),
@@ -95,7 +98,8 @@ def header() -> str:
     """What the library is compiled with: the calls' numbers, and the places of the words in their replies."""
     lines = ["#pragma once", "enum class Call : unsigned {"]
     lines += [f"    {call.name} = {number}," for number, call in enumerate(CALLS)]
-    lines += ["};", f"constexpr unsigned long long staging_nbytes = {STAGING_NBYTES};"]
+    lines += ["};", f"enum class Waits : unsigned long long {{ {', '.join(WAITS)} }};"]
+    lines += [f"constexpr unsigned long long staging_nbytes = {STAGING_NBYTES};"]
     for call in CALLS:
         if call.gives:
             names = ", ".join(f"{name}" for name in call.gives)

@@ -27,7 +27,7 @@ class OpenMemory:
     def tell(self) -> None:
         """Submits the pages that changed since the last time, by the host or by a launch."""
         if self._known:
-            self._device.synchronize()
+            self._device.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST, cmd.NO_STREAM))
         for address, known in self._known.items():
             start = address - GLOBAL_BASE
             now = self._memory.arena[start : start + len(known)]

@@ -36,8 +36,9 @@ class Index(Recording):
 
     @property
     def end_cycle(self) -> int:
-        """The cycle in which the last launch ended."""
-        return max((launch.end["end_cycle"] for launch in self.launches.values() if launch.end), default=0)
+        """The cycle in which the last launch, or draw, ended."""
+        ends = [launch.end["end_cycle"] for launch in self.launches.values() if launch.end]
+        return max([*ends, *(fields.get("end_cycle", 0) for fields in self.draws.values())], default=0)
 
     def rows(self, launch: int, type_: bytes) -> Iterator[np.ndarray]:
         """The rows of a launch's chunks of a type, a chunk at a time."""

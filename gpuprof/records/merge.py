@@ -111,9 +111,12 @@ class _Run:
             self.writer.task_name(number, name)
         for fields in first.parameters:
             self.writer.parameter(place.parameter(fields))
+        for fields in first.draws.values():
+            self.writer.draw(place.draw(fields))
         self.writer.table(b"TASK", place.tasks(first.tasks))
         tables = {
-            b"RELA": first.relations, b"ACCS": first.accesses, b"CNST": first.constraints, b"CALL": first.calls
+            b"RELA": first.relations, b"ACCS": first.accesses, b"CNST": first.constraints, b"CALL": first.calls,
+            b"WAVE": first.waves,
         }  # fmt: skip
         for type_, rows in tables.items():
             self.writer.table(type_, place.table(rows))

@@ -205,6 +205,7 @@ def _same_run(first: Index, second: Index) -> bool:
         and first.sources == second.sources
         and first.launches.keys() == second.launches.keys()
         and all(_same_launch(launch, second.launches[number]) for number, launch in first.launches.items())
+        and first.draws == second.draws
         and _exact_rows(first) == _exact_rows(second)
     )
 

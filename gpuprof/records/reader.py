@@ -27,6 +27,7 @@ from gpuprof.records.schema import (
     COUNTERS_DTYPE,
     LEDGER_DTYPE,
     LOSSES_DTYPE,
+    PRIMITIVES_DTYPE,
     RELATION_DTYPE,
     REUSE_DISTANCES_DTYPE,
     SAMPLED_COUNTERS_DTYPE,
@@ -34,6 +35,7 @@ from gpuprof.records.schema import (
     STALLS_DTYPE,
     TASK_DTYPE,
     WARP_COUNTERS_DTYPE,
+    WAVE_DTYPE,
     WIDE_DTYPE,
     Chunk,
 )
@@ -82,6 +84,7 @@ class Launch:
     activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
     activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
     activity_of_sms: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_OF_SMS_DTYPE))
+    primitives: np.ndarray = field(default_factory=partial(_no_rows, PRIMITIVES_DTYPE))
 
 
 class TraceKey(NamedTuple):
@@ -120,6 +123,8 @@ class Recording:
     accesses: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_DTYPE))
     constraints: np.ndarray = field(default_factory=partial(_no_rows, CONSTRAINT_DTYPE))
     calls: np.ndarray = field(default_factory=partial(_no_rows, CALL_DTYPE))
+    draws: dict[int, dict[str, Any]] = field(default_factory=dict)  # schema.DRAW_FIELDS, by number
+    waves: np.ndarray = field(default_factory=partial(_no_rows, WAVE_DTYPE))
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -244,6 +249,8 @@ class Builder:
             raise self._contradiction(f"a second launch {fields['launch']}")
         if fields["module"] not in self.recording.modules:
             raise self._contradiction(f"a launch of module {fields['module']}, which is not declared")
+        if ("draw" in fields) != ("stage" in fields):
+            raise self._contradiction(f"launch {fields['launch']} with one of draw and stage")
         self.recording.launches[fields["launch"]] = Launch(fields)
         if self.begin_sink:
             self.begin_sink(fields["launch"], self.recording.registers(fields["launch"]))
@@ -312,6 +319,16 @@ class Builder:
             )
         self.recording.parameters.append(fields)
 
+    def _draw(self, chunk: Chunk, fields: dict) -> None:
+        if fields["draw"] in self.recording.draws:
+            raise self._contradiction(f"a second draw {fields['draw']}")
+        if ("start_cycle" in fields) != ("end_cycle" in fields):
+            raise self._contradiction(f"draw {fields['draw']} with one of start_cycle and end_cycle")
+        for unit in fields["units"]:
+            if len(unit) != len(UNIT) or not all(map(isinstance, unit, UNIT)):
+                raise self._contradiction(f"a unit of draw {fields['draw']} that is none: {str(unit)[:40]}")
+        self.recording.draws[fields["draw"]] = fields
+
     def _table(self, chunk: Chunk, table: TableRows) -> None:
         self.tables.setdefault(TABLES[chunk.type], []).append(table.rows)
 
@@ -332,6 +349,7 @@ class Builder:
         return FileFormatError(f"{self.recording.path}: contradicts itself: it has {what}")
 
 
+UNIT = (str, (int, float), (int, float), int, int)  # of a draw: name, cycles busy and blocked, first and last cycle
 KIND_OF_VALUE: dict[str, tuple[type, ...]] = {"integer": (int,), "real": (int, float), "text": (str,)}
 ATTRIBUTES = {
     b"SMPC": "samples",
@@ -351,9 +369,18 @@ ATTRIBUTES = {
     b"ACTV": "activity",
     b"ACTR": "activity_stalls",
     b"ACSM": "activity_of_sms",
+    b"PRIM": "primitives",
 }
-TABLES = {b"TASK": "tasks", b"RELA": "relations", b"ACCS": "accesses", b"CNST": "constraints", b"CALL": "calls"}
+TABLES = {
+    b"TASK": "tasks",
+    b"RELA": "relations",
+    b"ACCS": "accesses",
+    b"CNST": "constraints",
+    b"CALL": "calls",
+    b"WAVE": "waves",
+}
 ADDERS = {
+    b"DRAW": Builder._draw,
     b"NAME": Builder._name,
     b"PARM": Builder._parameter,
     **dict.fromkeys(TABLES, Builder._table),
@@ -380,6 +407,7 @@ ADDERS = {
     b"ACTV": Builder._rows,
     b"ACTR": Builder._rows,
     b"ACSM": Builder._rows,
+    b"PRIM": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

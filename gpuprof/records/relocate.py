@@ -26,6 +26,8 @@ class Relocation:
     first_parameter: int = 0
     first_name: int = 0
     first_order: int = 0
+    first_draw: int = 0
+    first_pass: int = 0
     modules: dict[int, tuple[int, int]] = field(default_factory=dict)
     shared: frozenset[int] = frozenset()
     _starts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the modules' code, ascending
@@ -41,7 +43,9 @@ class Relocation:
 
     def launch(self, begin: dict[str, Any]) -> dict[str, Any]:
         parent = {"parent": self.number(begin["parent"])} if "parent" in begin else {}
-        return begin | {"launch": self.number(begin["launch"]), "module": self.modules[begin["module"]][0]} | parent
+        draw = {"draw": self.first_draw + begin["draw"]} if "draw" in begin else {}
+        own = {"launch": self.number(begin["launch"]), "module": self.modules[begin["module"]][0]}
+        return begin | own | parent | draw
 
     def launch_end(self, end: dict[str, Any]) -> dict[str, Any]:
         cycles = {name: end[name] + self.first_cycle for name in ("start_cycle", "end_cycle")}
@@ -81,13 +85,14 @@ class Relocation:
         """What is added to the numbers in a table's columns; a column of another meaning has another name."""
         tasks = dict.fromkeys(("task", "parent", "source", "target"), self.first_task)
         return tasks | {
+            **dict.fromkeys(("cycle", "start_cycle", "end_cycle"), self.first_cycle),
+            "draw": self.first_draw,
             "parameter": self.first_parameter,
             "name": self.first_name,
             "row": self.first_name,
             "file": self.first_name,
             "launch": self.first_launch,
             "begin": self.first_order,
-            "cycle": self.first_cycle,
         }
 
     def tasks(self, rows: np.ndarray) -> np.ndarray:
@@ -100,6 +105,13 @@ class Relocation:
         task = {"task": fields["task"] + self.first_task} if "task" in fields else {}
         number, begin = fields["parameter"] + self.first_parameter, fields["begin"] + self.first_order
         return fields | {"parameter": number, "begin": begin} | task
+
+    def draw(self, fields: dict[str, Any]) -> dict[str, Any]:
+        firsts = {"draw": self.first_draw, "task": self.first_task, "buffer": self.first_task, "pass": self.first_pass}
+        firsts |= dict.fromkeys(("start_cycle", "end_cycle"), self.first_cycle)
+        moved = {name: fields[name] + first for name, first in firsts.items() if name in fields}
+        units = [[*unit[:3], *(cycle + self.first_cycle for cycle in unit[3:])] for unit in fields["units"]]
+        return fields | moved | {"units": units}
 
     def plain_rows(self, columns: list[dict[str, str]], rows: list[list]) -> list[list]:
         """Rows of a trace generator's table."""
@@ -138,6 +150,7 @@ class Room:
         self._launches = 0
         self._cycles = 0
         self._tasks = self._parameters = self._names = self._orders = 0
+        self._draws = self._passes = 0
         self._end = 0  # of the code
         self._modules: list[tuple[Module, int, int]] = []  # with their new ids and load bases
 
@@ -160,6 +173,8 @@ class Room:
             self._parameters,
             self._names,
             self._orders,
+            self._draws,
+            self._passes,
             places,
             frozenset(shared),
             starts,
@@ -172,7 +187,11 @@ class Room:
         self._parameters += len(index.parameters)
         self._names += len(index.names)
         self._orders += int(index.tasks["end"].max(initial=0)) + 1
-        for n, what in ((self._launches, "launches"), (self._tasks, "tasks"), (self._parameters, "parameters")):
+        of_launches = (launch.begin.get("draw", -1) for launch in index.launches.values())
+        self._draws += max([*index.draws, *of_launches], default=-1) + 1
+        self._passes += max((fields["pass"] for fields in index.draws.values()), default=-1) + 1
+        numbered = {"launches": self._launches, "tasks": self._tasks, "parameters": self._parameters}
+        for what, n in (numbered | {"draws": self._draws}).items():
             if n > LAST_NUMBER:
                 raise NotComparable(
                     f"{index.path}: together these are {n} {what}; a recording holds at most {LAST_NUMBER}"

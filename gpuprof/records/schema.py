@@ -29,7 +29,8 @@ the zlib library's choice: another library may make other bytes of the same stre
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
 parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances;
-activity over time; calls of programs.
+activity over time; calls of programs; 7 draws, the waves of their shaders and the primitives that
+each block has.
 """
 
 from typing import NamedTuple
@@ -37,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 6
+VERSION = 7
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -332,10 +333,25 @@ CALL_COLUMNS = (
     Column("waited_ns", "<u8", "of the time between, what it waited for the GPU"),
     Column("nbytes", "<u8", "bytes that it was asked to copy or fill"),
 )
+# Exact. Of a draw whose shaders were timed together with the fixed-function units.
+WAVE_COLUMNS = (
+    Column("draw", "<u4", "number of the draw"),
+    Column("stage", "<u4", "number of its shader's stage: 0 vertex, 1 hull, 2 domain, 3 geometry, 4 pixel"),
+    Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
+    Column("end_cycle", "<u8", "GPU cycle from which it is gone"),
+)
+# Exact. A block of a shader is a wave; its lanes work on primitives that follow each other in the draw.
+PRIMITIVES_COLUMNS = (
+    Column("block", "<u4", "linear block index in the grid"),
+    Column("reserved", "<u4", "zero"),
+    Column("first_primitive", "<u8", "number of its first primitive in the draw"),
+    Column("last_primitive", "<u8", "number of its last one"),
+)
 COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
 TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
 ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
 CALL_DTYPE = _dtype(CALL_COLUMNS)
+WAVE_DTYPE, PRIMITIVES_DTYPE = _dtype(WAVE_COLUMNS), _dtype(PRIMITIVES_COLUMNS)
 LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
 SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
 BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
@@ -446,6 +462,8 @@ LAUNCH_FIELDS = (
     Field("dependent", "flag", "true where the launch before it on the stream may let it start early", optional=True),
     Field("traces", "text", "names of the trace generators that watch it, with a comma between two", optional=True),
     Field("sampling", "map", "registers of the sampler for this launch, where they differ from META's", optional=True),
+    Field("draw", "count", "number of the draw that it is a shader of", optional=True),
+    Field("stage", "text", "of a draw's shader: vertex, hull, domain, geometry or pixel", optional=True),
 )
 LAUNCH_END_FIELDS = (
     Field("launch", "count", "index of the launch"),
@@ -509,6 +527,27 @@ PARAMETER_FIELDS = (
     Field("address", "count", "of a buffer, in memory", optional=True),
     Field("nbytes", "count", "of a buffer", optional=True),
     Field("begin", "count", "place in the order of all that was asked, from which on it is there"),
+)
+DRAW_FIELDS = (
+    Field("draw", "count", "number of the draw, ascending from 0"),
+    Field("task", "count", "number of its task"),
+    Field("pass", "count", "number of its pass, from 0: draws that follow each other into the same targets"),
+    Field("buffer", "count", "number of its command buffer's task", optional=True),
+    Field("name", "text", "its name"),
+    Field("width", "count", "pixels of its targets in a row"),
+    Field("height", "count", "rows of pixels"),
+    Field("samples", "count", "samples of a pixel"),
+    Field("state_changes", "count", "changes of state since the draw before"),
+    Field("drains", "flag", "true where it begins only when all draws before it are done"),
+    Field("counts", "map", "what it did, exactly: see docs/graphics.md"),
+    Field("start_cycle", "count", "GPU cycles from power-on; absent where it has no time as a whole", optional=True),
+    Field("end_cycle", "count", "GPU cycles from power-on; there is one with start_cycle", optional=True),
+    Field(
+        "units",
+        "rows",
+        "for each fixed-function unit that it kept busy: name, cycles busy, cycles blocked, first and last GPU cycle",
+    ),
+    Field("work", "map", "amounts of work that it asked of the units, by name"),
 )
 MARK_FIELDS = (
     Field("text", "text", "what happened"),
@@ -640,6 +679,13 @@ CHUNKS = (
         "the launch's cycles on each SM; rows ascend by SM",
         columns=ACTIVITY_OF_SMS_COLUMNS,
     ),
+    Chunk(
+        b"PRIM",
+        "array",
+        PRIMITIVES_DTYPE,
+        "of a shader's launch, the primitives of each block; rows ascend by block",
+        columns=PRIMITIVES_COLUMNS,
+    ),
     Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
     Chunk(
         b"STRM",
@@ -676,6 +722,14 @@ CHUNKS = (
         columns=CONSTRAINT_COLUMNS,
     ),
     Chunk(b"CALL", "table", CALL_DTYPE, "calls of a program's that have ended", columns=CALL_COLUMNS),
+    Chunk(b"DRAW", "json", None, "a draw that has drawn all; those that something ended have none", DRAW_FIELDS),
+    Chunk(
+        b"WAVE",
+        "table",
+        WAVE_DTYPE,
+        "waves of draws' shaders, those of a draw in the order of their dispatch",
+        columns=WAVE_COLUMNS,
+    ),
     Chunk(
         b"MARK",
         "json",

@@ -243,6 +243,10 @@ class RecordWriter:
         """PARM: see `schema.PARAMETER_FIELDS`."""
         self._json(b"PARM", fields)
 
+    def draw(self, fields: dict[str, Any]) -> None:
+        """DRAW: see `schema.DRAW_FIELDS`."""
+        self._json(b"DRAW", fields)
+
     def table(self, type_: bytes, rows: np.ndarray) -> None:
         """A table chunk: a key of `schema.BY_TYPE` and rows of its dtype."""
         assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)

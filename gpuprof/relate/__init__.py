@@ -6,6 +6,7 @@
     rows, names ─ rules ─> virtual tasks and what they contain
     tasks, needs, durations ─ critical ─> the longest chain
     flows, unread bytes, work ─ waste ─> findings
+    commands ─ happens_before ─> which of two is promised to be first
 
 A task is anything with a beginning and an end: a launch, a copy, a fill, a wait, a part of a script. A parameter is
 what tasks share or are told: a buffer, a number, a text, a structure. A relation between two tasks is stated (a script

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gpuprof.errors import UsageError
 from gpuprof.relate.kinds import (
     CALL,
+    COMMAND_BUFFER,
     CONTAINS,
     NONE,
     NUMBERS,
@@ -119,7 +120,12 @@ class Journal:
     @property
     def path(self) -> str:
         """The names of the script's open tasks, outermost first, joined by /."""
-        return "/".join(there.text for there in self._open if there.kind == TASK)
+        return "/".join(there.text for there in self._open if there.kind != CALL)
+
+    @property
+    def command_buffer(self) -> Open | None:
+        """The command buffer that new tasks are parts of."""
+        return next((there for there in self._open if there.kind == COMMAND_BUFFER), None)
 
     @property
     def order(self) -> int:
@@ -144,17 +150,29 @@ class Journal:
         self.last = task
         return task
 
-    def begin(self, text: str, row: str, identifier: int, parent: int, is_virtual: bool, cycle: int) -> int:
-        """A task of the script begins; parent: an identifier, or -1 for the innermost that is open."""
+    def begin(
+        self, text: str, row: str, identifier: int, parent: int, is_virtual: bool, cycle: int, kind: int = TASK
+    ) -> int:
+        """A task of the script begins; parent: an identifier, or -1 for the innermost that is open. Raises UsageError
+        for a command buffer that is virtual or lies within another one.
+        """
+        if kind == COMMAND_BUFFER:
+            self._check_command_buffer(text, is_virtual)
         above = self.parent if parent < 0 else self.task_of(parent)
         flags = VIRTUAL * is_virtual
-        there = Open(self._new(), above, self.name(text), text, self.name(row), self.order, cycle, flags, TASK)
+        there = Open(self._new(), above, self.name(text), text, self.name(row), self.order, cycle, flags, kind)
         if is_virtual:
             self._virtual[there.task] = there
         else:
             self._open.append(there)
         self.assign(identifier, there.task)
         return there.task
+
+    def _check_command_buffer(self, text: str, is_virtual: bool) -> None:
+        if is_virtual:
+            raise UsageError(f"command buffer {text!r} is virtual: a command buffer holds what is asked inside of it")
+        if around := self.command_buffer:
+            raise UsageError(f"command buffer {text!r} begins within {around.text!r}: end that one first")
 
     def begin_call(self, text: str, row: str, identifier: int, cycle: int) -> None:
         """A call of a program's begins."""

@@ -5,8 +5,11 @@ from typing import NamedTuple
 NONE = 0xFFFFFFFF  # for the number of a task, launch or parameter: there is none
 
 # Of tasks.
-TASKS = ("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free", "call")
-TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL = range(len(TASKS))
+TASKS = (
+    *("task", "launch", "copy to device", "copy to host", "copy within device", "fill", "wait", "free", "call"),
+    "command buffer",
+)
+TASK, LAUNCH, COPY_IN, COPY_OUT, COPY_WITHIN, FILL, WAIT, FREE, CALL, COMMAND_BUFFER = range(len(TASKS))
 
 # Of parameters.
 PARAMETERS = ("buffer", "number", "text", "structure")

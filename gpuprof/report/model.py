@@ -17,6 +17,7 @@ from gpuprof.correlate.traces import Found, Traced
 from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
+from gpuprof.report.tasks.draws import NO_DRAWS, Draws
 from gpuprof.report.tasks.read import TaskReport
 
 ZEROS = (0,) * N_REASONS
@@ -256,6 +257,8 @@ class Report:
     traces: tuple[Traced, ...] = ()  # tables of trace generators; only for the page that shows them
     related: TaskReport | None = None  # only for the pages of tasks
     calls: tuple[ApiCall, ...] = ()  # of a program's host; only for the page that shows them
+    draws: Draws = NO_DRAWS  # only for the page that shows them
+    n_draws: int = 0  # in the file
 
 
 @dataclass(frozen=True)

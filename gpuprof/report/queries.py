@@ -20,19 +20,26 @@ from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.report.header_queries import chip_facts, read_header
 from gpuprof.report.model import Blame, Cost, Ending, Instruction, Kernel, Launch, Report, Stalls
+from gpuprof.report.tasks.draws import Shaders
 
 
 def read_report(
-    database: sqlite3.Connection, kernel: str | None = None, launch: int | None = None, *, traces: bool = False
+    database: sqlite3.Connection,
+    kernel: str | None = None,
+    launch: int | None = None,
+    shaders: Shaders | None = None,
+    *,
+    traces: bool = False,
 ) -> Report:
     """Everything a page shows, for the kernels whose name or symbol the regular expression `kernel` finds, and the one
-    launch. `traces`: with the tables of trace generators, which may be long.
+    launch, or those of shaders. `traces`: with the tables of trace generators, which may be long.
 
     Raises UsageError for a pattern that is none, that finds nothing, or a launch there is not.
     """
     meta = dict(database.execute("SELECT key, value FROM meta"))
-    chosen = choose_functions(database, kernel, launch)
-    list_launches(database, launch)
+    list_wanted(database, launch, shaders)
+    chosen = choose_functions(database, kernel, launch, shaders)
+    list_launches(database)
     list_code(database)
     sources = dict(database.execute("SELECT path, text FROM sources"))
     modules = {module: (name, ptx) for module, name, ptx in database.execute("SELECT module, name, ptx FROM modules")}
@@ -47,7 +54,7 @@ def read_report(
         "SELECT EXISTS (SELECT 1 FROM samples WHERE samples_not_issued IS NOT NULL)"
     ).fetchone()[0]
     launches = {each.launch for kernel in kernels for each in kernel.launches}
-    found = findings_of(database, launches, launch)
+    found = findings_of(database, launches, is_whole=launch is None and shaders is None)
     kernels = [replace(kernel, advice=advice_of(kernel, found)) for kernel in kernels]
     return Report(
         read_header(database, meta, tuple(kernels)),
@@ -56,13 +63,14 @@ def read_report(
         bool(not_issued),
         findings=found,
         traces=read_traces(database, launches) if traces else (),
+        n_draws=database.execute("SELECT COUNT(*) FROM draws").fetchone()[0],
     )
 
 
-def findings_of(database: sqlite3.Connection, launches: set[int], launch: int | None) -> tuple[Found, ...]:
-    """Advice in the database is about all launches of a kernel: for one launch it is made anew."""
+def findings_of(database: sqlite3.Connection, launches: set[int], is_whole: bool) -> tuple[Found, ...]:
+    """Advice in the database is about all launches of a kernel: for some of them it is made anew."""
     found = read_findings(database, launches)
-    if launch is None:
+    if is_whole:
         return found
     return worst_first((*(each for each in found if each.generator != NOBODY), *advise(database, launches)))
 
@@ -72,9 +80,31 @@ def advice_of(kernel: Kernel, found: tuple[Found, ...]) -> tuple[Found, ...]:
     return tuple(each for each in found if each.generator == NOBODY and each.launch in launches)
 
 
-def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: int | None) -> list[int]:
+def list_wanted(database: sqlite3.Connection, launch: int | None, shaders: Shaders | None) -> None:
+    """Lists the launches asked for beside the file, which is not written to."""
+    database.execute("PRAGMA temp_store = MEMORY")
+    database.execute("DROP TABLE IF EXISTS temp.launches_wanted")
+    database.execute("CREATE TEMP TABLE launches_wanted (launch INTEGER PRIMARY KEY)")
+    if launch is not None and launch > MAX_COUNT:  # SQLite has no such integer
+        return
+    if shaders is None:
+        database.execute(
+            "INSERT INTO temp.launches_wanted SELECT launch FROM launches WHERE ?1 IS NULL OR launch = ?1", (launch,)
+        )
+        return
+    wanted = [(number,) for number in shaders.among(database) if launch in (None, number)]
+    database.executemany("INSERT INTO temp.launches_wanted VALUES (?)", wanted)
+
+
+def choose_functions(
+    database: sqlite3.Connection, pattern: str | None, launch: int | None, shaders: Shaders | None
+) -> list[int]:
     """Function numbers of the kernels asked for that were launched."""
-    launched = launched_functions(database, launch)
+    launched = launched_functions(database)
+    if shaders is not None and not launched:
+        first, last, n = database.execute("SELECT MIN(draw), MAX(draw), COUNT(*) FROM draw_launches").fetchone()
+        there = f"it has draws {first} to {last}" if n else "it has no draws"
+        raise UsageError(f"{shaders.text}: there is no such shader's launch in the file; {there}")
     if launch is not None and not launched:
         first, last, n = database.execute("SELECT MIN(launch), MAX(launch), COUNT(*) FROM launches").fetchone()
         there = f"it has launches {first} to {last}" if n else "it has none"
@@ -93,29 +123,24 @@ def choose_functions(database: sqlite3.Connection, pattern: str | None, launch: 
     return chosen
 
 
-def launched_functions(database: sqlite3.Connection, launch: int | None) -> list[tuple[int, str, str]]:
+def launched_functions(database: sqlite3.Connection) -> list[tuple[int, str, str]]:
     """Number, name in the source and symbol."""
-    if launch is not None and launch > MAX_COUNT:  # SQLite has no such integer
-        return []
     return database.execute(
-        "SELECT DISTINCT f.function, f.display, f.name FROM launches l JOIN functions f USING (function) "
-        "WHERE :launch IS NULL OR l.launch = :launch ORDER BY f.function",
-        {"launch": launch},
+        "SELECT DISTINCT f.function, f.display, f.name FROM temp.launches_wanted JOIN launches USING (launch) "
+        "JOIN functions f USING (function) ORDER BY f.function"
     ).fetchall()
 
 
-def list_launches(database: sqlite3.Connection, launch: int | None) -> None:
-    """Lists the launches asked for by their kernels, beside the file, which is not written to. Without the list each of
-    thousands of kernels would look through the rows of all.
+def list_launches(database: sqlite3.Connection) -> None:
+    """Lists the launches asked for by their kernels. Without the list each of thousands of kernels would look through
+    the rows of all.
     """
-    database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.launches_of")
     database.execute(
         "CREATE TEMP TABLE launches_of (function INTEGER, launch INTEGER, PRIMARY KEY (function, launch)) WITHOUT ROWID"
     )
     database.execute(
-        "INSERT INTO temp.launches_of SELECT function, launch FROM launches WHERE :launch IS NULL OR launch = :launch",
-        {"launch": launch},
+        "INSERT INTO temp.launches_of SELECT function, launch FROM temp.launches_wanted JOIN launches USING (launch)"
     )
 
 

@@ -31,7 +31,7 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
-    for_debugger: bool = False  # each statement as it stands, each variable in memory; with optimize=0
+    for_debugger: bool = False  # the PTX says where variables are; with optimize=0 each statement stands as it is
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -89,6 +89,7 @@ def read_linked(paths: Sequence[Path], *, arch: str, options: BuildOptions) -> "
             optimize=options.optimize,
             standard=options.standard,
             cccl_release=options.cccl,
+            for_debugger=options.for_debugger,
         )
 
 

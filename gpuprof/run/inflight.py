@@ -22,6 +22,7 @@ from gpuprof.errors import GpuprofError
 from gpuprof.run.ahead import Orders, ahead
 from gpuprof.run.tracing import LaunchTrace
 from gpuprof.run.watching import emulating
+from gpuprof.timing.batch import Shades
 from gpuprof.timing.draws import DrawWork
 from gpuprof.timing.sampling.filter import Filter
 
@@ -227,8 +228,8 @@ class Flight:
     trace: LaunchTrace | None = None
     task: int = 0
     # of a draw's shader, as timing.batch.Grid has them
+    shades: Shades | None = None
     draw: DrawWork | None = None
-    pixels_of: tuple[int, int] | None = None
 
 
 @dataclass
@@ -275,15 +276,16 @@ class InFlight:
     @property
     def are_draws(self) -> bool:
         """Whether there is something in flight, all of it shaders of draws."""
-        return bool(self.flights) and all(flight.draw or flight.pixels_of for flight in self.flights)
+        return bool(self.flights) and all(flight.shades for flight in self.flights)
 
     @property
     def is_full(self) -> bool:
         return len(self.flights) >= MOST_FLIGHTS or self.n_instructions > MOST_INSTRUCTIONS
 
-    def add_shader(self, begun: Begun) -> Flight:
+    def add_shader(self, begun: Begun, shades: Shades) -> Flight:
         """A shader of a draw: the fixed-function units say when its blocks start."""
         self._take_off(begun, ())
+        self.flights[-1].shades = shades
         return self.flights[-1]
 
     def add_launched(self, begun: Begun, after: list[int], launched_by: tuple[int, int, int]) -> None:

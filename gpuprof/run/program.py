@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.source import read_source
@@ -82,6 +83,12 @@ def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
     return sources
 
 
+def check_linked(options: BuildOptions, is_program: bool) -> None:
+    """Raises UsageError where device code is to be linked of what is no program."""
+    if options.links_device and not is_program:
+        raise UsageError("--rdc is for whole programs; leave it out")
+
+
 def check_sources(sources: Sequence[Path]) -> None:
     """Raises UsageError for a file that is no source of a program; one executable is one, too."""
     if len(sources) == 1 and is_binary(sources[0]):
@@ -130,6 +137,8 @@ def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Set
     executable = _executable(sources, options, chip.arch)
     with Arena(chip.memory_nbytes) as arena:
         code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
+    if death := why_died(str(sources[0]), code):
+        settings.observer.notice(death)
     if fault is not None:
         raise ContextLost(str(sources[0]), fault)
     if settings.recorder and settings.recorder.n_launches == 0:

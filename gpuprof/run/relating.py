@@ -6,6 +6,7 @@ A launch's bytes are noted when it has been emulated, those of a copy when it ha
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.drawing.state import FORMATS
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
@@ -44,6 +46,7 @@ KINDS = {
     cmd.Wait: kinds.WAIT,
     cmd.EventTime: kinds.WAIT,
     cmd.Free: kinds.FREE,
+    cmd.Resolve: kinds.COPY_WITHIN,
 }
 
 
@@ -68,6 +71,7 @@ class Relating:
         self._leaves: dict[int, str] = {}  # kernels' names of the tasks that rules may gather, "" of others
         self._written: dict[int, dict[str, None]] = {}  # names of buffers
         self._n_parameters = 0
+        self._is_drawing = False
         self._buffers: dict[int, int] = {}  # parameter by address of a live allocation, or of one that was freed
         self._front: tuple[int, ...] = ()  # tasks that have ended before all that is asked from now on
         self._before: dict[int, tuple[int, ...]] = {}  # of a shader's task: those that had ended when it was asked for
@@ -86,7 +90,7 @@ class Relating:
             row_of(launch.stream),
             launch=launch.index,
             parent=NONE if parent is None else self._launches[parent],
-            work=work_of(launch),
+            work=0 if self._is_drawing else work_of(launch),  # units hand it more than its parameters
         )
         self._launches[launch.index] = task
         if self._rules:
@@ -94,6 +98,27 @@ class Relating:
         if parent is None and launch.stream in self._of_stream:
             self._after_copy[task] = self._of_stream.pop(launch.stream)
         return task
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """A draw. What the stages hand to each other is in no relation: buffers that it takes, and gives back."""
+        if self.footprint:
+            self._look()
+        self._is_drawing = True
+        try:
+            yield
+        finally:
+            self._is_drawing = False
+
+    def passes(self, draws: dict[int, list[int]]) -> None:
+        """Passes become virtual tasks. draws: tasks by pass."""
+        for number, tasks in draws.items():
+            self.journal.gather(self.journal.virtual(f"pass {number}", NONE), tasks)
+
+    def touched(self, flags: int, found: Bytes) -> None:
+        """What the fixed-function units access for the shader that was launched last."""
+        self._look()
+        self._touched(self.journal.last, flags, found)
 
     def shader(self, task: int) -> None:
         """The launch that was asked for last belongs to a draw: copies that come while draws are in flight are not
@@ -169,8 +194,10 @@ class Relating:
     def begin(self, command: cmd.TaskBegin, cycle: int) -> None:
         if command.rule:
             checked(Rule(command.name, command.rule, command.pattern), f"virtual task {command.name!r}")
+        kind = kinds.COMMAND_BUFFER if command.is_command_buffer else kinds.TASK
+        row = command.row or HOST
         task = self.journal.begin(
-            command.name, command.row or HOST, command.identifier, command.parent, command.is_virtual, cycle
+            command.name, row, command.identifier, command.parent, command.is_virtual, cycle, kind
         )
         if command.rule:
             self._rules.append(Ruled(Rule(command.name, command.rule, command.pattern), task, self.journal.n_tasks))
@@ -269,14 +296,20 @@ class Relating:
         """Addresses of one buffer."""
         allocation = self._memory.at(start)
         assert allocation is not None, hex(start)
+        buffer = self._buffers[allocation.address]
+        if buffer == NONE:
+            return
         if self._rules and flags & kinds.WRITES:
             self._written.setdefault(task, {})[allocation.name] = None
         address = allocation.address
-        self.journal.access(task, self._buffers[address], flags, start - address, end - address)
+        self.journal.access(task, buffer, flags, start - address, end - address)
 
     def _look(self) -> None:
         """Declares the buffers that are new."""
         for allocation in self._memory.take_new():
+            if self._is_drawing:
+                self._buffers[allocation.address] = NONE
+                continue
             place = {"address": allocation.address, "nbytes": allocation.nbytes}
             self._buffers[allocation.address] = self._declare(allocation.name, PARAMETERS[0], "", place)
 
@@ -302,6 +335,8 @@ class Relating:
 
     def _name(self, command: cmd.Command) -> str:
         """What the command works on, in words."""
+        if isinstance(command, cmd.Resolve):
+            return f"resolve {self._memory.at(command.targets.colors[0]).name}"
         address = getattr(command, "address", getattr(command, "destination", None))
         if address is not None:
             allocation = self._memory.at(address)
@@ -343,7 +378,7 @@ class Relating:
 
 
 def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int, int, int]]:
-    """(flags, address, bytes) of a copy or fill that is about to happen: what it reads, then what it writes."""
+    """(flags, address, bytes) of a copy, fill or resolve about to happen: what it reads, then what it writes."""
     if isinstance(command, cmd.CopyOut):
         yield 0, command.address, command.nbytes
     elif isinstance(command, cmd.CopyIn):
@@ -352,6 +387,11 @@ def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int
     elif isinstance(command, cmd.CopyWithin):
         yield 0, command.source, command.nbytes
         yield kinds.WRITES, command.destination, command.nbytes
+    elif isinstance(command, cmd.Resolve):
+        targets = command.targets
+        nbytes = targets.width * targets.height * FORMATS[targets.formats[0]]
+        yield 0, targets.colors[0], nbytes * targets.samples
+        yield kinds.WRITES, command.color, nbytes
     elif isinstance(command, cmd.Fill):
         yield kinds.WRITES, command.address, command.nbytes
 

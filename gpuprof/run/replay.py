@@ -142,6 +142,8 @@ class Player:
         least = cmd.HOST if isinstance(command, cmd.Wait) else 0
         if not least <= getattr(command, "stream", 0) < MOST_STREAMS:
             raise self.stream.damaged(f"there is no stream {command.stream}")
+        if not cmd.NO_STREAM <= getattr(command, "of", 0) < MOST_STREAMS:
+            raise self.stream.damaged(f"there is no stream {command.of} to wait for")
         return command
 
     def _load(self, saved: SavedLoad) -> cmd.Load:
@@ -180,18 +182,11 @@ class Player:
 
     def _draw(self, saved: SavedDraw) -> cmd.Draw:
         """What it cannot be is told where it is carried out."""
-        pixel, geometry = self._at_most_one(saved.pixel), self._at_most_one(saved.geometry)
-        vertex = self._shader(saved.vertex)
-        return cmd.Draw(vertex, pixel, saved.buffers, saved.state, saved.targets, saved.name, geometry)
-
-    def _at_most_one(self, saved: tuple[SavedShader, ...]) -> cmd.Shader | None:
-        if len(saved) > 1:
-            raise self.stream.damaged(f"a stage of a draw has {len(saved)} shaders")
-        return self._shader(saved[0]) if saved else None
+        shaders = tuple(map(self._shader, saved.shaders))
+        return cmd.Draw(shaders, saved.buffers, saved.state, saved.targets, saved.name)
 
     def _shader(self, saved: SavedShader) -> cmd.Shader:
-        module, function = self._loaded(saved)
-        return cmd.Shader(module, function, saved.params, saved.words, saved.abilities, saved.most_vertices)
+        return cmd.Shader(*self._loaded(saved), saved.params, saved.interface)
 
     def _loaded(self, saved: SavedLaunch | SavedShader) -> tuple[LoadedModule, Function]:
         if not 0 <= saved.module < len(self.session.modules):

@@ -41,12 +41,13 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
+from gpuprof.run.drawing.recorded import OfDraw, RecordedDraws
 from gpuprof.run.inflight import Begun, InFlight
 from gpuprof.run.nested import Descent, launches_grids
 from gpuprof.run.relating import Relating
 from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
-from gpuprof.run.trace_records import record_host_error
+from gpuprof.run.trace_records import record_finding
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.draws import check_graphics
@@ -55,10 +56,12 @@ from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
 from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.trace.generator import TraceGenerator
+from gpuprof.trace.tables import Finding
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
     from gpuprof.run.drawing.timed import TimedShaders
+    from gpuprof.run.drawing.touched import TouchedTargets
 
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
 MAX_WARP_INSTRUCTIONS = 1 << 22
@@ -83,13 +86,15 @@ class Session:
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
         self.relating = Relating(self.memory, self.recorder, settings.observe, settings.rules)
-        self.settling = Settler(settings, chip, self.in_flight, self.relating)
+        self.draws = RecordedDraws(self.recorder)
+        self.settling = Settler(settings, chip, self.in_flight, self.relating, self.draws)
         self.n_launches = 0
         self.tracers = Tracers(chip, self.memory, settings.findings)
         for attached in settings.traces:
             self.tracers.attach(attached)
         self.priorities: dict[int, int] = {}  # of streams
         self.drawn: cmd.Draw | None = None  # the last draw
+        self.shading: OfDraw | None = None  # whose shader is being launched
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
@@ -107,6 +112,7 @@ class Session:
             cmd.Event: self._event,
             cmd.EventTime: self._event_time,
             cmd.Priority: self._set_priority,
+            cmd.NonBlocking: lambda c: None,  # for whoever looks at orders; nothing overlaps the default stream here
             cmd.Wait: self._wait,
             cmd.SetSampler: self._set_sampler,
             cmd.TaskBegin: lambda c: self.relating.begin(c, self.settling.machine.cycle),
@@ -150,10 +156,17 @@ class Session:
     def _carry_out(self, command: cmd.Command):
         self.tracers.note(command)
         try:
-            return self._handlers[type(command)](command)
+            result = self._handlers[type(command)](command)
         except DeviceMemoryError as error:
             self._tell_host_errors(host_error(command, error, self.memory))
             raise
+        for told, sentence in self.tracers.done(command, result):
+            if sentence:
+                self.settings.observer.notice(sentence)
+            if self.recorder and self.n_launches:
+                launch = told.kernel.launch if told.kernel else self.n_launches - 1
+                record_finding(self.recorder, told.name, launch, told.finding)
+        return result
 
     def _tell_host_errors(self, errors: Iterable[HostError]) -> None:
         """They are findings of the launch that was asked for before them: a finding belongs to one."""
@@ -162,7 +175,8 @@ class Session:
                 if sentence:
                     self.settings.observer.notice(sentence)
                 if self.recorder and self.n_launches:
-                    record_host_error(self.recorder, generator, self.n_launches - 1, error)
+                    finding = Finding(error.kind, "error", error.text)
+                    record_finding(self.recorder, generator, self.n_launches - 1, finding)
 
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""
@@ -176,10 +190,12 @@ class Session:
     def finish(self) -> None:
         """No command follows."""
         self._settle()
+        self.draws.write()
         if self.tracers.finds_leaks:
             self._tell_host_errors(leaks(self.memory, self.modules))
         for sentence in self.tracers.idle():
             self.settings.observer.notice(sentence)
+        self.relating.passes(self.draws.passes)
         self.relating.finish()
         if self.stream:
             self.stream.end()
@@ -187,6 +203,7 @@ class Session:
     def drop(self) -> None:
         """No command follows, and nobody waits for what is in flight."""
         self.in_flight.drop()
+        self.draws.write()
         self.relating.flush()
 
     def _load(self, command: cmd.Load) -> LoadedModule:
@@ -256,13 +273,14 @@ class Session:
         self._happens(command)
         return self.in_flight.cycle_of(command.event)
 
-    def _wait(self, command: cmd.Wait) -> None:
+    def _wait(self, command: cmd.Wait) -> int | None:
         if command.stream == cmd.HOST or command.stream == 0 or command.event == cmd.EVERYTHING:
             self._settle()
             self._happens(replace(command, stream=cmd.HOST))
-        else:
-            self.in_flight.wait(command.event, command.stream)
-            self.relating.happens(command, self.settling.machine.cycle, self.in_flight.before_event(command.event))
+            return self.settling.machine.cycle if command.stream == cmd.HOST else None
+        self.in_flight.wait(command.event, command.stream)
+        self.relating.happens(command, self.settling.machine.cycle, self.in_flight.before_event(command.event))
+        return None
 
     def _set_priority(self, command: cmd.Priority) -> None:
         if not -MOST_PRIORITY <= command.priority < MOST_PRIORITY:
@@ -325,23 +343,33 @@ class Session:
         # the stages take 30 ms to import, which a run without draws need not spend
         from gpuprof.run.drawing.draw import draw
         from gpuprof.run.drawing.timed import TimedShaders, changes, drains
+        from gpuprof.run.drawing.touched import TouchedTargets
         from gpuprof.run.drawing.work import WorkOfDraw
 
         is_timed = self.recorder is not None and self.settings.is_timed
         if is_timed:
             check_graphics(self.chip)
-        # No unit feeds a geometry shader yet: shaders of such a draw are timed one after the other.
-        is_fed = is_timed and command.geometry is None
-        if not (is_fed and self.in_flight.are_draws):
+        if not (is_timed and self.in_flight.are_draws):
             self._settle()
-        work = WorkOfDraw(command, changes(self.drawn, command), drains(self.drawn, command)) if is_fed else None
+        state_changes, drained = changes(self.drawn, command), drains(self.drawn, command)
+        touched = TouchedTargets(command, self.relating.touched) if self.relating.footprint else None
+        work = WorkOfDraw(command, state_changes, drained, touched) if is_timed else None
         shaders = TimedShaders(self.in_flight, self._begin_shader, work) if work else None
         name = command.name or "draw"
         self.relating.begin(cmd.TaskBegin(name), self.settling.machine.cycle)
+        number, of_pass = self.draws.begin(drained)
+        fields = {"draw": number, "task": self.relating.journal.parent, "pass": of_pass, "name": name}
+        fields |= {side: getattr(command.targets, side) for side in ("width", "height", "samples")}
+        if buffer := self.relating.journal.command_buffer:
+            fields["buffer"] = buffer.task
         try:
             # what is refused, or has no memory, leaves the draws before it in flight
-            with self.settling.marking(spares=(UsageError, DeviceMemoryError)):
-                counts = draw(command, self.memory, partial(self._run_shader, shaders), work)
+            with self.settling.marking(spares=(UsageError, DeviceMemoryError)), self.relating.drawing():
+                counts = draw(command, self.memory, partial(self._run_shader, shaders, number, touched), work)
+                if touched:
+                    touched.finish(counts)
+                blocks = work.blocks.rows if work else []
+                self.draws.drawn(fields | {"state_changes": state_changes, "drains": drained}, counts, blocks)
         finally:
             self.relating.end(cmd.TaskEnd(name))
             # One that has run no shader changes nothing: the next one still begins the pass.
@@ -351,14 +379,28 @@ class Session:
             self._settle()
         return counts
 
-    def _run_shader(self, shaders: "TimedShaders | None", shader: cmd.Shader, params: bytes, n_lanes: int) -> None:
+    def _run_shader(
+        self,
+        shaders: "TimedShaders | None",
+        draw: int,
+        touched: "TouchedTargets | None",
+        shader: cmd.Shader,
+        params: bytes,
+        n_lanes: int,
+    ) -> None:
         config = LaunchConfig((n_lanes // BLOCK, 1, 1), (BLOCK, 1, 1))
         text = f"{shader.function.display}{config}"
         launch = checked_launch(self.chip, self.n_launches, shader.module, shader.function, config, params, text)
-        if shaders:
-            shaders.run(launch)
-        else:  # nobody asks for its time where nothing is recorded
-            self._launch(replace(launch, is_timed=self.recorder is not None))
+        self.shading = OfDraw(draw, shader.interface.stage)
+        try:
+            if shaders:
+                shaders.run(shader, launch)
+            else:  # nobody asks for its time where nothing is recorded
+                self._launch(replace(launch, is_timed=self.recorder is not None))
+        finally:
+            self.shading = None
+        if touched and shader.interface.stage == "vertex":
+            touched.indices()
 
     def _begin_shader(self, launch: cmd.Launch) -> Begun:
         begun = self._begin(launch)
@@ -370,6 +412,7 @@ class Session:
 
         self._settle()
         resolve_target(command, self.memory)
+        self._happens(command)
 
     def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
         self.tracers.pass_over()
@@ -383,9 +426,11 @@ class Session:
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
         function, task = launch.function, self.relating.path
-        filter = self.chooser.choose(launch.index, (function.display, function.name), launch.stream, task)
+        shading = self.shading if parent is None else None
+        names = (function.display, function.name)
+        filter = self.chooser.choose(launch.index, names, launch.stream, task, *(shading or ()))
         priority = self.priorities.get(launch.stream, 0)
-        trace = self.tracers.watch(launch, task)
+        trace = self.tracers.watch(launch, task, parent, *(shading or ()))
         if self.recorder:
             own = (
                 {}
@@ -397,7 +442,10 @@ class Session:
                     launch, self.modules.index(launch.module), task, parent, priority, trace.names if trace else ()
                 )
                 | own
+                | (shading._asdict() if shading else {})
             )
+        if shading:
+            self.draws.launched(shading, launch.index)
         number = self.relating.launch(launch, parent)
         emulation = partial(self._emulation, launch, counters, trace, number, self.settings.is_timed)
         return Begun(launch, counters, emulation, filter, priority, trace, number)

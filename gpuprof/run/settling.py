@@ -23,6 +23,7 @@ from gpuprof.run.counted.accesses import Recorded, recorded
 from gpuprof.run.counted.launch import TraceCounts
 from gpuprof.run.counted.reuse import DeviceStream
 from gpuprof.run.disturbance import copy_of, simulate_twice
+from gpuprof.run.drawing.recorded import RecordedDraws
 from gpuprof.run.inflight import Flight, InFlight
 from gpuprof.run.relating import Relating
 from gpuprof.run.settings import LaunchResult, Settings
@@ -47,8 +48,9 @@ NO_LIMIT_CYCLES = 1 << 62  # without a limit of the user's, what the emulator en
 class Settler:
     """The flights of one GPU, and its state between them."""
 
-    def __init__(self, settings: Settings, chip: Chip, in_flight: InFlight, relating: Relating):
+    def __init__(self, settings: Settings, chip: Chip, in_flight: InFlight, relating: Relating, draws: RecordedDraws):
         self.settings, self.chip, self.in_flight, self.relating = settings, chip, in_flight, relating
+        self.draws = draws
         self.recorder, self.observer = settings.recorder, settings.observer
         self.machine = power_on(chip)
         self.device_stream = DeviceStream()
@@ -81,6 +83,7 @@ class Settler:
         with stage("writing the results"):
             for flight, timing in zip(flights, timings, strict=True):
                 self._tell(flight, timing)
+            self.draws.write()
         if text := complaint():
             self.observer.notice(text)
         return timings
@@ -99,6 +102,7 @@ class Settler:
             self.in_flight.drop()
             # a script may catch a fault and go on
             if isinstance(error, KernelFault | KeyboardInterrupt):
+                self.draws.write()
                 self.relating.flush()
                 for flight in flights:
                     self._cut_short(flight, error)
@@ -156,12 +160,12 @@ class Settler:
             flight.after,
             flight.after_signal,
             flight.priority,
-            self.chip.launch_cycles if not (flight.draw or flight.pixels_of) else 0,
+            self.chip.launch_cycles if not flight.shades else 0,
             flight.pieces.order,
             flight.launched_by,
             flight.filter,
+            flight.shades,
             flight.draw,
-            flight.pixels_of,
         )
 
     def _trace(self, flight: Flight) -> Iterator[TracePiece]:
@@ -211,6 +215,8 @@ class Settler:
             self.cycles += timing.cycles
             most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self.cycles))
             record_end(self.recorder, flight.launch, timing, flight.counters, most_bins)
+            if timing.draw:
+                self.draws.timed(flight.launch.index, timing.draw)
             if flight.trace:
                 record_traces(self.recorder, flight.trace)
         self._tell_errors(flight)

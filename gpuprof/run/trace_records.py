@@ -1,7 +1,6 @@
 """What trace generators found, as the chunks of a recording (`records.schema`)."""
 
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.checking.host_errors import HostError
 from gpuprof.run.tracing import LaunchTrace
 from gpuprof.trace.tables import Finding
 
@@ -26,6 +25,6 @@ def record_traces(recorder: RecordWriter, trace: LaunchTrace) -> None:
             recorder.finding({"launch": results.launch, "generator": name} | finding._asdict())
 
 
-def record_host_error(recorder: RecordWriter, generator: str, launch: int, error: HostError) -> None:
-    finding = Finding(error.kind, "error", error.text)
+def record_finding(recorder: RecordWriter, generator: str, launch: int, finding: Finding) -> None:
+    """One that came when its launch had ended, or before anybody waited for it."""
     recorder.finding({"launch": launch, "generator": generator} | finding._asdict())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, count
 from types import MappingProxyType
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,13 +25,14 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
 from gpuprof.run.checking.host_errors import HostError
+from gpuprof.run.checking.launch_races import LaunchRaces, Told
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.findings import Findings
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
-from gpuprof.trace.tables import Results, Table
+from gpuprof.trace.tables import Finding, Results, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +63,18 @@ class Beginning(Sequence):
 class LaunchTrace:
     """The generators that watch one launch, with their names in the recording: the Listener of its emulation."""
 
-    def __init__(self, feed: Feed, names: tuple[str, ...], known: Findings):
-        self.feed, self._known = feed, known
-        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing)
+    def __init__(
+        self,
+        feed: Feed,
+        names: tuple[str, ...],
+        known: Findings,
+        beside: Callable[[str, Kernel, np.ndarray], list[Finding]],
+    ):
+        """`beside`: what a generator's launch finds beside other commands, by what it has touched."""
+        self.feed, self._known, self._beside = feed, known, beside
+        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
+        self.passes = feed.passes
         self.results: list[tuple[str, TraceGenerator, Results]] = []
         self.names = names
 
@@ -78,8 +88,11 @@ class LaunchTrace:
         """The launch has ended, or is cut short: then when its emulation has stopped."""
         named = dict(zip(map(id, self.feed.generators), self.names, strict=True))
         for generator, found in self.feed.finish():
+            name = named[id(generator)]
+            if generator.compares_launches:
+                found.findings.extend(self._beside(name, self.feed.kernel, generator.touched))
             found.findings[:] = self._known.wanted(self.feed.kernel, found.findings)
-            self.results.append((named[id(generator)], generator, found))
+            self.results.append((name, generator, found))
 
     def errors(self) -> Iterator[str]:
         """A sentence for each error that was found."""
@@ -113,6 +126,7 @@ class Tracers:
         self._attached: list[tuple[str, TraceGenerator, Chooser]] = []
         self._idle: dict[str, str] = {}  # name -> filter, of those that no launch met so far
         self._commands: list[str] | None = None  # since the first was attached
+        self._races = LaunchRaces(memory)
 
     def attach(self, attached: Attached) -> None:
         """Raises UsageError for a generator that is there already, or a filter that says more than which launches."""
@@ -128,6 +142,8 @@ class Tracers:
         if attached.generator.shadow is not None:
             attached.generator.shadow.clear()
             self._memory.shadows.append(attached.generator.shadow)
+        if attached.generator.compares_launches:
+            self._races.watch(name, attached.generator.same_value)
         if attached.where:
             self._idle[name] = attached.where
         self._commands = [] if self._commands is None else self._commands
@@ -135,6 +151,9 @@ class Tracers:
     def detach(self, generator: TraceGenerator) -> None:
         """Raises UsageError for one that is not attached."""
         rest = [each for each in self._attached if each[1] is not generator]
+        for name, there, _ in self._attached:
+            if there is generator:
+                self._races.unwatch(name)
         if len(rest) == len(self._attached):
             raise UsageError("this trace generator is not attached")
         self._attached = rest
@@ -161,13 +180,28 @@ class Tracers:
         if self._commands is not None:
             self._commands.append(text_of(command))
 
-    def watch(self, launch: cmd.Launch, task: str) -> LaunchTrace | None:
-        """None when nobody wants to see the launch."""
+    def done(self, command: cmd.Command, result: Any) -> Iterator[tuple[Told, str]]:
+        """A command has been carried out: what it finds beside launches, each with a sentence of it, "" where enough
+        was said.
+        """
+        for told in self._races.done(command, result):
+            if told.kernel is None:
+                yield told, "".join(self._findings.host_error(told.finding.kind, told.finding.text))
+            elif self._findings.wanted(told.kernel, [told.finding]):
+                yield told, "".join(self._findings.told(told.kernel, [told.finding]))
+
+    def watch(
+        self, launch: cmd.Launch, task: str, parent: int | None = None, draw: int | None = None, stage: str = ""
+    ) -> LaunchTrace | None:
+        """None when nobody wants to see the launch, which the host or launch `parent` has asked for. draw, stage: of a
+        draw's shader.
+        """
+        node = self._races.launch(launch, parent) if self._races.is_wanted else None
         function = launch.function
         names = (function.display, function.name)
         wanting = []
         for name, generator, chooser in self._attached:
-            if chooser.choose(launch.index, names, launch.stream, task) is not NOTHING:
+            if chooser.choose(launch.index, names, launch.stream, task, draw, stage) is not NOTHING:
                 wanting.append((name, generator))
             elif generator.shadow is not None:
                 generator.shadow.clear()
@@ -176,7 +210,11 @@ class Tracers:
         found, generators = zip(*wanting, strict=True)
         for name in found:
             self._idle.pop(name, None)
-        return LaunchTrace(Feed(self._kernel(launch, task), generators), found, self._findings)
+
+        def beside(name: str, kernel: Kernel, runs: np.ndarray) -> list[Finding]:
+            return self._races.touched(name, kernel, node, runs)
+
+        return LaunchTrace(Feed(self._kernel(launch, task), generators), found, self._findings, beside)
 
     def pass_over(self) -> None:
         """A launch comes that nobody watches: it may write any of the memory."""

@@ -20,13 +20,14 @@ from functools import cache
 from typing import Any
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import Buffers, DrawState, Targets
+from gpuprof.device.drawing.state import Buffers, DrawState, Interface, Targets
 from gpuprof.device.memory import ALIGNMENT
 from gpuprof.timing.sampling.configuration import Sampling
 
 # Of the stream. 1: the first; 2: relations between tasks; 3: calls of programs, launches without time; 4: allocations
-# whose content is undefined, their alignment, draws.
-VERSION = 4
+# whose content is undefined, their alignment, draws; 5: what the host waits for, streams that do not block, command
+# buffers, draws by stages, tessellation, lines, points.
+VERSION = 5
 LIMIT = 1 << 63
 
 
@@ -83,22 +84,18 @@ class SavedShader:
     module: int
     symbol: str
     params: bytes
-    words: int
-    abilities: int = 0
-    most_vertices: int = 0
+    interface: Interface
 
 
 @dataclass(frozen=True)
 class SavedDraw:
-    """A Draw. `pixel` and `geometry` are () where it has no such shader."""
+    """A Draw of saved shaders."""
 
-    vertex: SavedShader
-    pixel: tuple[SavedShader, ...]
+    shaders: tuple[SavedShader, ...]
     buffers: Buffers
     state: DrawState
     targets: Targets
     name: str = ""
-    geometry: tuple[SavedShader, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,6 +124,7 @@ LINES = {
     "event": cmd.Event,
     "event_time": cmd.EventTime,
     "priority": cmd.Priority,
+    "non_blocking": cmd.NonBlocking,
     "set_sampler": cmd.SetSampler,
     "wait": cmd.Wait,
     "task_begin": cmd.TaskBegin,

@@ -76,24 +76,16 @@ class StreamWriter:
             )
         if isinstance(command, cmd.Draw):
             return SavedDraw(
-                self._shader(command.vertex),
-                self._shaders(command.pixel),
+                tuple(map(self._shader, command.shaders)),
                 command.buffers,
                 command.state,
                 command.targets,
                 command.name,
-                self._shaders(command.geometry),
             )
         return command
 
-    def _shaders(self, shader: cmd.Shader | None) -> tuple[SavedShader, ...]:
-        return (self._shader(shader),) if shader else ()
-
     def _shader(self, shader: cmd.Shader) -> SavedShader:
-        module = self._modules[id(shader.module)]
-        return SavedShader(
-            module, shader.function.name, shader.params, shader.words, shader.abilities, shader.most_vertices
-        )
+        return SavedShader(self._modules[id(shader.module)], shader.function.name, shader.params, shader.interface)
 
     def _block(self, data: bytes) -> int:
         """The number of a block of memory; a new one is written."""

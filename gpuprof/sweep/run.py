@@ -151,13 +151,14 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
 
 
 def _run_script(work: Script, settings) -> None:
+    from gpuprof.base.processes import how_ended
     from gpuprof.run.program import run_program
     from gpuprof.run.script import run_script
 
     if work.path.suffix == ".py":
         run_script(work.path, work.arguments, settings)
     elif code := run_program((work.path,), work.arguments, settings):
-        raise WrongResult(f"the program ended with {f'exit code {code}' if code > 0 else f'signal {-code}'}")
+        raise WrongResult(f"the program ended with {how_ended(code)}")
 
 
 def _run_kernels(work: Kernels, folder: Path, settings) -> None:

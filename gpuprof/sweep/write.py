@@ -13,8 +13,8 @@ from gpuprof.isa.printing.printable import printable
 from gpuprof.sweep.table import Column, Table
 
 # of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity;
-# 3 metrics of operations.
-VERSION = 3
+# 3 metrics of operations; 4 cycles of draws.
+VERSION = 4
 APPLICATION_ID = 0x67707377  # "gpsw"; shown by `file`
 
 

@@ -8,14 +8,14 @@ groups of asynchronous copies and of multiplications stand behind them, at one p
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.timing.draws import DrawWork
+from gpuprof.timing.draws import DrawWork, rows_of
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity import bins_of, first_shift
@@ -26,6 +26,16 @@ from gpuprof.timing.state.static import StaticProgram
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch
+
+
+class Shades(NamedTuple):
+    """What a shader of a draw shades, a block for each: items of a series, from number `first` of the draw on. `grid`:
+    the number in the batch of the grid that has the draw's work.
+    """
+
+    grid: int
+    series: str
+    first: int
 
 
 @dataclass(frozen=True)
@@ -43,8 +53,7 @@ class Grid:
     `launched_by` names the grid, its warp and a number that ascends with the warp's launches, when a kernel launches
     it: it is then ready not sooner than `launch_cycles` after that instruction.
 
-    `draw`: it shades the vertices of a draw, a block for each batch of that. `pixels_of`: it shades pixels, a block for
-    each wave from the given one on of the draw whose grid of vertices has the given number in the batch.
+    `shades`: it is a shader of a draw. `draw`, on the first shader of each draw: all that the draw does.
 
     `filter`: which of its samples are wanted, None for what the batch's sampling says. Of that nothing is asked here
     that a host decides.
@@ -59,12 +68,8 @@ class Grid:
     order: Callable[[Order], None] | None = None
     launched_by: tuple[int, int, int] | None = None
     filter: Filter | None = None
+    shades: Shades | None = None
     draw: DrawWork | None = None
-    pixels_of: tuple[int, int] | None = None
-
-    @property
-    def is_shader(self) -> bool:
-        return self.draw is not None or self.pixels_of is not None
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ def prepare(grids: list[Grid], machine: Machine) -> tuple[list[PreparedGrid], St
     for grid in grids:
         launch = grid.launch
         threads = math.prod(launch.block)
-        fit = occupancy(machine.chip, launch.function, threads, launch.dynamic_shared_nbytes, grid.is_shader)
+        fit = occupancy(machine.chip, launch.function, threads, launch.dynamic_shared_nbytes, grid.shades is not None)
         program = machine.programs.of(launch.module)
         prepared.append(PreparedGrid(grid, program, fit, first_inst, first_basic_block))
         first_inst += len(program.inst)
@@ -160,7 +165,7 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
             "cluster": min(launch.blocks_of_cluster, chip.sms * grid.fit.blocks_per_sm),
             "has_mbarriers": grid.program.has_mbarriers,
             "total_blocks": grid.n_blocks,
-            "released": 0 if grid.grid.is_shader else grid.n_blocks,
+            "released": 0 if grid.grid.shades else grid.n_blocks,
             "first_item": first_items[number],
             "launched": grid.grid.launched_by is None,
             "bin_shift": first_shift(bins_of(len(grids))),
@@ -177,18 +182,15 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
 
 def first_items_of(grids: list[Grid]) -> list[int]:
     """For each grid, the row of its first block in the table of items (layout.ITEM), -1 for what is no shader."""
-    if not any(grid.is_shader for grid in grids):
+    if not any(grid.shades for grid in grids):
         return [-1] * len(grids)
-    n_batches = np.cumsum([0, *(len(grid.draw.batches) if grid.draw else 0 for grid in grids)])
-    n_waves = np.cumsum([0, *(len(grid.draw.waves) if grid.draw else 0 for grid in grids)])
-    rows = []
-    for number, grid in enumerate(grids):
-        row = int(n_batches[number]) if grid.draw else -1
-        if grid.pixels_of:
-            vertices, wave = grid.pixels_of
-            row = int(n_batches[-1] + n_waves[vertices]) + wave
-        rows.append(row)
-    return rows
+    drawing = [number for number, grid in enumerate(grids) if grid.draw]
+    rows = rows_of([grids[number].draw for number in drawing])
+    draw_of = {number: draw for draw, number in enumerate(drawing)}
+    return [
+        int(rows[its.series][draw_of[its.grid]]) + its.first if (its := grid.shades) is not None else -1
+        for grid in grids
+    ]
 
 
 def _edges(grids: list[Grid]) -> list[list[tuple[int, bool]]]:

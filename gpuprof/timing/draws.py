@@ -6,189 +6,229 @@ Rates are those of the chip's table `graphics`, for the whole chip.
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.chips import Chip, list_chips, load_chip
+from gpuprof.chips import Chip, drawing_chips
+from gpuprof.chips.draws import COSTS, SHADER_STAGES, command_cycles
 from gpuprof.errors import UsageError
 from gpuprof.timing.state.layout import (
-    ASSEMBLED,
-    BATCH_SHADED,
-    BATCHES,
+    COLUMN,
     DRAW,
-    FETCHED,
     ITEM,
-    N_STAGES,
+    N_COLUMNS,
+    N_SERIES,
     NEVER,
     PASSAGE,
-    SCANNED,
-    SET_UP,
-    STAGE,
-    TESTED,
+    SERIES,
+    SHADER_COLUMN,
     TICKS,
-    WAVE_SHADED,
-    WAVES,
-    WRITTEN,
 )
 from gpuprof.timing.state.machine import Draws
-from gpuprof.timing.state.result import DrawTiming
+from gpuprof.timing.state.result import SHADER_WAVE, DrawTiming
 
-# Vertices that are shaded as one warp, and the primitives that their indices end: those assembled, and those that are
-# neither clipped away nor culled.
-BATCH = np.dtype([("n_indices", "i8"), ("n_primitives", "i8"), ("n_accepted", "i8")])
-# Pixels that are shaded as one warp: the draw's last batch that they need, -1 none; what the scan visited for them;
-# samples tested before they are shaded; those tested behind it, and pixels and bytes written (with blending, bytes
-# read, too).
-WAVE = np.dtype(
-    [
-        ("batch", "i8"),
-        ("n_tiles", "i8"),
-        ("n_pixels", "i8"),
-        ("n_samples", "i8"),
-        ("n_late_samples", "i8"),
-        ("n_written", "i8"),
-        ("written_nbytes", "i8"),
-    ]
-)
-BATCH_STAGES = {"fetch": FETCHED, "vertices": BATCH_SHADED, "assembly": ASSEMBLED, "setup": SET_UP}
-WAVE_STAGES = {"scan": SCANNED, "depth": TESTED, "pixels": WAVE_SHADED, "write": WRITTEN}
+
+class Room(NamedTuple):
+    """The buffer behind a unit: the field of the chip that says how much of it there is; of what, an amount of each
+    item, items themselves where it is empty; and the unit that takes from it, another series where it is empty.
+    """
+
+    field: str
+    of: str = ""
+    taker: str = ""
+
+
+ROOMS = {
+    ("vertex", "fetch"): Room("batches_in_flight"),
+    ("hull", "fed"): Room("control_points_in_flight", of="n_control_points"),
+    ("domain", "tessellate"): Room("tessellated_vertices_in_flight", of="n_tessellated"),
+    ("geometry", "fed"): Room("emitted_vertices_in_flight", of="n_emitted"),
+    ("primitive", "assembly"): Room("assembled_batches", taker="setup"),
+    ("primitive", "setup"): Room("set_up_batches"),
+    ("pixel", "scan"): Room("scanned_waves", taker="depth"),
+    ("pixel", "depth"): Room("waves_in_flight", taker="write"),
+}
+
+
+def _amounts(series: str) -> dict[str, str]:
+    """What is known of an item of a series, as fields of a dtype."""
+    names = [amount for unit in SERIES[series] for amount, _ in COSTS.get(unit, ())]
+    names += [room.of for (its, _), room in ROOMS.items() if its == series and room.of]
+    return dict.fromkeys(names, "i8")
+
+
+# An item of each series. needs: of the items of the draw's series before, the last one that must be done; -1: none
+# must. is_shaded: it is a warp of the series' shader, otherwise it passes that by.
+WORK = {series: np.dtype([("needs", "i8"), ("is_shaded", "i8"), *_amounts(series).items()]) for series in SERIES}
 
 
 class DrawWork(NamedTuple):
     """A draw: how much state the command processor changes for it, whether it begins only when all draws before it are
-    done, its BATCH (batches,) and WAVE (waves,) in their order, and whether a shader runs for the waves.
+    done, and, in the order of SERIES, its items, WORK[series] (items,), of each series that it has. Items that are
+    shaded come first, as blocks of their shader in their order.
     """
 
     state_changes: int
     drains: bool
-    batches: np.ndarray
-    waves: np.ndarray
-    shades_pixels: bool = True
+    items: dict[str, np.ndarray]
 
 
 def check_graphics(chip: Chip) -> None:
     """Raises UsageError when the chip draws nothing."""
     if not chip.graphics:
-        drawing = ", ".join(name for name in list_chips() if load_chip(name).graphics)
+        drawing = ", ".join(drawing_chips())
         raise UsageError(
             f"{chip.name}: the chip draws nothing: its file has no table [graphics]; name one that has, as in --chip "
             f"rtx3090 ({drawing})"
         )
 
 
+def rows_of(work: list[DrawWork]) -> dict[str, np.ndarray]:
+    """Of each series, int64 (draws + 1,): the row of each draw's first item, and the row behind the last item."""
+    rows, first = {}, 0
+    for series in SERIES:
+        numbers = [len(each.items[series]) if series in each.items else 0 for each in work]
+        rows[series] = first + np.cumsum([0, *numbers])
+        first = int(rows[series][-1])
+    return rows
+
+
 def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
     """The tables as they are before the first command. Raises UsageError when the chip draws nothing."""
+    rows = rows_of(work)
+    n_items = int(rows["pixel"][-1])
+    draw, before = np.zeros(len(work), DRAW), np.full((len(work), N_SERIES), -1, np.int64)
+    item, passage = np.zeros(n_items, ITEM), np.zeros((n_items, N_COLUMNS), PASSAGE)
+    tables = Draws(draw, before, item, passage, np.zeros((N_SERIES, N_COLUMNS), COLUMN))
     if not work:  # as in most batches
-        return Draws(np.zeros(0, DRAW), np.zeros(0, ITEM), np.zeros((0, N_STAGES), PASSAGE), _new_stages(0, 0))
+        return tables
     check_graphics(chip)
-    batches = np.concatenate([np.zeros(0, BATCH), *(each.batches for each in work)])
-    waves = np.concatenate([np.zeros(0, WAVE), *_waves_of_all(work)])
-    n_batches = len(batches)
-    rows = n_batches + len(waves)
-    item = np.zeros(rows, ITEM)
-    numbers = np.arange(len(work))
-    item["draw"][:n_batches] = np.repeat(numbers, [len(each.batches) for each in work])
-    item["draw"][n_batches:] = np.repeat(numbers, [len(each.waves) for each in work])
-    item["meets"][n_batches:] = waves["batch"]
-    item["meets"][:n_batches] = _last_waves(waves, n_batches)
-    item["is_shaded"] = 1
-    item["is_shaded"][n_batches:] = np.repeat([each.shades_pixels for each in work], [len(each.waves) for each in work])
-    passage = np.zeros((rows, N_STAGES), PASSAGE)
+    for row, each in zip(draw, work, strict=True):
+        row["ticks"] = round(command_cycles(each.state_changes, chip.graphics) * TICKS)
+        row["drains"], row["begun"] = each.drains, NEVER
     passage["begun"] = passage["left"] = NEVER
-    stage = _new_stages(n_batches, rows)
-    _enter_rates(passage["ticks"][:n_batches], passage["ticks"][n_batches:], batches, waves, chip.graphics)
-    _enter_rooms(stage["room"], chip.graphics)
-    return Draws(_draw_table(work, chip, n_batches), item, passage, stage)
+    passage["ahead"] = item["needs"] = item["frees"] = -1
+    for number, series in enumerate(SERIES):
+        first, of_draws = int(rows[series][0]), rows[series]
+        before[:, number] = np.where(of_draws[:-1] > first, of_draws[:-1] - 1, -1)
+        its = slice(first, int(of_draws[-1]))
+        items = np.concatenate([np.zeros(0, WORK[series]), *_of_series(work, series)])
+        item["series"][its], item["is_shaded"][its] = number, items["is_shaded"]
+        item["draw"][its] = np.repeat(np.arange(len(work)), np.diff(of_draws))
+        _enter_units(tables, series, items, first, chip.graphics)
+    for number, each in enumerate(work):
+        for producer, consumer in pairwise(each.items):
+            _meet(item, each.items[consumer]["needs"], rows[producer][number : number + 2], int(rows[consumer][number]))
+    for series in SERIES:
+        _go_on(item["frees"][rows[series][0] : rows[series][-1]])
+    return tables
 
 
-def _new_stages(n_batches: int, n_items: int) -> np.ndarray:
-    stage = np.zeros((2, N_STAGES), STAGE)
-    stage["end"][BATCHES] = stage["first"][WAVES] = stage["next"][WAVES] = n_batches
-    stage["end"][WAVES] = n_items
-    return stage
+def _of_series(work: list[DrawWork], series: str) -> Iterator[np.ndarray]:
+    return (each.items[series] for each in work if series in each.items)
 
 
-def _waves_of_all(work: list[DrawWork]) -> Iterator[np.ndarray]:
-    """The waves, with the numbers that batches have among those of all draws."""
-    before = 0
-    for each in work:
-        waves = each.waves.copy()
-        waves["batch"] = np.where(waves["batch"] < 0, -1, waves["batch"] + before)
-        before += len(each.batches)
-        yield waves
-
-
-def _last_waves(waves: np.ndarray, n_batches: int) -> np.ndarray:
-    """For each batch the row of the last wave that needs no later one, -1: there is none."""
-    needs = np.maximum.accumulate(waves["batch"])
-    n_waves = np.searchsorted(needs, np.arange(n_batches), side="right")
-    return np.where(n_waves > 0, n_batches + n_waves - 1, -1)
-
-
-def _enter_rates(
-    of_batches: np.ndarray, of_waves: np.ndarray, batches: np.ndarray, waves: np.ndarray, rates: dict[str, float]
-) -> None:
-    """Writes the ticks, int64 (items, N_STAGES), for which each item keeps each unit."""
-    of_batches[:, FETCHED] = _ticks(batches["n_indices"], rates["indices_per_cycle"])
-    of_batches[:, ASSEMBLED] = _ticks(batches["n_primitives"], rates["primitives_per_cycle"])
-    of_batches[:, SET_UP] = _ticks(batches["n_accepted"], rates["triangles_per_cycle"])
-    tiles, pixels = (_ticks(waves[f"n_{name}"], rates[f"{name}_per_cycle"]) for name in ("tiles", "pixels"))
-    of_waves[:, SCANNED] = np.maximum(tiles, pixels)
-    of_waves[:, TESTED] = _ticks(waves["n_samples"], rates["depth_samples_per_cycle"])
-    late = _ticks(waves["n_late_samples"], rates["depth_samples_per_cycle"])
-    written = _ticks(waves["n_written"], rates["color_pixels_per_cycle"])
-    moved = _ticks(waves["written_nbytes"], rates["color_nbytes_per_cycle"])
-    of_waves[:, WRITTEN] = np.maximum(late, np.maximum(written, moved))
+def _enter_units(tables: Draws, series: str, items: np.ndarray, first: int, numbers: dict[str, float]) -> None:
+    """Writes for which ticks each item of a series keeps each unit, and what must be gone before there is room for
+    it.
+    """
+    its = slice(first, first + len(items))
+    columns, number = SERIES[series], list(SERIES).index(series)
+    tables.column[number]["next"] = first
+    tables.column[number]["end"] = first + len(items)
+    tables.column[number]["taker"] = -1
+    for place, unit in enumerate(columns):
+        if unit in COSTS:
+            of_each = [_ticks(items[amount], numbers[rate]) for amount, rate in COSTS[unit]]
+            tables.passage["ticks"][its, place] = np.maximum.reduce(of_each)
+        if (series, unit) in ROOMS:
+            room = ROOMS[series, unit]
+            sizes = items[room.of] if room.of else np.ones(len(items), np.int64)
+            ahead = _ahead(sizes, int(numbers[room.field]))
+            tables.passage["ahead"][its, place] = np.where(ahead < 0, -1, first + ahead)
+            if room.taker:
+                tables.column[number, place]["taker"] = columns.index(room.taker)
 
 
 def _ticks(amount: np.ndarray, per_cycle: float) -> np.ndarray:
     return np.rint(amount * (TICKS / per_cycle)).astype(np.int64)
 
 
-def _enter_rooms(rooms: np.ndarray, numbers: dict[str, float]) -> None:
-    rooms[BATCHES, [FETCHED, ASSEMBLED, SET_UP]] = [
-        numbers[name] for name in ("batches_in_flight", "assembled_batches", "set_up_batches")
-    ]
-    rooms[WAVES, [SCANNED, TESTED]] = [numbers[name] for name in ("scanned_waves", "waves_in_flight")]
+def _ahead(sizes: np.ndarray, room: int) -> np.ndarray:
+    """For each item the last one that must be gone from a buffer before it has a place, -1: none. One that is larger
+    than the buffer has it alone.
+    """
+    taken = np.cumsum(sizes)
+    least = np.searchsorted(taken, taken - room, side="left")
+    return np.where(taken <= room, -1, np.minimum(least, np.arange(len(sizes)) - 1))
 
 
-def _draw_table(work: list[DrawWork], chip: Chip, n_batches: int) -> np.ndarray:
-    draw = np.zeros(len(work), DRAW)
-    batch, wave = 0, n_batches
-    for row, each in zip(draw, work, strict=True):
-        cycles = chip.graphics["draw_cycles"] + each.state_changes * chip.graphics["state_cycles"]
-        row["ticks"], row["drains"], row["begun"] = round(cycles * TICKS), each.drains, NEVER
-        row["last_batch"], row["last_wave"] = batch - 1, wave - 1 if wave > n_batches else -1
-        batch, wave = batch + len(each.batches), wave + len(each.waves)
-    return draw
+def _meet(item: np.ndarray, needs: np.ndarray, producers: np.ndarray, first: int) -> None:
+    """Writes what items of a draw, from row `first` on, need of its series before, whose rows begin and end at
+    `producers`; and for each of these the row of the last item that needs no later one.
+    """
+    item["needs"][first : first + len(needs)] = np.where(needs < 0, -1, producers[0] + needs)
+    own = np.arange(producers[1] - producers[0])
+    n_takers = np.searchsorted(np.maximum.accumulate(needs), own, side="right")
+    item["frees"][producers[0] : producers[1]] = np.where(n_takers > 0, first + n_takers - 1, -1)
+
+
+def _go_on(frees: np.ndarray) -> None:
+    """An item that nobody needs leaves a buffer with the one before it."""
+    known = np.maximum.accumulate(np.where(frees >= 0, np.arange(len(frees)), -1))
+    frees[known >= 0] = frees[known[known >= 0]]
 
 
 def timings_of(tables: Draws, work: list[DrawWork]) -> list[DrawTiming]:
-    """When each draw was done, once all items have passed all stages."""
-    timings, batch, wave = [], 0, sum(len(each.batches) for each in work)
-    for number, each in enumerate(work):
-        of_batches = tables.passage[batch : batch + len(each.batches)]
-        of_waves = tables.passage[wave : wave + len(each.waves)]
-        batch, wave = batch + len(each.batches), wave + len(each.waves)
-        parts = _parts(of_batches, BATCH_STAGES, BATCH_SHADED) | _parts(of_waves, WAVE_STAGES, WAVE_SHADED)
-        left = [int(part["left"].max()) for part in parts.values() if len(part)]
-        assert max(left, default=0) < NEVER, "a draw that has not come to its end"
-        begun = int(tables.draw[number]["begun"])
-        timings.append(
-            DrawTiming(
-                begun // TICKS,
-                -(-max([begun, *left]) // TICKS),
-                {name: int(part["ticks"].sum()) / TICKS for name, part in parts.items()},
-                {
-                    name: int((part["left"] - part["begun"] - part["ticks"]).sum()) / TICKS
-                    for name, part in parts.items()
-                },
-            )
-        )
-    return timings
+    """When each draw was done, once all items have passed all columns."""
+    rows = rows_of(work)
+    return [_timing(tables, each, number, rows) for number, each in enumerate(work)]
 
 
-def _parts(passage: np.ndarray, stages: dict[str, int], shaded: int) -> dict[str, np.ndarray]:
-    """The passages of each unit but the shaders."""
-    return {name: passage[:, stage] for name, stage in stages.items() if stage != shaded}
+def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarray]) -> DrawTiming:
+    passages, shaded = {"command": _command(tables.draw[number])}, {}
+    for series, items in work.items.items():
+        passage = tables.passage[rows[series][number] : rows[series][number + 1]]
+        passages |= {
+            unit: passage[:, place] for place, unit in enumerate(SERIES[series]) if unit in COSTS and len(items)
+        }
+        if (shader := SHADER_COLUMN[list(SERIES).index(series)]) >= 0:
+            shaded[series] = passage[items["is_shaded"] != 0, shader]
+    first = {unit: int(passage["begun"].min()) // TICKS for unit, passage in passages.items()}
+    last = {unit: -(-int(passage["left"].max()) // TICKS) for unit, passage in passages.items()}
+    waves = _waves_of(shaded)
+    end = max([*last.values(), *waves["end_cycle"].tolist()])
+    assert end < NEVER // TICKS, "a draw that has not come to its end"
+    blocked = {unit: passage["left"] - passage["begun"] - passage["ticks"] for unit, passage in passages.items()}
+    return DrawTiming(
+        first["command"],
+        end,
+        {unit: int(passage["ticks"].sum()) / TICKS for unit, passage in passages.items()},
+        {unit: int(ticks.sum()) / TICKS for unit, ticks in blocked.items()},
+        first,
+        last,
+        waves,
+        {"state_changes": work.state_changes}
+        | {amount: int(items[amount].sum()) for series, items in work.items.items() for amount in _amounts(series)},
+    )
+
+
+def _command(draw: np.ndarray) -> np.ndarray:
+    """The passage of a draw's command, PASSAGE (1,)."""
+    command = np.zeros(1, PASSAGE)
+    command["ticks"], command["begun"], command["left"] = draw["ticks"], draw["begun"] - draw["ticks"], draw["begun"]
+    return command
+
+
+def _waves_of(shaded: dict[str, np.ndarray]) -> np.ndarray:
+    """SHADER_WAVE, by start, then stage."""
+    waves = np.zeros(sum(map(len, shaded.values())), SHADER_WAVE)
+    first = 0
+    for stage, passage in shaded.items():
+        rows = waves[first : first + len(passage)]
+        rows["stage"] = SHADER_STAGES.index(stage)
+        rows["start_cycle"], rows["end_cycle"] = passage["begun"] // TICKS, passage["left"] // TICKS
+        first += len(passage)
+    return waves[np.argsort(waves["start_cycle"], kind="stable")]

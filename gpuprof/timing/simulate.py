@@ -84,13 +84,13 @@ def simulate_batch(
     says so in `extrapolation`.
 
     Grids that are shaders run as the fixed-function units feed them, one draw after the other in the grids' order. The
-    timing of a draw is in that of its vertex shader.
+    timing of a draw is in that of its first shader.
     """
     prepared, program = prepare(grids, machine)
     state = _new_state(machine, prepared, program, sampling, max_cycles, record_nbytes)
     names = ", ".join(dict.fromkeys(grid.launch.function.display for grid in grids))
     # the fixed-function units wait for every block of a shader
-    is_sampled = sample_blocks and len(grids) == 1 and not grids[0].is_shader
+    is_sampled = sample_blocks and len(grids) == 1 and not grids[0].shades
     settling = Settling(prepared[0], machine.chip) if is_sampled else None
     outlet = Outlet(state, machine.chip, sampling, sink, record_nbytes)
     with stage("", "blocks", look=lambda shown: _look(state, shown)):
@@ -249,7 +249,7 @@ def _timing(state: State, number: int, grid: PreparedGrid, losses: np.ndarray, c
         start_cycle=start,
         end_cycle=end,
         # No front end brings a shader as a grid: the fixed-function units do, within its cycles.
-        cycles=end - start + (0 if grid.grid.is_shader else state.machine[0]["grid_overhead_cycles"].item()),
+        cycles=end - start + (0 if grid.grid.shades else state.machine[0]["grid_overhead_cycles"].item()),
         issue_slots=counts["issue_slots"],
         resident_warp_cycles=resident,
         warps_launched=counts["next_block"] * grid.fit.warps_per_block,

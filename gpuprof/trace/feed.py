@@ -14,8 +14,8 @@ from gpuprof.trace.tables import Results
 
 
 class Feed:
-    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`, `refusing`: numbers of the
-    instructions and basic blocks that some of them want to hear of, as the emulator's Wanted has them.
+    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`, `refusing`, `passing`: numbers
+    of the instructions and basic blocks that some of them want to hear of, as the emulator's Wanted has them.
     """
 
     def __init__(self, kernel: Kernel, generators: Sequence[TraceGenerator]):
@@ -40,11 +40,20 @@ class Feed:
             if generator.refuses:
                 refusing.update(number for number in numbers if kernel.instructions[number].kind in ADDRESSING)
         self.refusing = frozenset(refusing)
+        self.passing = frozenset(
+            number
+            for number, told in self._before.items()
+            if number not in self._after and all(overrides(generator, "passes") for generator in told)
+        )
         self.before = frozenset(self._before) | frozenset(self._after)
         self.after, self.operands_after = frozenset(self._after), frozenset(operands)
         self.blocks = frozenset(range(len(kernel.basic_blocks))) if self._of_blocks else frozenset()
 
     # What the emulator tells.
+
+    def passes(self, number: int) -> bool:
+        """Whether nobody needs to hear of an instruction of `passing` this time."""
+        return all(_call(generator, generator.passes, number) for generator in self._before[number])
 
     def tell_block(self, run: Any) -> None:
         block = self.kernel.basic_blocks[run.block]
@@ -105,9 +114,9 @@ _numbers: WeakKeyDictionary[Code, dict[tuple, tuple[int, ...]]] = WeakKeyDiction
 def numbers_wanted(generator: TraceGenerator, code: Code) -> tuple[int, ...]:
     """Numbers of the instructions that a generator wants. Launches of a module ask again and again."""
     known = _numbers.setdefault(code, {})
-    key = generator.kinds, generator.opcodes, generator.spaces
+    key = generator.kinds, generator.opcodes, generator.spaces, type(generator)
     if key not in known:
-        known[key] = tuple(wanted(generator, code.instructions))
+        known[key] = tuple(sorted({*wanted(generator, code.instructions), *generator.wants_too(code)}))
     return known[key]
 
 
@@ -115,10 +124,10 @@ def _is_told_after(generator: TraceGenerator, instruction: Instruction) -> bool:
     return not generator.post_kinds or instruction.kind in generator.post_kinds
 
 
-def _call(generator: TraceGenerator, call: Callable[..., None], *arguments: Any) -> None:
+def _call(generator: TraceGenerator, call: Callable[..., Any], *arguments: Any) -> Any:
     """Raises GeneratorError for whatever the generator raises: it is somebody else's code."""
     try:
-        call(*arguments)
+        return call(*arguments)
     except (Exception, SystemExit) as error:
         own = error.__traceback__.tb_next  # from the generator's own first line on
         text = "".join(traceback.format_exception(type(error), error, own))

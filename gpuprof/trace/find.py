@@ -53,7 +53,7 @@ CHECKERS = {
 BUILT_IN = {name: (f"generators.{file}", found) for name, (file, found) in GENERATORS.items()} | {
     name: (f"checkers.{file}", found) for name, (file, found) in CHECKERS.items()
 }
-LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "skip", "count")  # say which launches are watched
+LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "draw", "stage", "skip", "count")  # say which launches are watched
 
 
 class Spec(NamedTuple):

@@ -65,7 +65,9 @@ class Findings:
 def text_of(kernel: Kernel, finding: Finding) -> str:
     """ "out_of_bounds: saxpy: saxpy.cu:12: thread (3, 0, 0) of block (0, 0, 0) reads ...; 32 times" """
     times = f"; {finding.count:,} times" if finding.count > 1 else ""
-    other = f" (the other access: {place_of(kernel, finding.other_pc)})" if finding.other_pc >= 0 else ""
+    other = ""
+    if any(instruction.pc == finding.other_pc for instruction in kernel.instructions):
+        other = f" (the other access: {place_of(kernel, finding.other_pc)})"
     place = f"{place_of(kernel, finding.pc)}: " if finding.pc >= 0 else ""
     return f"{finding.kind}: {kernel.name}: {place}{finding.text}{other}{times}"
 

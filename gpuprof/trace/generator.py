@@ -1,6 +1,6 @@
 """TraceGenerator: derive from it, say what is wanted, take events, add rows and findings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
@@ -10,7 +10,7 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.opcodes import SPACES
 from gpuprof.trace.event import TraceEvent
-from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.kernel import Code, Instruction, Kernel
 from gpuprof.trace.tables import Finding, Gathering, Results, Table, check_tuple
 
 
@@ -69,6 +69,8 @@ class TraceGenerator:
     is_checker: ClassVar[bool] = False  # what it finds are errors of the program
     checks_host: ClassVar[bool] = False  # errors that the host makes with memory are told, too
     finds_leaks: bool = False  # and what is still allocated at the end
+    compares_launches: ClassVar[bool] = False  # what a launch has touched is held against other commands
+    touched: Any = None  # then, when `finish` has returned: rows of races.touched
     shadow: Any = None  # device.memory.Shadow: what it keeps of global memory, also between launches
     guard_nbytes: int = 0  # bytes that it wants between allocations, when it is attached before the first of them
     tables: ClassVar[tuple[Table, ...]] = ()
@@ -98,6 +100,16 @@ class TraceGenerator:
 
     def initialize(self, kernel: Kernel) -> None:
         """A launch begins. What can be said of the program without running it can be said here."""
+
+    def passes(self, number: int) -> bool:
+        """Whether it need not be told this time of an instruction, by its number. Asked in front of each `event` that
+        no `post_event` belongs to, where somebody overrides it; the event may come all the same.
+        """
+        return False
+
+    def wants_too(self, code: Code) -> Iterable[int]:
+        """Numbers of instructions of a module that it wants besides: the same for all generators of its class."""
+        return ()
 
     def event(self, event: TraceEvent) -> None:
         """Warps are about to execute an instruction: addresses are known, results are not."""

@@ -97,7 +97,7 @@ def draw(gpu, width: int = 640, height: int = 480, samples: int = 4, models=None
 
     shadows = Frame(gpu, SHADOW_SIZE, SHADOW_SIZE, formats=())
     shadows.clear()
-    with gpu.task("shadow pass"):
+    with shadows.commands("shadow pass"):
         for vertices, indices in models:
             counts.append(shadows.draw(Pipeline(shaders.shadow, None, depth=LESS), vertices, indices, vertex=(light,)))
 
@@ -109,7 +109,7 @@ def draw(gpu, width: int = 640, height: int = 480, samples: int = 4, models=None
     frame.clear((0.6, 0.75, 0.9, 1))
     pipeline = Pipeline(shaders.transform, shaders.lit, depth=LESS)
     uniforms = {"vertex": (camera, light), "pixel": (picture, depths, towards)}
-    with gpu.task("picture"):
+    with frame.commands("picture"):
         for vertices, indices in models:
             counts.append(frame.draw(pipeline, vertices, indices, **uniforms))
     return frame, counts

@@ -11,6 +11,7 @@ from gpuprof.isa.encoding import decode
 from tests.ptxas import sass_machine
 from tests.ptxas.sass_slots import find_nvdisasm
 from tests.support.call_sequences import N_LANES, ptx_of, sequence, sum_of
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import PTXAS, needs_ptxas
 from tests.support.ptx_support import assemble_text, preamble, ptxas, run_kernel
 
@@ -49,7 +50,7 @@ def case(name: str) -> list:
     return [("block", DECLARED, CASES[name][0])]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", long_from(1, CASES))
 def test_shared_variables(name):
     found = stored(ptx_of(case(name)))
     assert found[:2] == CASES[name][1]
@@ -88,6 +89,7 @@ def test_ptxas_passes_one_variable_as_both_arguments(tmp_path):
     assert given == [("R4", "0x11"), ("R5", "RZ"), ("R6", "0x11"), ("R7", "RZ")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_fuzz_sequences_of_calls(seed):
     for number in range(N_SEQUENCES // 2):

@@ -3,6 +3,7 @@ the thread.
 """
 
 import numpy as np
+import pytest
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
@@ -42,6 +43,7 @@ LAUNCHES = (
 )
 
 
+@pytest.mark.long
 def test_values(tmp_path):
     arrays, _ = run_source(tmp_path, SOURCE, *LAUNCHES)
     lane = np.arange(32)

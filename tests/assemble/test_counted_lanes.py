@@ -6,6 +6,7 @@ import pytest
 
 from gpuprof.isa.encoding import decode
 from tests.ptxas.sass_slots import find_nvdisasm, machine_code
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import assemble_text
 
@@ -50,7 +51,7 @@ def test_a_sum_of_ones_counts_lanes(instruction, counts):
 
 @needs_ptxas
 @pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed")
-@pytest.mark.parametrize(("instruction", "counts"), FORMS)
+@pytest.mark.parametrize(("instruction", "counts"), long_from(3, FORMS))
 def test_ptxas_counts_lanes_of_the_same_forms(tmp_path: Path, instruction, counts):
     code = machine_code(KERNEL.format(instruction=instruction), tmp_path)["k"].code
     assert any(each.op.startswith("ATOMS.POPC.INC") for each in code) == counts

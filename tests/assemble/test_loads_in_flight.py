@@ -11,6 +11,7 @@ import pytest
 
 from gpuprof.isa.encoding import decode
 from tests.ptxas.sass_slots import find_nvdisasm
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import PTXAS
 from tests.support.ptx_support import assemble_text, kernel_text, ptxas
 
@@ -100,7 +101,7 @@ needs_both = pytest.mark.skipif(not (PTXAS and find_nvdisasm()), reason="ptxas o
 
 @needs_both
 @pytest.mark.parametrize("form", [plain, guarded])
-@pytest.mark.parametrize("n, around", ALL_FIRST)
+@pytest.mark.parametrize("n, around", long_from(2, ALL_FIRST))
 def test_ptxas_issues_all_first(form, n, around, tmp_path):
     assert in_ptxas(tmp_path, text_of(form, n, around))[0] == n
 

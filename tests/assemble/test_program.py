@@ -141,6 +141,7 @@ def sample_modules():
     return {path.stem: compile_cuda(path) for path in SAMPLES}
 
 
+@pytest.mark.long
 def test_allocation_of_the_samples(checked, sample_modules):
     for module in sample_modules.values():
         program = checked(module)
@@ -269,6 +270,7 @@ print(hashlib.sha256(program.code.tobytes() + repr((program.functions, program.l
 """
 
 
+@pytest.mark.long
 def test_the_same_bytes_with_any_hash_seed(sample_modules, tmp_path):
     path = tmp_path / "matmul.ptx"
     path.write_text(sample_modules["matmul"].ptx)
@@ -285,6 +287,7 @@ def test_the_same_bytes_with_any_hash_seed(sample_modules, tmp_path):
     assert len(digests) == 1
 
 
+@pytest.mark.long
 @needs_nvcc
 def test_what_nvcc_writes_for_the_samples(checked, tmp_path):
     for path in SAMPLES:

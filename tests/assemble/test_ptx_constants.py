@@ -5,6 +5,7 @@ optimizer.
 import numpy as np
 import pytest
 
+from tests.support.matrices import long_but_every
 from tests.support.ptx_lanes import DTYPES, run_lanes
 
 RNG = np.random.default_rng(77)
@@ -62,7 +63,7 @@ def constants(opcode: str, file: str) -> tuple[str, np.ndarray]:
     return (f"0f{value & 0xFFFFFFFF:08X}", value) if file == "r" else (f"0d{value:016X}", value)
 
 
-@pytest.mark.parametrize(("files", "opcode"), CASES, ids=[opcode for _, opcode in CASES])
+@pytest.mark.parametrize(("files", "opcode"), long_but_every(3, CASES), ids=[opcode for _, opcode in CASES])
 def test_constants(files, opcode):
     """Every source in turn, and all at once, as a constant."""
     sources, target = files.split()

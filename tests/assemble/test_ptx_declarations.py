@@ -206,6 +206,7 @@ def ptxas_takes(folder, text: str, arch: str = "sm_90") -> bool:
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
+@pytest.mark.long
 @needs_ptxas
 def test_ptxas_says_the_same(tmp_path):
     assert [text for text in texts(ACCEPTED, ACCEPTED_BODIES) if not ptxas_takes(tmp_path, text)] == []

@@ -6,12 +6,13 @@ import pytest
 
 from gpuprof.errors import UnsupportedInstruction
 from tests.forms.scalar import FORMS, forms, module
+from tests.support.matrices import long_from
 from tests.support.ptx_support import assemble_text
 
 REFUSED = ("cvt.rs", "e2m1x4")  # together in one instruction: gpuprof.assemble.catalogue
 
 
-@pytest.mark.parametrize("target", FORMS)
+@pytest.mark.parametrize("target", long_from(1, FORMS))
 def test_every_form_is_assembled(target):
     refused = []
     for form in forms(target):

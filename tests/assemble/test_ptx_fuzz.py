@@ -11,12 +11,13 @@ from gpuprof.assemble import assemble as assembler
 from gpuprof.errors import PtxError
 from gpuprof.isa import gpubin_layout
 from tests.fuzz.ptx_fuzz import corpus, judge, rounds
+from tests.support.matrices import long_from
 from tests.support.ptx_support import PREAMBLE, kernel_text, ptx_module
 
 N_CASES = 60_000 if os.environ.get("GPUPROF_FUZZ") else 160  # thorough: about an hour
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", long_from(1, range(2)))
 def test_fuzz_damaged_ptx(seed):
     outcomes = {judge(text) for _, text in islice(rounds(seed, corpus()), N_CASES // 2)}
     assert outcomes >= {"refused", "unsupported", "ran"}

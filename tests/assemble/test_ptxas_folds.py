@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tests.references.conformance import FLOATS, INTEGERS_32, INTEGERS_64
 from tests.support.nvidia_tools import needs_ptxas
@@ -177,6 +178,7 @@ def judged(folder: Path, found: list) -> dict[str, list[str]]:
     return said
 
 
+@pytest.mark.long
 @needs_ptxas
 def test_constants(tmp_path):
     """All cases of an instruction in one kernel; those that do not vanish one by one. ptxas leaves most NaNs to the

@@ -33,6 +33,7 @@ def theirs():
     return {(row.source, row.kernel, row.limit): row for row in read_table()}
 
 
+@pytest.mark.long
 def test_the_table_is_about_these_kernels(ours, theirs):
     assert {(source, kernel, limit) for source, kernel, _ in ours for limit in LIMITS} == theirs.keys()
     assert len(ours) >= 50
@@ -49,6 +50,7 @@ def test_registers_are_those_of_ptxas_within_10_percent_on_average(ours, theirs,
     assert max(map(abs, errors.values())) <= 0.4, errors
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("limits", [LIMITS[1:2], pytest.param(LIMITS[2:], marks=pytest.mark.long)])
 def test_kernels_spill_where_ptxas_spills(modules, theirs, limits):
     """The two allocators must agree on nearly all, and where they do not, it is about a few values."""

@@ -23,6 +23,7 @@ KNOWN = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 def test_the_table_has_our_slots(source):
     found = ours(source)
@@ -43,6 +44,7 @@ def test_all_slots_together():
     assert np.exp(np.mean(np.abs(logs))) - 1 <= 0.07, "the mean factor between the two"
 
 
+@pytest.mark.long
 @needs_ptxas
 @needs_nvdisasm
 @pytest.mark.parametrize(

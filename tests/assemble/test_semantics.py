@@ -9,6 +9,7 @@ from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.ir.defs import remove_dead
 from gpuprof.assemble.registers.spill import allocate_within
 from gpuprof.compile.cuda import compile_cuda
+from tests.support.matrices import long_from
 from tests.support.ptx_support import ptx_module, run_kernel
 
 SOURCE = r"""
@@ -130,7 +131,7 @@ def plain(ptx):
     return program
 
 
-@pytest.mark.parametrize("kernel", cases())
+@pytest.mark.parametrize("kernel", long_from(3, cases()))
 def test_optimised_and_spilled_code_agree_with_plain_code(kernel: str, ptx: str, plain):
     arguments, block, dynamic = cases()[kernel]
     expected = run_kernel(plain, kernel, arguments, 1, block, dynamic)

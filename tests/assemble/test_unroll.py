@@ -12,6 +12,7 @@ import pytest
 from gpuprof.isa.opcodes import TABLE
 from tests.ptxas.sass_slots import find_nvdisasm
 from tests.ptxas.unrolled import KNOWN, LOOPS, asked, read_table, text_of
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import PREAMBLE, assemble_text, run_kernel
 
@@ -207,7 +208,7 @@ def rolled(text: str) -> str:
     return text.replace(".visible", ROLLED + ".visible")
 
 
-@pytest.mark.parametrize("name", UNROLLED)
+@pytest.mark.parametrize("name", long_from(12, UNROLLED))
 def test_memory_is_that_of_the_loop(name):
     text = kernel(UNROLLED[name])
     assert opcodes(text).count("IMAD") >= 3 + opcodes(rolled(text)).count("IMAD"), "it was not unrolled"
@@ -235,6 +236,7 @@ def test_loops_are_unrolled_where_ptxas_unrolls_them():
     assert {loop for loop in LOOPS if copies[loop] != theirs[loop]} == KNOWN.keys()
 
 
+@pytest.mark.long
 @needs_ptxas
 @pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed: pip install nvidia-cuda-nvdisasm")
 def test_the_table_is_what_ptxas_makes(tmp_path):

@@ -170,6 +170,7 @@ def test_loops_are_written_out_where_ptxas_does():
     assert {loop: is_written_out(loop) for loop in LOOPS} == theirs
 
 
+@pytest.mark.long
 @needs_ptxas
 @pytest.mark.skipif(find_nvdisasm() is None, reason="nvdisasm is not installed: pip install nvidia-cuda-nvdisasm")
 def test_the_table_is_what_ptxas_makes(tmp_path):

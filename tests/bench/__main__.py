@@ -92,6 +92,8 @@ def emulate_figures(_: Path):
 
 
 def trace_figures(_: Path):
+    from gpuprof.trace.find import CHECKERS
+    from tests.bench.checkers import slowest
     from tests.bench.traces import CHECKED, FIGURES, RATES, rate, slowdown
 
     for name, (kind, blocks, make) in FIGURES.items():
@@ -100,14 +102,18 @@ def trace_figures(_: Path):
     for name, (kind, make) in RATES.items():
         what = f"tests/bench/traces.py {make.__name__}, {kind}, of the time that watching adds"
         yield name, rate(kind, make), "warp-instructions/s", what
+    for checker in CHECKERS:
+        kernel, file, rate_of_slowest = slowest(checker)
+        yield f"trace.{checker}.slowest", rate_of_slowest, "warp-instructions/s", f"{kernel} of {file}, checked"
     for name, timed in CHECKED.items():
         yield name, timed.rate(), "warp-instructions/s", f"tests/bench/traces.py {timed.kind}, checked, with emulation"
 
 
-def draw_figures(_: Path):
-    from tests.bench.draws import small_triangles
+def draw_figures(folder: Path):
+    from tests.bench.draws import small_triangles, timed_triangles
 
     yield "draw.small", _median(small_triangles, 3), "s", "50,000 small triangles, 1024 x 768, tests/bench/draws.py"
+    yield "draw.timed", timed_triangles(folder), "CPU s", "the same, timed and sampled on rtx3090, one run"
 
 
 def relation_figures(folder: Path):

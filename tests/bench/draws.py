@@ -1,11 +1,18 @@
 """Draws: 50,000 small triangles with a simple shader, 1024 x 768."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 
-from gpuprof.graphics.pipeline import LESS
+from gpuprof.graphics.frame import Frame
+from gpuprof.graphics.pipeline import LESS, Pipeline
+from gpuprof.records.writer import RecordWriter
+from gpuprof.run.session import open_device
+from gpuprof.run.settings import Settings
+from gpuprof.timing.sampling.configuration import Sampling
 from tests.draws.scene import frame, on_grid, pipeline, vertices
+from tests.paths import ROOT
 
 WIDTH, HEIGHT = 1024, 768
 
@@ -30,3 +37,18 @@ def small_triangles() -> float:
         start = time.perf_counter()
         drawn.draw(pipeline(depth=LESS), given, indices)
     return time.perf_counter() - start
+
+
+def timed_triangles(folder: Path) -> float:
+    """CPU seconds of all threads for the same draw, emulated, timed and sampled, everything compiled."""
+    given, indices = mesh()
+    for number in range(2):
+        with RecordWriter(folder / f"draw{number}.gprec") as recorder:
+            gpu = open_device(Settings("rtx3090", recorder=recorder, sampling=Sampling(period_cycles=1024)))
+            shaders = gpu.load(ROOT / "tests/draws/plain.cu")
+            drawn = Frame(gpu, WIDTH, HEIGHT)
+            drawn.clear()
+            start = time.process_time()
+            drawn.draw(Pipeline(shaders.placed, shaders.tinted, depth=LESS), given, indices)
+            gpu.executor.finish()
+    return time.process_time() - start

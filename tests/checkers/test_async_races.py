@@ -6,6 +6,7 @@ from typing import NamedTuple
 import pytest
 
 from gpuprof.trace.checkers.racecheck import Racecheck
+from tests.support.compacting import Compacting
 from tests.support.planted import Planted, in_short
 
 PRELUDE = """\
@@ -28,10 +29,12 @@ F void commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 F void written() { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 F void been_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 F void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+F void fence_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
 F void copy(void *to, const void *from) { asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" M(at(to)), "l"(from) : "memory"); }
 F void copies_arrive(u64 *b) { asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" M(at(b)) : "memory"); }
 F u64 tile(const void *p) { return at(p) >> 4 & 0x3fff | 8ull << 16 | 16ull << 32; }
 F void multiply(float *d, const void *a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
+F void multiply_by_own(float *d, int a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 1, 1, 1, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "l"(tile(b)) : "memory"); }
 F void meet() { asm volatile("barrier.cluster.arrive.aligned;\\nbarrier.cluster.wait.aligned;" ::: "memory"); }
 F void come() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
 F void go() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
@@ -55,8 +58,9 @@ class Case(NamedTuple):
     cluster: int = 1
 
 
-ASYNC, UNFENCED, WR, RW, WW = (
+ASYNC, REGISTER, UNFENCED, WR, RW, WW = (
     ("async_copy_race",),
+    ("async_register_race",),
     ("missing_proxy_fence",),
     ("shared_write_read_race",),
     ("shared_read_write_race",),
@@ -86,6 +90,14 @@ def _loads():
         ("loaded_twice_at_once", GO + "__syncwarp();", ASYNC),
     ):  # fmt: skip
         yield Case(f"load_{name}", own + GO + behind, kinds)
+    for name, between, kinds in (
+        ("fenced", "fence_all();", ()),
+        ("not_fenced", "", UNFENCED),
+        ("only_ordered", "__threadfence();", UNFENCED),
+        ("fenced_before", "", UNFENCED),
+    ):
+        write = "fence_all();" * (name == "fenced_before") + "y[t] = t;" + between + "__syncthreads();"
+        yield Case(f"load_of_global_{name}", own + write + GO + "wait(&full, 0);" + OTHER, kinds)
     yield Case("load_wrong_phase", own + "wait(&full, 1); __syncthreads();" + GO + "__syncwarp();" + OTHER, ASYNC)
     consumer = "if (t >= 32) { wait(&full, 0); x[t] = s[t - 32]; }"
     yield Case("load_consumer_came_first", own + consumer + GO)
@@ -142,13 +154,31 @@ def _matrices():
         ("not_synchronised", "fence();" + go + "multiplied<0>();" + out, WR),
         ("overwritten", "fence(); __syncthreads();" + go + "__syncthreads(); s[t] = 1; multiplied<0>();" + out, ASYNC),
         ("overwritten_too_early", "fence(); __syncthreads();" + go + "multiplied<1>(); __syncthreads(); s[t] = 1;"
-         + out, ASYNC),
+         + out, ASYNC + REGISTER),
         ("overwritten_when_done", "fence(); __syncthreads();" + go + "multiplied<0>(); __syncthreads(); s[t] = 1;"
          + out, ()),
         ("older_group_done", "fence(); __syncthreads();" + go + "multiply(d, s + 512, s + 1024); group();"
          "multiplied<1>(); __syncthreads(); if (t < 64) s[t] = 1; multiplied<0>();" + out, ()),
     ):  # fmt: skip
         yield Case(f"matrix_{name}", own + body, kinds, 128)
+    ready, two = "fence(); __syncthreads();", "float e[4] = {}; multiply(e, s + 512, s + 1024); group();"
+    turn = "for (int k = 0; k < y[1200]; k++) { multiply(d, s, s + 1024); group(); multiplied<1>(); }"
+    for name, body, kinds in (
+        ("not_waited", go + out, REGISTER),
+        ("waited_too_early", "multiplied<0>();" + go + out, REGISTER),
+        ("too_few_groups", go + two + "multiplied<1>(); x[t] = (int)e[0]; multiplied<0>();", REGISTER),
+        ("older_group", go + two + "multiplied<1>();" + out + "multiplied<0>(); x[t + 128] = (int)e[0];", ()),
+        ("no_group", "multiply(d, s, s + 1024); multiplied<0>();" + out, REGISTER),
+        ("added_to", go + go + "multiplied<0>();" + out, ()),
+        ("loop", turn + "multiplied<0>();" + out, ()),
+        ("loop_not_waited", turn + out, REGISTER),
+        ("copied", go + "float kept = d[0]; multiplied<0>(); x[t] = (int)kept;", ()),
+        ("some_warps_wait", go + "if (t < 64) multiplied<0>();" + out + "multiplied<0>();", REGISTER),
+        ("of_fragments", "multiply_by_own(d, t, s + 1024); group(); multiplied<0>();" + out, ()),
+        ("as_fragments", go + "multiply_by_own(d, __float_as_int(d[1]), s + 1024); group(); multiplied<0>();" + out,
+         REGISTER),
+    ):  # fmt: skip
+        yield Case(f"accumulators_{name}", own + "if (t == 0) y[1200] = 3;" + ready + body, kinds, 128)
 
 
 def _clusters():
@@ -177,7 +207,7 @@ CASES = [*_loads(), *_stores(), *_copies(), *_matrices(), *_clusters()]
 
 
 PAGES = (
-    "__shared__ __align__(128) int s[2048]; __shared__ u64 full; y[1500 + t] = 1;"
+    "__shared__ __align__(128) int s[2048]; __shared__ u64 full; y[1500 + t] = 1; fence_all();"
     "if (t == 0) init(&full, 1); __syncthreads(); if (t == 0) { expect(&full, 8192); load(s, y, 8192, &full); }"
 )
 CASES += [
@@ -192,7 +222,7 @@ def planted(tmp_path_factory):
         f'extern "C" __global__ void {case.name}(int *x, int *y) {{ int t = threadIdx.x; {case.body} }}\n'
         for case in CASES
     )
-    return Planted(tmp_path_factory.mktemp("async"), source, Racecheck(), chip="h200")
+    return Planted(tmp_path_factory.mktemp("async"), source, Racecheck(), Compacting(), chip="h200")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -200,3 +230,5 @@ def test_planted(planted, case):
     x, y = planted.array(4096), planted.array(8192)
     kinds = {kind for kind, _ in in_short(planted.run(case.name, case.cluster, case.block, x, y, cluster=case.cluster))}
     assert kinds == set(case.kinds)
+    plain, compacting = (checker.results[-1].findings for checker in planted.checkers)
+    assert compacting == plain

@@ -1,16 +1,21 @@
 """The parts of initcheck: a rule for every instruction, and the compiled shadow of memory beside a plain one."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from gpuprof.isa.flow.definedness import atomic_rule_of, rule_of, vote_of
 from gpuprof.isa.opcodes import TABLE
+from gpuprof.trace.checkers.definedness.follow import TRANSFORMS, follow, simple_of
 from gpuprof.trace.checkers.definedness.memory import DEFINED, UNDEFINED, MemoryShadow
-from gpuprof.trace.checkers.definedness.rules import RULES
+from gpuprof.trace.checkers.definedness.rules import BITS, RULES, Operands, results_of
 from gpuprof.trace.checkers.definedness.spaces import BlockShadow
 from gpuprof.trace.checkers.initcheck import _ACTS, _AFTER, FOUND_LATER, Initcheck
+from gpuprof.trace.masks import unpacked
 
 BASE, NBYTES = 0x7_0000_0000, 3000
+WARPS = 6
 
 
 def test_every_instruction_has_its_rule():
@@ -110,3 +115,46 @@ def test_what_owners_leave_is_undefined_for_the_next_ones():
     assert shadow.get(shadow.stride + 300, 700).all()
     shadow.end(np.array([1]))
     assert shadow.get(shadow.stride, 1000).all()
+
+
+SIMPLE = [op for op in TABLE if op.kind == "compute" and rule_of(op) in TRANSFORMS and op.dst[1:] == ""]
+
+
+def test_what_takes_no_values_follows_as_its_rule_says():
+    """Each such row of the table, of random bits: in one pass, and by the formulas."""
+    rng = np.random.default_rng(5)
+    for op in SIMPLE:
+        specs = [spec for slot in "abce" if (spec := getattr(op, slot)) and not spec.startswith(">")]
+        registers, n_rows = [], 1  # row 0 is the guard
+        for spec in (op.dst, *specs):
+            registers.append(tuple(range(n_rows, n_rows + (2 if BITS[spec[0]] == 64 else 1))))
+            n_rows = registers[-1][-1] + 1
+        simple = simple_of(op, (0,), registers[1:], registers[:1])
+        shape = (1, WARPS, n_rows, 32)
+        bits = (
+            rng.integers(0, 1 << 32, shape, np.uint32) * (rng.random(shape) < 0.5) * (rng.random(n_rows) < 0.7)[:, None]
+        )
+        bits = bits.astype(np.uint32)
+        bits[:, :, 0] &= 1
+        is_hot = bits.any(axis=3)
+        active, held = (rng.integers(0, 1 << 32, WARPS, np.uint32) for _ in range(2))
+        held &= active
+        undefined = [_joined(bits[0], register) for register in registers]
+        inst, operands = SimpleNamespace(op=op), dict(zip("abce", undefined[1:], strict=False))
+        (formula,) = results_of(Operands(inst, {}, operands, BITS[op.dst[0]]))
+        doubt = unpacked(active) & (bits[0, :, 0] != 0)
+        expected = np.where(doubt, simple.whole, np.where(unpacked(held), formula & simple.whole, undefined[0]))
+        before, changes = is_hot.copy(), np.zeros(2, np.int64)
+        zeros = np.zeros(WARPS, np.int64)
+        origin = np.zeros(is_hot.shape, np.int32)
+        follow(bits, is_hot, origin, zeros, np.arange(WARPS), active, held, *simple, changes)
+        assert np.array_equal(_joined(bits[0], registers[0]), expected), op.name
+        assert np.array_equal(is_hot, bits.any(axis=3)), op.name
+        grown = is_hot.sum(axis=(0, 1)) - before.sum(axis=(0, 1))
+        assert changes[: len(registers[0])].tolist() == grown[list(registers[0])].tolist(), op.name
+
+
+def _joined(bits: np.ndarray, register: tuple[int, ...]) -> np.ndarray:
+    """uint64 (n, 32)."""
+    words = [bits[:, row].astype(np.uint64) << np.uint64(32 * place) for place, row in enumerate(register)]
+    return np.bitwise_or.reduce(words)

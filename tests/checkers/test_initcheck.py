@@ -99,13 +99,18 @@ def undefined(planted, nbytes: int, start: bytes = b"") -> int:
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_planted(matrix, case):
+    for is_whole in (False, True):
+        # 16 bytes may be two stores.
+        found = sorted(set(in_short(run_case(matrix, case, is_whole))))
+        assert found == ([] if is_whole else [(KINDS[case.sink], N)]), is_whole
+
+
+def run_case(matrix, case: Case, is_whole: bool) -> list:
+    """What initcheck finds in a case, or in its clean twin."""
     nbytes = N * case.nbytes
     z = matrix.array(nbytes, 1)
-    for is_whole in (False, True):
-        x = matrix.array(nbytes, 1) if is_whole or case.origin != "global" else undefined(matrix, nbytes)
-        found = matrix.run(case.name, 1, N, x, matrix.array(nbytes), z, int(is_whole))
-        # 16 bytes may be two stores.
-        assert sorted(set(in_short(found))) == ([] if is_whole else [(KINDS[case.sink], N)]), is_whole
+    x = matrix.array(nbytes, 1) if is_whole or case.origin != "global" else undefined(matrix, nbytes)
+    return matrix.run(case.name, 1, N, x, matrix.array(nbytes), z, int(is_whole))
 
 
 OTHERS = """
@@ -160,6 +165,16 @@ extern "C" __global__ void fragments(unsigned *x, unsigned *y)
     unsigned from = (unsigned)__cvta_generic_to_shared(s + threadIdx.x % 8 * 4), v;
     asm volatile("ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 %0, [%1];" : "=r"(v) : "r"(from) : "memory");
     y[threadIdx.x] = v;
+}
+struct Padded { char c; int i; double d; short s; };
+extern "C" __global__ void structures(int *x, Padded *y, int n)
+{
+    __shared__ Padded s[32];
+    int t = threadIdx.x;
+    s[t].c = 1; s[t].d = 2; s[t].s = 3;
+    if (t < n) s[t].i = *x;
+    __syncthreads();
+    y[t] = s[t];
 }
 extern "C" __global__ void fetched(cudaTextureObject_t x, float *y)
 {
@@ -244,6 +259,16 @@ def test_parts(planted, doubt):
     assert all(doubt.text in each.text for each in found)
 
 
+def test_padding_is_not_told(planted):
+    """What a structure has between its members is copied with them; a member without a value is told."""
+    x, y = planted.array(4), planted.array(24 * N)
+    assert planted.run("structures", 1, N, x, y, N) == []
+    (found,) = planted.run("structures", 1, N, x, y, N - 2)
+    assert (found.kind, found.count, found.thread) == (STORE, 2, N - 2)
+    assert "writes 8 bytes" in found.text
+    assert "of which 4 have undefined bits" in found.text
+
+
 def test_atomics_leave_what_they_found(planted):
     x = undefined(planted, 128)
     assert in_short(planted.run("counted", 1, N, x)) == [(STORE, N)]
@@ -307,7 +332,7 @@ def test_memory_that_is_used_again_is_undefined_again(planted):
 
 
 def test_the_shadow_is_as_large_as_what_is_touched(planted):
-    """Memory that is of one sort needs a number for 256 bytes, the rest a byte for each."""
+    """Memory that is of one sort needs a number for 256 bytes, the rest a byte for each, with room for twice that."""
     nbytes = 1 << 20
     x = undefined(planted, nbytes)
     before = planted.checkers[0].shadow.nbytes
@@ -315,7 +340,7 @@ def test_the_shadow_is_as_large_as_what_is_touched(planted):
     assert planted.checkers[0].shadow.nbytes == before < nbytes // 16
     for k in range(0, nbytes, 256):
         planted.checkers[0].shadow.undefine(x + k, 1)
-    assert planted.checkers[0].shadow.nbytes <= 2 * nbytes + before
+    assert planted.checkers[0].shadow.nbytes <= 2.1 * nbytes + before
 
 
 def test_textures_give_what_their_array_has(planted):

@@ -1,72 +1,20 @@
-"""memcheck: planted errors by kind, space, width and distance, and their clean twins."""
+"""memcheck: planted errors by kind, space, width and distance, their clean twins, and what is told of them."""
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.trace.checkers.memcheck import Memcheck
+from tests.checkers.memory_cases import CASES, Case, N, run, source_of
 from tests.support.planted import Planted, in_short
 
-TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long", 16: "uint4"}
-N = 96  # threads
-
-
-class Case(NamedTuple):
-    """A kernel whose threads access element `thread + ahead` of N; `wrong`: how many go wrong."""
-
-    space: str
-    operation: str
-    nbytes: int
-    ahead: int
-
-    @property
-    def name(self) -> str:
-        ahead = f"m{-self.ahead}" if self.ahead < 0 else f"p{self.ahead}"
-        return f"{self.space}_{self.operation}_{self.nbytes}_{ahead}"
-
-    @property
-    def wrong(self) -> int:
-        return abs(self.ahead)
-
-    @property
-    def source(self) -> str:
-        of = TYPES[self.nbytes]
-        array = "s" if self.space == "shared" else "x"
-        place = f"{array}[(int)threadIdx.x + {self.ahead}]"
-        value = "make_uint4(1, 2, 3, 4)" if self.nbytes == 16 else "7"
-        act = {
-            "load": f"y[threadIdx.x] = {place};",
-            "store": f"{place} = {value};",
-            "atomic": f"y[threadIdx.x] = atomicAdd(&{place}, ({of})7);",
-            "reduction": f"atomicAdd(&{place}, ({of})7);",
-        }[self.operation]
-        body = act
-        if self.space == "shared":
-            filled = f"__shared__ {of} s[{N}]; s[threadIdx.x] = x[threadIdx.x]; __syncthreads();"
-            body = f"{filled} {act} __syncthreads(); x[threadIdx.x] = s[threadIdx.x];"
-        return f'extern "C" __global__ void {self.name}({of} *x, {of} *y) {{ {body} }}\n'
-
-
-CASES = [
-    Case(space, operation, nbytes, ahead)
-    for space in ("global", "shared")
-    for operation, widths in (
-        ("load", (1, 2, 4, 8, 16)),
-        ("store", (1, 2, 4, 8, 16)),
-        ("atomic", (4, 8)),
-        ("reduction", (4, 8)),
-    )
-    for nbytes in widths
-    for ahead in (0, 1, -1, 40)
-]
+QUICK, SLOW = ([case for case in CASES if (case.nbytes == 4) == is_quick] for is_quick in (True, False))
 OTHERS = """
-__constant__ int table[4];
 extern "C" __global__ void null_store(int *x) { x[threadIdx.x] = 1; }
 extern "C" __global__ void misaligned_load(char *x, int *y) { y[threadIdx.x] = *(int *)(x + 2 * threadIdx.x); }
-extern "C" __global__ void read(int *y) { y[threadIdx.x] = table[threadIdx.x % 4]; }
+extern "C" __global__ void read(int *y) { y[threadIdx.x] = table[threadIdx.x % 4].x; }
 extern "C" __global__ void use(int *x) { x[threadIdx.x] += 1; }
 extern "C" __global__ void local_store(int *y, int n)
 {
@@ -82,29 +30,42 @@ extern "C" __global__ void local_store(int *y, int n)
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    source = "".join(case.source for case in CASES) + OTHERS
-    return Planted(tmp_path_factory.mktemp("memcheck"), source, Memcheck())
+    return Planted(tmp_path_factory.mktemp("memcheck"), source_of(QUICK) + OTHERS, Memcheck())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_out_of_bounds(planted, case):
-    x, y = planted.array(N * case.nbytes), planted.array(N * case.nbytes)
-    found = planted.run(case.name, 1, N, x, y)
-    assert in_short(found) == ([("out_of_bounds", case.wrong)] if case.wrong else [])
+@pytest.fixture(scope="module")
+def matrix(tmp_path_factory):
+    return Planted(tmp_path_factory.mktemp("memcheck"), source_of(SLOW), Memcheck())
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_planted(planted, case):
+    check(planted, case)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", SLOW, ids=lambda case: case.name)
+def test_planted_of_other_widths(matrix, case):
+    check(matrix, case)
+
+
+def check(planted: Planted, case: Case) -> None:
+    found = run(planted, case)
+    assert in_short(found) == ([(case.kind, case.wrong)] if case.kind else [])
     for finding in found:
-        thread = N - case.ahead if case.ahead > 0 else 0
+        thread = case.first_wrong
         assert (finding.thread, finding.block, finding.warp) == (thread, 0, thread // 32)
         assert re.match(rf"thread \({thread}, 0, 0\) of block \(0, 0, 0\) \w+ {case.nbytes} bytes", finding.text)
 
 
 def test_what_is_refused_loads_zero_and_stores_nothing(planted):
     x, y = planted.array(4 * N, 1), planted.array(4 * N, 9)
-    planted.run("global_load_4_p40", 1, N, x, y)
+    planted.run("array_global_load_4_p40_0", 1, N, x, y, 40, 0)
     ones, zeros = [0x01010101] * (N - 40), [0] * 40
     assert y.copy_to_host().view(np.uint32).tolist() == ones + zeros
-    planted.run("global_store_4_m1", 1, N, x, y)
+    planted.run("array_global_store_4_m1_0", 1, N, x, y, -1, 0)
     assert x.copy_to_host().view(np.uint32).tolist() == [7] * (N - 1) + [0x01010101]
-    planted.run("global_atomic_4_p40", 1, N, x, y)
+    planted.run("array_global_atomic_4_p40_0", 1, N, x, y, 40, 0)
     assert y.copy_to_host().view(np.uint32).tolist() == [7] * (N - 41) + [0x01010101] + zeros
 
 

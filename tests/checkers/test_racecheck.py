@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
-from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races import order, rows, stamps
 from gpuprof.trace.checkers.races.blocks import Blocks
 from tests.support.planted import Planted, in_short
 
@@ -221,19 +221,31 @@ def test_volatile_accesses_race_when_that_is_asked_for(tmp_path):
     assert in_short(planted.run("flag", 2, 1, planted.array(64), planted.array(64))) == [(GRW, 1), (GWR, 1)]
 
 
+def test_values_are_compared_as_bytes(tmp_path):
+    """5 in a word is no 5 in its second byte, but a zero is a zero; of a register a byte alone may be stored."""
+    source = 'extern "C" __global__ void two(int *x, int v) { int t = threadIdx.x; if (t == 0) x[0] = v;\n'
+    source += "if (t == 40) ((char *)x)[1] = v; }\n"
+    source += 'extern "C" __global__ void low(char *x) {\n'
+    source += 'asm volatile("st.global.u8 [%0], %1;" :: "l"(x), "r"(256 * threadIdx.x + 5) : "memory"); }\n'
+    planted = Planted(tmp_path, source, Racecheck())
+    found = [in_short(planted.run("two", 1, 64, planted.array(4), value)) for value in (5, 0)]
+    assert (found, planted.run("low", 1, 64, planted.array(1))) == ([[(GWW, 1)], []], [])
+
+
 def test_pairs_that_have_no_room_are_counted():
     """Two warps take turns to write a word, each time at another place of the code."""
     blocks = Blocks(1, 64, False, False)
     slots = blocks.slots(np.zeros(1, np.int64))
-    memory = np.zeros((1, stamps.N_STAMPS), np.int32)
+    memory = np.zeros((1, rows.N_STAMPS), np.int32)
     found = np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64)
     place, mask = np.zeros((1, 32), np.int64), np.ones(1, np.uint32)
     values, blocks_of_warps = np.zeros((1, 32), np.uint32), np.zeros(1, np.int64)
     for at in range(stamps.MOST_FOUND + 4):
         blocks.room_for(64)
+        blocks.room_for_rows(stamps.rows_of_warp(1))
         warp = np.array([at % 2], np.int64)
         stamps.touch(blocks.order, memory, found, place, 1, mask, place, blocks_of_warps, slots, warp, at, 0,
-                     stamps.WRITE, values, False)  # fmt: skip
+                     stamps.WRITE, values, False, 0)  # fmt: skip
     assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [stamps.MOST_FOUND, 3]
 
 

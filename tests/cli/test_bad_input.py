@@ -20,6 +20,7 @@ from gpuprof.chips import list_chips
 from gpuprof.correlate.schema import VERSION as DATABASE_VERSION
 from gpuprof.records.schema import MAGIC, VERSION as RECORDS_VERSION
 from tests.support.command import PROGRAM, gpuprof, names, process, write_files
+from tests.support.matrices import long_from
 
 KERNELS = """\
 // LAUNCH: fine<<<1, 32>>>(x: f32[64], 64)
@@ -193,7 +194,7 @@ def launch_error(text: str, message: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     "text, error",
-    [
+    long_from(6, [
         launch_error("fine<<<1, 32>>>(f32[64])", "fine takes 2 parameters (float *, int) but 1 was given"),
         launch_error("fine<<<1, 32>>>(f32[64], 64, 1)", "fine takes 2 parameters (float *, int) but 3 were given"),
         launch_error("fine<<<1, 32>>>(i32[64], 64)", "fine: argument 1 (float *): expected an array of float, got int "
@@ -211,7 +212,7 @@ def launch_error(text: str, message: str) -> tuple[str, str]:
         launch_error("fine<<<0, 32>>>(f32[64], 64)", "fine: the grid's x extent is 0; it must be 1 to 2147483647"),
         launch_error("fine<<<1, 32, 200000>>>(f32[64], 64)", "fine: 200000 bytes of shared memory per block "
             "(0 static, 200000 dynamic); a100 allows 166912"),
-    ],
+    ]),
 )  # fmt: skip
 def test_launches(folder, text, error):
     refused(folder, 2, error, "collect", "kernels.cu", "--launch", text)
@@ -269,39 +270,45 @@ def test_usage(folder, arguments, error):
 
 @pytest.mark.parametrize(
     "text, error",
-    [
-        (
-            "shifted<<<2, 32>>>(i32[40], 9)",
-            "shifted: kernels.cu:5, thread (31, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in global "
-            "memory at 0x7000002a0; "
-            "0x7000002a0 is just past the end of argument 1 of shifted, i32[40] (160 bytes at 0x700000200)",
-        ),
-        (
-            "shifted<<<2, (8, 2)>>>(i32[40], -4)",
-            "shifted: kernels.cu:5, thread (0, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in global "
-            "memory at 0x7000001f0; "
-            "0x7000001f0 is 16 bytes before argument 1 of shifted, i32[40] (160 bytes at 0x700000200)",
-        ),
-        (
-            "shifted<<<1, 32>>>(null, 0)",
-            "shifted: kernels.cu:5, thread (0, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in global "
-            "memory at 0x0; "
-            "0x0 is the null address",
-        ),
-        (
-            "misaligned<<<1, 1>>>(i8[64])",
-            "misaligned: kernels.cu:9, thread (0, 0, 0) of block (0, 0, 0): misaligned write of 4 bytes in global "
-            "memory at 0x700000202; "
-            "0x700000202 is byte 2 of argument 1 of misaligned, i8[64] (64 bytes at 0x700000200)",
-        ),
-        (
-            "small<<<1, 32>>>(i32[2])",
-            "small: kernels.cu:20, thread (4, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in shared "
-            "memory at 0x10; "
-            "the block has 16 bytes of shared memory",
-        ),
-        ("asserted<<<2, 32>>>(i32[1])", "asserted: kernels.cu:23, thread (0, 0, 0) of block (0, 0, 0): trap executed"),
-    ],
+    long_from(
+        3,
+        [
+            (
+                "shifted<<<2, 32>>>(i32[40], 9)",
+                "shifted: kernels.cu:5, thread (31, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in global "
+                "memory at 0x7000002a0; "
+                "0x7000002a0 is just past the end of argument 1 of shifted, i32[40] (160 bytes at 0x700000200)",
+            ),
+            (
+                "shifted<<<2, (8, 2)>>>(i32[40], -4)",
+                "shifted: kernels.cu:5, thread (0, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in global "
+                "memory at 0x7000001f0; "
+                "0x7000001f0 is 16 bytes before argument 1 of shifted, i32[40] (160 bytes at 0x700000200)",
+            ),
+            (
+                "shifted<<<1, 32>>>(null, 0)",
+                "shifted: kernels.cu:5, thread (0, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in global "
+                "memory at 0x0; "
+                "0x0 is the null address",
+            ),
+            (
+                "misaligned<<<1, 1>>>(i8[64])",
+                "misaligned: kernels.cu:9, thread (0, 0, 0) of block (0, 0, 0): misaligned write of 4 bytes in global "
+                "memory at 0x700000202; "
+                "0x700000202 is byte 2 of argument 1 of misaligned, i8[64] (64 bytes at 0x700000200)",
+            ),
+            (
+                "small<<<1, 32>>>(i32[2])",
+                "small: kernels.cu:20, thread (4, 0, 0) of block (0, 0, 0): out of bounds write of 4 bytes in shared "
+                "memory at 0x10; "
+                "the block has 16 bytes of shared memory",
+            ),
+            (
+                "asserted<<<2, 32>>>(i32[1])",
+                "asserted: kernels.cu:23, thread (0, 0, 0) of block (0, 0, 0): trap executed",
+            ),
+        ],
+    ),
 )
 def test_faults(folder, text, error):
     """The launch that ended before is kept, and the page says what is not there."""
@@ -674,7 +681,7 @@ def test_a_source_that_is_not_utf8(tmp_path):
     assert r"// \ufffd" in out
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-16"])
+@pytest.mark.parametrize("encoding", long_from(1, ["ascii", "latin-1", "utf-16"]))
 def test_an_output_that_is_not_utf8(good, encoding):
     for arguments in (
         ("report", "kernels.gprec"),

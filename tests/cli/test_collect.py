@@ -19,6 +19,7 @@ from gpuprof.chips import list_chips, load_chip
 from gpuprof.records.reader import read_recording
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, masked, names, process, write_files
+from tests.support.matrices import long_from
 
 KERNELS = """\
 #include <cstdio>
@@ -161,14 +162,15 @@ def test_numpy_files(folder):
 
 
 @pytest.mark.parametrize(
-    "grid, block, threads", [(1, 1, 1), (11, 96, 1056), ("(3, 5, 7)", "(2, 3, 5)", 3150), (1024, 1024, 1 << 20)]
+    "grid, block, threads",
+    long_from(2, [(1, 1, 1), (11, 96, 1056), ("(3, 5, 7)", "(2, 3, 5)", 3150), (1024, 1024, 1 << 20)]),
 )
 def test_every_thread_runs_once(folder, grid, block, threads):
     out = collect(folder, "count.cu", *launches(f"count<<<{grid}, {block}>>>(n: u32[1])", "show<<<1, 1>>>(n)"))
     assert printed(out) == [str(threads)]
 
 
-@pytest.mark.parametrize("n", [0, 1, 31, 33, 1000])
+@pytest.mark.parametrize("n", long_from(3, [0, 1, 31, 33, 1000]))
 def test_any_number_of_elements(folder, n):
     grid = max(1, -(-n // 96))
     out = collect(
@@ -224,6 +226,7 @@ def test_a_script(folder):
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_script_on_its_own_prints_what_its_kernels_print(folder):
     write_files(folder, {"run.py": SCRIPT, "helper.py": "BLOCK = 32\n"})
     done = subprocess.run([sys.executable, "run.py", "1"], cwd=folder, capture_output=True, text=True, timeout=300)
@@ -292,7 +295,7 @@ def test_the_previous_recording_is_kept_as_old(folder):
     assert names(folder) == ["a b.gprec", "a b.gprec.old", "count.cu", "kernels.cu", "scan.cu"]
 
 
-@pytest.mark.parametrize("chip", list_chips())
+@pytest.mark.parametrize("chip", long_from(3, list_chips()))
 def test_every_chip(folder, chip):
     code, out, error = gpuprof(folder, "collect", "kernels.cu", "--chip", chip)
     expressed = f"gpuprof: chip {chip}: {load_chip(chip).notes}\n" if chip.endswith("-like") else ""
@@ -378,7 +381,10 @@ def test_max_registers(folder):
 # The samples.
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in SAMPLES.glob("*.cu") if "LAUNCH:" in path.read_text()))
+SAMPLE_FILES = sorted(path.name for path in SAMPLES.glob("*.cu") if "LAUNCH:" in path.read_text())
+
+
+@pytest.mark.parametrize("name", long_from(5, sorted(SAMPLE_FILES, key="matmul.cu".__eq__)))
 def test_every_sample(tmp_path, name):
     """One summary line per LAUNCH line; a sample of every launch; ledger and records agree with the database."""
     text = (SAMPLES / name).read_text()

@@ -93,6 +93,7 @@ def test_the_workers_of_a_sweep_wait_for_one_compilation(tmp_path):
     assert (tmp_path / "compilations").read_text() == "one more\n"
 
 
+@pytest.mark.long
 def test_a_run_that_is_refused_is_no_first_run(tmp_path):
     refused = start(tmp_path, tmp_path / "cache", "a.gprec", "--launch", "saxpy<<<1, 32>>>()")
     assert refused.communicate(timeout=60)[1].startswith("gpuprof: --launch: saxpy takes 4 parameters")

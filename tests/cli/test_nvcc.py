@@ -17,6 +17,7 @@ from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.run.build import BuildOptions, read_source
 from tests.cli.test_compile import HEADER, KERNEL, run
 from tests.support.command import gpuprof as program, masked
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import NVCC, needs_nvcc
 
 COMPILE = ("compile", "scale.cu", "-I", "include", "-D", "FACTOR=3.0f", "--kernel", "scale<4>", "--compiler", "nvcc")
@@ -74,6 +75,7 @@ def test_errors_keep_their_lines(folder, monkeypatch, capsys):
     assert "/tmp/" not in err
 
 
+@pytest.mark.long
 @needs_nvcc
 def test_the_cache_knows_compiler_headers_and_version(folder, monkeypatch):
     monkeypatch.setenv("GPUPROF_CACHE", str(folder / "cache"))
@@ -96,6 +98,7 @@ def test_the_cache_knows_compiler_headers_and_version(folder, monkeypatch):
 found = nvcc.find() if NVCC else None
 
 
+@pytest.mark.long
 @needs_nvcc
 def test_a_script_names_the_compiler(tmp_path):
     (tmp_path / "twice.cu").write_text("template <int N> __global__ void times(int *x) { x[threadIdx.x] *= N; }\n")
@@ -148,7 +151,7 @@ def test_another_clang(folder, monkeypatch, capsys):
     assert program.compiler == "my-clang"
 
 
-@pytest.mark.parametrize("level", range(4))
+@pytest.mark.parametrize("level", long_from(1, range(4)))
 def test_optimization_of_clang(tmp_path, level):
     (tmp_path / "k.cu").write_text(
         "__device__ int twice(int x) { return x + x; }\n__global__ void k(int *x) { *x = twice(*x) * 2; }\n"
@@ -157,6 +160,7 @@ def test_optimization_of_clang(tmp_path, level):
     assert ("call.uni" in ptx, ".local" in ptx) == ((True, True) if level == 0 else (False, False))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("standard, expected", [("c++17", "201703"), ("c++20", "202002"), (None, "202002")])
 def test_standard_of_clang(tmp_path, standard, expected):
     (tmp_path / "k.cu").write_text(
@@ -192,7 +196,9 @@ __global__ void k(int *x) { asm volatile("wgmma.fence.sync.aligned;"); x[0] = 1;
 """
 
 
-@pytest.mark.parametrize("compile_source", [compile_cuda, pytest.param(nvcc.compile_nvcc, marks=needs_nvcc)])
+@pytest.mark.parametrize(
+    "compile_source", long_from(1, [compile_cuda, pytest.param(nvcc.compile_nvcc, marks=needs_nvcc)])
+)
 def test_sources_see_all_that_the_architecture_has(compile_source, tmp_path):
     path = tmp_path / "k.cu"
     path.write_text(FEATURES)

@@ -11,6 +11,7 @@ from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as run, masked, names, write_files
+from tests.support.matrices import long_from
 
 KERNELS = """\
 #include <cstdio>
@@ -322,6 +323,7 @@ except KernelFault:
 """
 
 
+@pytest.mark.long
 def test_kernels_that_launch_kernels(folder):
     """What kernels launch is no command of the stream, and comes again."""
     write_files(folder, {"sort.cu": SORT})
@@ -356,7 +358,10 @@ def test_a_fault_that_a_script_lives_on_after(folder):
 
 
 @pytest.mark.parametrize(
-    "flags", ["--record wide+counters", "--record compact", "--trigger l1_miss:5 --mode trigger", "--mode stalled"]
+    "flags",
+    long_from(
+        2, ["--record wide+counters", "--record compact", "--trigger l1_miss:5 --mode trigger", "--mode stalled"]
+    ),
 )
 def test_passes_of_every_kind(folder, flags):
     """Merged, replayed and at once: the same."""

@@ -14,6 +14,7 @@ import gpuprof
 from gpuprof.compile import compile_cuda, read_ptx, toolchain
 from gpuprof.errors import CompileError, PtxError, UsageError
 from tests.paths import SAMPLES
+from tests.support.matrices import long_from
 
 SOURCES = sorted(SAMPLES.glob("*.cu"))
 
@@ -237,6 +238,7 @@ int main()
 """  # noqa: E501
 
 
+@pytest.mark.long
 def test_a_whole_program_needs_nothing_of_the_system(build, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     module = build(WHOLE_PROGRAM)
@@ -307,7 +309,7 @@ def test_cache_serves_notices_changed_headers_and_survives_damage(build, tmp_pat
     assert build(text) == second and len(calls) == 4
 
 
-@pytest.mark.parametrize("variable", ["CPATH", "CPLUS_INCLUDE_PATH"])
+@pytest.mark.parametrize("variable", long_from(1, ["CPATH", "CPLUS_INCLUDE_PATH"]))
 def test_cache_knows_headers_that_the_environment_leads_to(build, tmp_path, monkeypatch, variable):
     """clang finds them as the system's own, and does not list those among a program's headers."""
     for folder, number in (("one", 1), ("two", 2)):
@@ -346,6 +348,7 @@ def test_a_write_that_was_killed_leaves_nothing_for_long(build, tmp_path):
     assert sorted(path.name for path in folder.iterdir() if path.name.startswith(".")) == [f".new-{os.getppid()}"]
 
 
+@pytest.mark.long
 def test_two_runs_give_the_same_bytes(build, tmp_path):
     program = "import gpuprof.compile as c, sys; sys.stdout.write(repr(c.compile_cuda('k.cu')))"
     build(SOURCES[-1].read_text())
@@ -358,6 +361,7 @@ def test_two_runs_give_the_same_bytes(build, tmp_path):
     assert len(outputs) == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", SOURCES, ids=lambda path: path.stem)
 def test_ptxas_accepts_the_samples(sample, tmp_path):
     accepted_by_ptxas(compile_cuda(sample).ptx, tmp_path)
@@ -380,6 +384,7 @@ def test_read_ptx(tmp_path):
         read_ptx(tmp_path / "c.ptx")
 
 
+@pytest.mark.long
 def test_a_script_shows_the_compilers_own_text(tmp_path):
     path = tmp_path / "k.cu"
     path.write_text("__global__ void k(int *x) { *x = nowhere; }\n")
@@ -390,11 +395,14 @@ def test_a_script_shows_the_compilers_own_text(tmp_path):
 
 @pytest.mark.parametrize(
     "assembly, complaint",
-    [
-        ("add.s32 %0, %1;", r"k\.cu:4: add\.s32: 2 operands, expected 3 \(PTX line \d+\)"),
-        ("add.s32 %0 %1, 1;", r"k\.cu:4: expected ';', found '%r\d+' \(PTX line \d+\)"),
-        ("frob.u32 %0, %1;", r"k\.cu:4: unsupported instruction frob\.u32 \(PTX line \d+\)"),
-    ],
+    long_from(
+        1,
+        [
+            ("add.s32 %0, %1;", r"k\.cu:4: add\.s32: 2 operands, expected 3 \(PTX line \d+\)"),
+            ("add.s32 %0 %1, 1;", r"k\.cu:4: expected ';', found '%r\d+' \(PTX line \d+\)"),
+            ("frob.u32 %0, %1;", r"k\.cu:4: unsupported instruction frob\.u32 \(PTX line \d+\)"),
+        ],
+    ),
 )
 def test_a_mistake_in_inline_assembly_has_the_users_line(tmp_path, monkeypatch, assembly, complaint):
     monkeypatch.chdir(tmp_path)

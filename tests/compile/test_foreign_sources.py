@@ -35,6 +35,7 @@ def own_cache(tmp_path, monkeypatch):
 # Children.
 
 
+@pytest.mark.long
 def test_limits_of_children(monkeypatch, tmp_path):
     """Each limit ends a child of a few lines, with the whole group, and says which variable raises it."""
     for limit, value in ((MEMORY, "1"), (TIME, "1"), (OUTPUT, "1")):
@@ -60,6 +61,7 @@ def test_limits_of_children(monkeypatch, tmp_path):
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.long
 def test_a_child_takes_its_own_children_along(monkeypatch, tmp_path):
     monkeypatch.setenv(TIME.variable, "1")
     late = tmp_path / "late"

@@ -9,6 +9,7 @@ import pytest
 from gpuprof.compile import compile_cuda
 from tests.compile.test_compile import accepted_by_ptxas, opcodes
 from tests.compile.test_math import UNARY as ACCURATE_UNARY
+from tests.support.matrices import long_from
 
 # name: (the kernel's parameters, its body, opcodes that must occur)
 KERNELS = {
@@ -209,7 +210,7 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", long_from(3, KERNELS))
 def test_builtins(name, tmp_path):
     parameters, body, expected = KERNELS[name]
     (tmp_path / "k.cu").write_text(f"__global__ void k({parameters}) {{ {body} }}\n")
@@ -218,7 +219,7 @@ def test_builtins(name, tmp_path):
     accepted_by_ptxas(ptx, tmp_path)
 
 
-@pytest.mark.parametrize("type_name, suffix", [("float", "f"), ("double", "")])
+@pytest.mark.parametrize("type_name, suffix", long_from(1, [("float", "f"), ("double", "")]))
 def test_all_mathematical_functions_compile(type_name, suffix, tmp_path):
     lines = [f"a[{i}] = {name}{suffix}(a[{i}]);" for i, name in enumerate(UNARY)]
     lines += [f"a[{i + 90}] = {name}{suffix}(a[{i}], a[{i + 1}]);" for i, name in enumerate(BINARY)]
@@ -255,7 +256,7 @@ def test_macros_of_one_letter_are_the_users(tmp_path):
     assert compile_cuda(tmp_path / "k.cu", defines=letters).display == {"_Z1kPi": "k"}
 
 
-@pytest.mark.parametrize("header", ["cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h"])
+@pytest.mark.parametrize("header", long_from(1, ["cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "mma.h"]))
 def test_names_of_halves_come_with_their_headers(tmp_path, header):
     """Without them, as with nvcc, they are the user's own."""
     path = tmp_path / "k.cu"

@@ -14,6 +14,7 @@ from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import NVCC, needs_nvcc
 
 TWO_BRANCHES = """\
@@ -208,13 +209,13 @@ def product(n: int) -> str:
     return "".join(f"v *= {number}.5f;" for number in range(1, n + 1))
 
 
-@pytest.mark.parametrize("turns, n", KNOWN_TURNS)
+@pytest.mark.parametrize("turns, n", long_from(1, KNOWN_TURNS))
 def test_a_loop_of_known_turns(tmp_path, turns, n):
     ptx = ptx_of(tmp_path, f"float v = x[0]; for (int i = 0; i < {turns}; i++) {{ {product(n)} }} x[0] = v;")
     assert multiplications(ptx) == n * KNOWN_TURNS[turns, n]
 
 
-@pytest.mark.parametrize("n", UNKNOWN_TURNS)
+@pytest.mark.parametrize("n", long_from(1, UNKNOWN_TURNS))
 def test_a_loop_of_unknown_turns(tmp_path, n):
     ptx = ptx_of(tmp_path, f"float v = x[0]; for (int i = 0; i < n; i++) {{ {product(n)} }} x[0] = v;")
     assert multiplications(ptx) == n * UNKNOWN_TURNS[n]
@@ -276,7 +277,7 @@ def divisions(ptx: str) -> int:
     return len(re.findall(r"\t(?:rem|div)\.[us]32", ptx))
 
 
-@pytest.mark.parametrize(("body", "on_80", "on_100"), DOUBLINGS)
+@pytest.mark.parametrize(("body", "on_80", "on_100"), long_from(1, DOUBLINGS))
 def test_remainders_by_powers_of_two(tmp_path, body, on_80, on_100):
     path = tmp_path / "k.cu"
     path.write_text(f"__global__ void k(float *x, int n)\n{{\n{body}\n}}\n")
@@ -309,13 +310,13 @@ GUARDED = {
 SHOWN = re.compile(r"\t(?:@\S+ )?(div|fma|bra|st)\.?\S* ")
 
 
-@pytest.mark.parametrize("body", GUARDED)
+@pytest.mark.parametrize("body", long_from(1, GUARDED))
 def test_what_is_done_in_front_of_a_guard(tmp_path, body):
     assert " ".join(SHOWN.findall(ptx_of(tmp_path, body))) == GUARDED[body]
 
 
 @needs_nvcc
-@pytest.mark.parametrize("body", GUARDED)
+@pytest.mark.parametrize("body", long_from(1, GUARDED))
 def test_nvcc_does_the_same_in_front_of_a_guard(tmp_path, body):
     ptx_of(tmp_path, body)
     command = [NVCC, "-arch=sm_80", "-ptx", "k.cu", "-o", "k.ptx"]

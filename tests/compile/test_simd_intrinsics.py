@@ -9,6 +9,7 @@ import pytest
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import skip_without_nvcc
 from tests.support.ptx_support import ptx_module, run_kernel
 
@@ -91,7 +92,7 @@ def build(request, tmp_path, monkeypatch):
     return compiled
 
 
-@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("n", long_from(1, [2, 4]))
 def test_simd_intrinsics(build, n):
     arguments = {name: "a" if name.removesuffix("ss") in UNARY else "a, b" for name in NAMES}
     lines = [f"out[{k * WORDS} + i] = __v{name}{n}({arguments[name]});" for k, name in enumerate(NAMES)]
@@ -112,7 +113,9 @@ def test_simd_intrinsics(build, n):
         assert (row == wanted(name, n, a, b)).all(), name
 
 
-@pytest.mark.parametrize(("name", "library"), [("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2)])
+@pytest.mark.parametrize(
+    ("name", "library"), long_from(1, [("e4m3", ml_dtypes.float8_e4m3fn), ("e5m2", ml_dtypes.float8_e5m2)])
+)
 def test_eight_bit_floats(build, name, library):
     """To and from f32, saturating and not, alone, in pairs and in fours; from f64 with a single rounding."""
     kind = f"__NV_{name.upper()}"

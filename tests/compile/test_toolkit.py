@@ -32,6 +32,7 @@ def test_stored_is_of_this_source():
         )
 
 
+@pytest.mark.long
 def test_atomic_references(gpu_and_module):
     x = np.zeros(4, np.int32)
     gpu_and_module[1].atomic_references[2, 32](x)

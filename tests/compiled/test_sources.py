@@ -13,6 +13,7 @@ import pytest
 
 from gpuprof.compiled.sources import PACKAGE, sources_of
 from tests.house.source_graph import import_graph, reached, read_package
+from tests.support.matrices import long_but_every
 
 KEEPING = sorted(
     path.relative_to(PACKAGE).as_posix()
@@ -63,7 +64,7 @@ def sources_in(package: Path):
     return module
 
 
-@pytest.mark.parametrize("file", KEEPING)
+@pytest.mark.parametrize("file", long_but_every(4, KEEPING))
 def test_an_edit_of_any_of_them_counts_and_a_new_time_does_not(scratch, file):
     before = sources_in(scratch).digest_of(scratch / file)
     for path in scratch.rglob("*.py"):

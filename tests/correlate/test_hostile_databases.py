@@ -26,6 +26,7 @@ from tests.fuzz.gpudb_fuzz import (
     random_edits,
     write_models,
 )
+from tests.support.matrices import long_from
 from tests.support.recordings import gpuprof
 from tests.support.report_database import make_database
 
@@ -137,6 +138,7 @@ def test_null_where_the_schema_has_none(database):
     assert refusal(database) == "FILE: is damaged (NULL value in ledger.cycles); correlate the recording again"
 
 
+@pytest.mark.long
 def test_every_column_is_checked(models, tmp_path):
     """Whatever holds a blob is refused by the column's name, but for what no command reads."""
     for column in columns_of(models[1]):
@@ -266,7 +268,7 @@ def test_fuzz_bad_values(models):
     assert len(BAD) > 30
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", long_from(1, range(2)))
 def test_fuzz_edited_databases(models, seed):
     folder = models[0].parent
     for number in range(N_EDITED):

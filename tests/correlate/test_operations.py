@@ -9,6 +9,7 @@ import pytest
 
 from tests.references.ptx_operations import count
 from tests.support.command import gpuprof, write_files
+from tests.support.matrices import long_but_every
 
 # Threads beyond `n` leave at once; the others turn (i & 3) + 1 times, and odd ones divide. Every result depends on the
 # one before, so that nothing can be moved out of the loop, and all are stored.
@@ -188,7 +189,7 @@ BY_HAND = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", BY_HAND)
+@pytest.mark.parametrize("what", long_but_every(3, BY_HAND))
 def test_by_hand(tmp_path, what):
     source, launch, expected = BY_HAND[what]
     assert without_integers(operations(tmp_path, source, launch)) == expected

@@ -13,7 +13,7 @@ import pytest
 from gpuprof.debug.commands.table import run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Focus
-from gpuprof.errors import DebugError, UsageError
+from gpuprof.errors import DebugError, FileFormatError, UsageError
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer
 from tests.paths import ROOT
@@ -76,8 +76,40 @@ def test_the_command_says_what_the_program_and_it_have_to_say():
     assert (code, error) == (0, "")
     assert "Breakpoint 1 (*0x0) pending.\n" in out
     assert out.endswith("a = 9\npair = {low = 3, scale = 0.5}\n")
-    code, out, error = gpuprof(ROOT / "tests/debug", "debug", "walk.cu", "-ex", "?", "-ex", "run", "--batch")
-    assert (code, out, error) == (0, "", 'Undefined command: "?".  Try "help".\n')
+
+
+UNDEFINED = 'Undefined command: "nobody".  Try "help".\n'
+
+
+@pytest.mark.parametrize(
+    "asked, told",
+    [
+        (["-ex=nobody", "-ex=info breakpoints"], (0, "No breakpoints or watchpoints.\n", UNDEFINED)),
+        (["-ex=info breakpoints", "-ex=nobody"], (1, "No breakpoints or watchpoints.\n", UNDEFINED)),
+        (["-x", "script", "-ex=info breakpoints"], (0, "No breakpoints or watchpoints.\n", UNDEFINED)),
+    ],
+)
+def test_a_batch_goes_on_behind_what_fails_and_its_last_command_decides(asked, told, tmp_path):
+    """A script ends where one of its lines fails; the next command is carried out all the same."""
+    (tmp_path / "k.ptx").write_text(PAST_THE_END)
+    (tmp_path / "script").write_text("nobody\nbreak past\n")
+    assert gpuprof(tmp_path, "debug", "k.ptx", *asked, "--batch") == told
+
+
+def test_what_does_not_compile_is_told_on_standard_error(tmp_path):
+    (tmp_path / "k.ptx").write_text(PAST_THE_END.replace("mul.wide", "nul.wide"))
+    code, out, error = gpuprof(tmp_path, "debug", "k.ptx", "-ex=run", "--batch")
+    assert (code, out) == (1, "Starting program: k.ptx\n")
+    assert "nul.wide" in error and error.endswith("\n[Program ended by an error]\n")
+
+
+def test_damaged_comments_on_variables(tmp_path):
+    for damage in ('//@variables {"types":{}', "//@variables 3"):
+        (tmp_path / "k.ptx").write_text(f"{PAST_THE_END}\n{damage}\n")
+        with Debugger(tmp_path / "k.ptx") as debugger:
+            debugger.start()
+            with pytest.raises(FileFormatError, match="comments on variables are damaged"):
+                printed(debugger, "info locals")
 
 
 HOSTILE = {
@@ -217,6 +249,59 @@ def test_a_script_and_a_saved_stream(tmp_path, monkeypatch, capfd):
         debugger.break_at("k.cu:3")
         assert debugger.run().reason == "breakpoint"
         assert printed(debugger, "list 3")[2] == "3\t    return x * 2 + 1;"
+        assert debugger.cont().reason == "exit"
+
+
+SHADERS = """\
+#include <gpuprof/graphics.h>
+struct Vertex { float4 position; };
+struct Varyings { float2 uv; };
+__global__ void corner(VertexStage<Vertex, Varyings> stage) {
+    Vertex in = stage.in();
+    stage.out(in.position, {make_float2(in.position.x, in.position.y)});
+}
+SHADER(corner)
+__global__ void paint(PixelStage<Varyings> stage) {
+    float4 place = stage.place();
+    float red = stage.in().uv.x > 0 ? 1.0f : 0.5f;
+    stage.color(make_float4(red, place.x, place.z, 1.0f));
+}
+SHADER(paint)
+"""
+DRAWING = """\
+import numpy as np
+import gpuprof
+from gpuprof.graphics.frame import Frame
+from gpuprof.graphics.pipeline import Pipeline
+gpu = gpuprof.Device("rtx3090")
+shaders = gpu.load("draw.cu")
+frame = Frame(gpu, 16, 16, depth=False)
+corners = np.array([[-1, -1, 0, 1], [1, -1, 0, 1], [-1, 1, 0, 1]], np.float32)
+frame.draw(Pipeline(shaders.corner, shaders.paint), corners)
+"""
+
+
+@pytest.mark.long
+def test_a_pixel_of_a_draw(tmp_path, monkeypatch):
+    """A line that begins with an inlined function is tested in the function that it belongs to."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "draw.cu").write_text(SHADERS)
+    (tmp_path / "draw.py").write_text(DRAWING)
+    lane = "stage.places[blockIdx.x * blockDim.x + threadIdx.x]"
+    with Debugger("draw.py") as debugger:
+        debugger.break_at("draw.cu:10", condition=f"{lane}.x == 3.5f && {lane}.y == 15.5f", is_temporary=True)
+        assert debugger.run().reason == "breakpoint"
+        assert printed(debugger, "up")[1] == "10\t    float4 place = stage.place();"
+        assert printed(debugger, f"p {lane}") == ["$1 = {x = 3.5, y = 15.5, z = 0, w = 1}"]
+        debugger.break_at("draw.cu:12", condition="place.x == 7.5f")
+        assert debugger.cont().reason == "breakpoint"
+        assert printed(debugger, "info locals")[0] == "red = 0.5"
+        debugger.points.remove(2)
+        kernels = [line.split()[-1] for line in printed(debugger, "info cuda kernels")[1:]]
+        assert kernels == ["corner<<<(1,1,1),(32,1,1)>>>", "paint<<<(5,1,1),(32,1,1)>>>"]
+        debugger.break_at("corner")
+        assert debugger.reverse_continue().launch == 0
+        debugger.points.remove(3)
         assert debugger.cont().reason == "exit"
 
 

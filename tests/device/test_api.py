@@ -17,6 +17,7 @@ from gpuprof.device.variables import source_name
 from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.run.session import Session
 from gpuprof.run.settings import Settings
+from tests.house.source_graph import read_package
 from tests.paths import ROOT
 from tests.support.device_support import FakeExecutor
 
@@ -42,9 +43,9 @@ def test_an_executor_is_used_as_the_protocol_declares():
     declared = {name for name in (*vars(Executor), *Executor.__annotations__) if not name.startswith("_")}
     used = {
         node.attr
-        for path in (ROOT / "gpuprof").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value).split(".")[-1] == "executor"
+        for module in read_package(ROOT / "gpuprof").values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Attribute) and getattr(node.value, "attr", getattr(node.value, "id", "")) == "executor"
     }
     assert used == declared == {
         "n_launches", "compile", "assemble", "submit", "add_trace_generator", "remove_trace_generator", "finish",

@@ -56,12 +56,13 @@ def function(name: str, *types, result=None):
 class Canvas:
     """Color and depth targets, and draws into them. Rows come upper first, as ours do."""
 
-    def __init__(self, width: int, height: int, dtype: str = "f1", samples: int = 1, stencil: bool = False):
+    def __init__(self, width: int, height: int, dtype: str | None = "f1", samples: int = 1, stencil: bool = False):
+        """Without colors where dtype is None. `color` and `depth` are textures, unless a pixel has several samples."""
         self.gl, self.width, self.height, self.dtype, self.samples = context(), width, height, dtype, samples
-        count = samples if samples > 1 else 0
-        self.color = self.gl.renderbuffer((width, height), 4, samples=count, dtype=dtype)
-        self.depth = self.gl.depth_renderbuffer((width, height), samples=count)
-        self.target = self.gl.framebuffer([self.color], self.depth)
+        extents, count = (width, height), samples if samples > 1 else 0
+        self.color = self.gl.texture(extents, 4, samples=count, dtype=dtype) if dtype else None
+        self.depth = self.gl.depth_texture(extents, samples=count)
+        self.target = self.gl.framebuffer([self.color] if dtype else [], self.depth)
         if stencil:
             self._attach_stencil()
 
@@ -81,11 +82,24 @@ class Canvas:
         self.target.use()
         self.target.clear(*color, depth=depth)
 
-    def draw(self, vertices, indices=None, *, pixel=PIXEL, geometry=None, compare=None, write=True, cull="none",
-             blend=None, scissor=None, topology="triangles", textures=(), queries=()):  # fmt: skip
-        """vertices: float32 (n, 10): position, color, uv. Gives the results of queries, by their numbers."""
+    def draw(self, vertices, indices=None, *, vertex=VERTEX, pixel=PIXEL, geometry=None, uniforms=None, compare=None,
+             write=True, cull="none", blend=None, scissor=None, topology="triangles", textures=(), queries=(),
+             patch=None):  # fmt: skip
+        """vertices: float32 (n, 10): position, color, uv. uniforms: by name. patch: its vertices, two shaders, and
+        levels for the first. Gives the results of queries, by their numbers.
+        """
         gl = self.gl
-        program = gl.program(vertex_shader=VERTEX, geometry_shader=geometry, fragment_shader=pixel)
+        points, hull, domain, levels = patch or (1, None, None, ())
+        program = gl.program(vertex_shader=vertex, tess_control_shader=hull, tess_evaluation_shader=domain,
+                             geometry_shader=geometry, fragment_shader=pixel)  # fmt: skip
+        gl.patch_vertices = points
+        for name, value in (uniforms or {}).items():
+            if isinstance(value, np.ndarray):
+                program[name].write(np.ascontiguousarray(value.T, np.float32).tobytes())
+            else:
+                program[name].value = value
+        if patch:
+            program["levels"].value = tuple(float(level) for level in levels)
         data = np.ascontiguousarray(vertices, np.float32)
         names = [name for name in ("position", "color", "uv") if name in program]
         sizes = {"position": "4f", "color": "4f", "uv": "2f"}
@@ -112,9 +126,8 @@ class Canvas:
             gl.blend_func, gl.blend_equation = blend
         for number, texture in enumerate(textures):
             texture.use(number)
-        modes = {"triangles": gl.TRIANGLES, "triangle_strip": gl.TRIANGLE_STRIP, "triangle_fan": gl.TRIANGLE_FAN}
         with Queries(queries) as found:
-            array.render(modes[topology])
+            array.render(getattr(gl, topology.upper()))
         return found.results
 
     def pixels(self):

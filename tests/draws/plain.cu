@@ -20,6 +20,17 @@ SHADER(placed)
 __global__ void tinted(PixelStage<Varyings> stage) { stage.color(stage.in().color); }
 SHADER(tinted)
 
+// The triangle, and a copy of it.
+__global__ void doubled(GeometryStage<Varyings, Varyings, 6> stage)
+{
+    for (int copy = 0; copy < 2; copy++) {
+        for (int k = 0; k < 3; k++)
+            stage.emit(stage.position(k), stage.in(k));
+        stage.cut();
+    }
+}
+SHADER(doubled)
+
 __global__ void endless(PixelStage<Varyings> stage)
 {
     float4 color = stage.in().color;

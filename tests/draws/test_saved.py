@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate.database import reading
-from gpuprof.device.drawing.state import Scissor
-from gpuprof.errors import FileFormatError, GpuprofError
+from gpuprof.device.drawing.state import Scissor, Tessellation, Viewport
+from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline
 from gpuprof.records.chunk_stream import read_chunks
@@ -20,13 +20,15 @@ from gpuprof.run.settings import Settings
 from gpuprof.saved.pieces import unpack
 from gpuprof.saved.read import read_stream
 from tests.draws.scene import SHADERS, on_grid, vertices
+from tests.paths import ROOT
+from tests.support.matrices import long_from
 
 LEAST = Settings(chip_name="rtx3090", max_cycles=20_000)
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """A recording of three draws, and the pixels that they gave."""
+    """A recording of five draws, and the pixels that they gave."""
     path = tmp_path_factory.mktemp("draws") / "a.gprec"
     with RecordWriter(path) as recorder:
         gpu = open_device(replace(LEAST, recorder=recorder, save_stream=True))
@@ -39,6 +41,16 @@ def saved(tmp_path_factory):
         drawn.draw(Pipeline(loaded.placed, None, depth=LESS), given)
         grown = Pipeline(loaded.placed, loaded.tinted, geometry=loaded.grown)
         drawn.draw(grown, given, geometry=(0.25,), name="grown")
+        patches = gpu.load(ROOT / "tests/draws/patches.cu")
+        whole = {"topology": "patches", "tessellation": Tessellation(3, spacing="fractional_odd", order="cw")}
+        cut = Pipeline(patches.placed, patches.tinted, hull=patches.three, domain=patches.bent, **whole)
+        hull = (np.float32([[2, 3, 1, 1, 2, 1]]), np.float32([0.5]))
+        drawn.draw(cut, vertices(on_grid([(0, 8), (4, 8), (0, 4)], 8, 8)), hull=hull, domain=(0.5,), name="cut")
+        points = Pipeline(loaded.placed, loaded.tinted, topology="points", point_size=2.5, restarts=True)
+        drawn.draw(points, given, np.uint16([0xFFFF, 0]), base_vertex=1, name="points")
+        for refused in ({"viewport": Viewport(np.nan, 0, 8, 8)}, {"instances": 1 << 64}):  # no line could hold it
+            with pytest.raises(UsageError):
+                drawn.draw(points, given[:0], **refused)
         pixels = drawn.pixels()
         gpu.executor.finish()
     return path, pixels
@@ -77,15 +89,15 @@ def test_a_saved_stream_draws_the_same(saved):
     path, pixels = saved
     assert len({tuple(each) for each in pixels.reshape(-1, 4)}) > 3
     assert last_copy(path) == pixels.tobytes()
-    assert [line["do"] for line in lines_of(path)].count("draw") == 3
+    assert [line["do"] for line in lines_of(path)].count("draw") == 5
 
 
 DAMAGE = [
-    (["state", "topology"], "lines", "topology is one of triangles, "),
+    (["state", "topology"], "blobs", "topology is one of points, lines, "),
     (["targets", "height"], 64, "cannot draw with"),
     (["buffers", "n_indices"], 1 << 40, "a draw has up to 33554432 indices"),
-    (["buffers", "vertices"], 64, "out of bounds read"),
-    (["vertex", "symbol"], "nothing", "has no kernel 'nothing'"),
+    (["buffers", "vertices"], 64, "the vertex buffer is not in memory"),
+    (["shaders", 0, "symbol"], "nothing", "has no kernel 'nothing'"),
 ]
 MORE_DAMAGE = [
     (["state", "blend", "alpha_operation"], "x", "a blend operation is one of add, "),
@@ -101,19 +113,18 @@ MORE_DAMAGE = [
     (["buffers", "index_nbytes"], 3, "an index has 2 or 4 bytes"),
     (["buffers", "n_indices"], 1 << 20, "cannot draw with"),
     (["buffers", "instances"], -1, "a draw has no fewer than 0"),
-    (["vertex", "words"], 3, "gives 12 bytes of varyings, and tinted takes 24"),
-    (["vertex", "words"], 1 << 40, "varyings are up to 512 bytes"),
-    (["vertex", "params"], "", "bytes of parameters, and 0 are given"),
-    (["vertex", "module"], 3, "of module 3, which is not loaded"),
-    (["pixel"], [{}], "does not have the fields of SavedShader"),
+    (["buffers", "base_vertex"], 1, "index 2 of the index buffer is 2, with the base vertex 3, and there are 3"),
+    (["state", "point_size"], 0.0, "a point has a size of 1 to 255 pixels, not 0.0"),
+    (["shaders", 0, "interface", "words_out"], 3, "gives 12 bytes of varyings, and tinted takes 24"),
+    (["shaders", 0, "interface", "words_out"], 1 << 40, "varyings are up to 512 bytes"),
+    (["shaders", 0, "params"], "", "bytes of parameters, and 0 are given"),
+    (["shaders", 0, "module"], 3, "of module 3, which is not loaded"),
+    (["shaders", 1], {}, "does not have the fields of SavedShader"),
+    (["shaders"], [], "it has a vertex shader first"),
 ]
 
 
-def in_long_runs(rows):
-    return [pytest.param(*row, marks=pytest.mark.long) for row in rows]
-
-
-@pytest.mark.parametrize("place, value, message", [*DAMAGE, *in_long_runs(MORE_DAMAGE)])
+@pytest.mark.parametrize("place, value, message", long_from(len(DAMAGE), DAMAGE + MORE_DAMAGE))
 def test_draws_that_are_none(saved, tmp_path, place, value, message):
     lines = lines_of(saved[0])
     at = next(line for line in lines if line["do"] == "draw")
@@ -126,15 +137,41 @@ def test_draws_that_are_none(saved, tmp_path, place, value, message):
 
 @pytest.mark.parametrize(
     "field, value, message",
-    [
-        ("most_vertices", 0, "grown: a geometry shader makes 1 to 1024 vertices, not 0"),
-        ("most_vertices", 1, "out of bounds write"),
-        ("words", 5, "grown gives 20 bytes of varyings, and tinted takes 24"),
-    ],
+    long_from(
+        1,
+        [
+            ("most_vertices", 1, "out of bounds write"),
+            ("most_vertices", 0, "grown: a geometry shader makes 1 to 1024 vertices, not 0"),
+            ("words_out", 5, "grown gives 20 bytes of varyings, and tinted takes 24"),
+        ],
+    ),
 )
 def test_geometry_that_is_none(saved, tmp_path, field, value, message):
     lines = lines_of(saved[0])
-    next(line for line in lines if line.get("geometry"))["geometry"][0][field] = value
+    shaders = next(line for line in lines if len(line.get("shaders", ())) == 3)["shaders"]
+    shaders[1]["interface"][field] = value
+    with pytest.raises(GpuprofError, match=message):
+        last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
+
+
+@pytest.mark.parametrize(
+    "place, value, message",
+    long_from(
+        2,
+        [
+            (["state", "tessellation"], None, "the topology patches and a tessellation belong together"),
+            (["shaders", 1, "interface", "corners_out"], 2, "three gives patches of 2 control points, and bent"),
+            (["shaders", 1, "interface", "constant_words"], 2, "three gives 8 bytes of constants of a patch"),
+            (["state", "tessellation", "points"], 0, "a patch has 1 to 32 vertices, not 0"),
+        ],
+    ),
+)
+def test_patches_that_are_none(saved, tmp_path, place, value, message):
+    lines = lines_of(saved[0])
+    at = next(line for line in lines if line.get("name") == "cut")
+    for key in place[:-1]:
+        at = at[key]
+    at[place[-1]] = value
     with pytest.raises(GpuprofError, match=message):
         last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
 
@@ -150,11 +187,12 @@ def test_resolving_what_cannot_be(saved, tmp_path):
 def test_shaders_in_the_wrong_place(saved, tmp_path):
     lines = lines_of(saved[0])
     draw = next(line for line in lines if line["do"] == "draw")
-    draw["vertex"] = draw["pixel"][0]
+    vertex, pixel = draw["shaders"]
+    vertex["symbol"] = pixel["symbol"]
     with pytest.raises(GpuprofError, match="tinted: its first parameter is not its stage"):
         last_copy(with_lines(saved[0], tmp_path / "b.gprec", lines))
-    draw["pixel"] *= 2
-    with pytest.raises(FileFormatError, match="a stage of a draw has 2 shaders"):
+    draw["shaders"] = [pixel, pixel]
+    with pytest.raises(GpuprofError, match="of the stages pixel, pixel; it has a vertex shader first"):
         last_copy(with_lines(saved[0], tmp_path / "c.gprec", lines))
 
 
@@ -170,4 +208,7 @@ def test_shaders_are_launches_of_a_recording(saved):
         ("placed", "grown", 1),
         ("grown", "grown", 1),
         ("tinted", "grown", 1),
+        *((kernel, "cut", 1) for kernel in ("placed", "three", "bent", "tinted")),
+        ("placed", "points", 1),
+        ("tinted", "points", 1),
     ]

@@ -1,4 +1,6 @@
-"""The scene of samples/: two passes with a shadow map, a texture with levels, four samples a pixel."""
+"""The scene of samples/: two passes with a shadow map, a texture with levels, four samples a pixel. Its hills: patches
+that are cut and moved.
+"""
 
 import importlib.util
 
@@ -10,8 +12,8 @@ from tests.draws.scene import gpu
 from tests.paths import ROOT
 
 
-def sample():
-    spec = importlib.util.spec_from_file_location("scene", ROOT / "samples/scene/scene.py")
+def sample(name="scene"):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"samples/{name}/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -27,6 +29,18 @@ def test_the_sample_draws_a_picture():
     assert pixels[:10].reshape(-1, 4).tolist() == [[153, 191, 230, 255]] * 640
     ground = pixels[30:].reshape(-1, 4)[:, 2]
     assert ground.min() < 45 and np.percentile(ground, 90) > 100
+
+
+def test_the_sample_draws_hills():
+    """Of 16 patches, near ones are cut finer; no gap between two shows the sky through a hill."""
+    frame, counts = sample("hills").draw(gpu(), 64, 40, 4, 12.0)
+    assert (counts.indices, counts.vertices, counts.primitives, counts.hull_waves) == (64, 25, 16, 2)
+    assert counts.domain_waves == -(-counts.domain_vertices // 32)
+    assert 16 * 8 < counts.tessellated == counts.scanned + counts.culled + counts.without_area + counts.rejected
+    hills = (frame.pixels() != [153, 191, 230, 255]).any(2)
+    ends = np.diff(hills.astype(int), axis=0)
+    assert hills.any(0).sum() > 55
+    assert (np.abs(ends).sum(0) <= 2).all()
 
 
 SHADOW = """

@@ -13,9 +13,10 @@ from gpuprof.device.drawing.state import (
     DrawState,
     Scissor,
     StencilSide,
+    Tessellation,
     Viewport,
 )
-from gpuprof.graphics.stages.fetch import triangles
+from gpuprof.graphics.stages.fetch import RESTART, primitives
 from gpuprof.graphics.stages.reuse import batched
 from gpuprof.graphics.stages.strips import strips
 from tests.draws.scene import frame, pipeline, vertices
@@ -99,7 +100,7 @@ def check(seed, n_draws, n_corners):
         slow.draw(
             positions,
             colors,
-            triangles(indices.astype(np.int64), topology),
+            primitives(indices.astype(np.int64), whole),
             whole,
             is_late=pixel == "checked",
             discards=(lambda px, py: (px // 3 + py // 3) % 2) if pixel == "checked" else (lambda px, py: False),
@@ -146,17 +147,36 @@ def test_batches_share_vertices(n):
 def test_strips_of_a_geometry_shader():
     """Four lanes: a strip of four, two strips, one that is too short, and one without a beginning."""
     marks = np.uint8([[1, 2, 2, 2, 0, 0], [1, 2, 2, 1, 2, 2], [1, 2, 1, 2, 0, 0], [2, 2, 2, 0, 1, 2]])
-    assert strips(marks).tolist() == [[0, 1, 2], [2, 1, 3], [6, 7, 8], [9, 10, 11]]
+    assert strips(marks, 3).tolist() == [[0, 1, 2], [2, 1, 3], [6, 7, 8], [9, 10, 11]]
+    assert strips(marks[2:], 2).tolist() == [[0, 1], [2, 3], [10, 11]]
+    assert strips(marks[3:], 1).tolist() == [[4], [5]]
 
 
 @pytest.mark.parametrize(
     "topology, expected",
     [
-        ("triangles", [[0, 1, 2], [3, 4, 5]]),
-        ("triangle_strip", [[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5], [4, 5, 6]]),
-        ("triangle_fan", [[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 5], [0, 5, 6]]),
+        ("points", [[0], [1], [2], [4], [5], [6], [7], [8]]),
+        ("lines", [[0, 1], [4, 5], [6, 7]]),
+        ("line_strip", [[0, 1], [1, 2], [4, 5], [5, 6], [6, 7], [7, 8]]),
+        ("line_loop", [[0, 1], [1, 2], [2, 0], [4, 5], [5, 6], [6, 7], [7, 8], [8, 4]]),
+        ("triangles", [[0, 1, 2], [4, 5, 6]]),
+        ("triangle_strip", [[0, 1, 2], [4, 5, 6], [6, 5, 7], [6, 7, 8]]),
+        ("triangle_fan", [[0, 1, 2], [4, 5, 6], [4, 6, 7], [4, 7, 8]]),
+        ("lines_adjacency", [[4, 5, 6, 7]]),
+        ("line_strip_adjacency", [[4, 5, 6, 7], [5, 6, 7, 8]]),
+        ("triangles_adjacency", []),
+        ("patches", [[0, 1], [4, 5], [6, 7]]),
     ],
 )
 def test_topologies(topology, expected):
-    assert triangles(np.arange(7), topology).tolist() == expected
-    assert triangles(np.arange(2), topology).shape == (0, 3)
+    """Three vertices, a restart, and five more; strips turn every second triangle, and begin anew."""
+    state = pipeline_state(topology)
+    numbers = np.array([0, 1, 2, RESTART, 4, 5, 6, 7, 8])
+    assert primitives(numbers, state).tolist() == expected
+    assert primitives(numbers[:0], state).shape == (0, primitives(numbers, state).shape[1])
+
+
+def pipeline_state(topology):
+    tessellation = Tessellation(2) if topology == "patches" else None
+    whole = (Viewport(0, 0, 8, 8), Scissor(0, 0, 8, 8), DepthState(), StencilSide(), StencilSide(), None, 15)
+    return DrawState(topology, "none", "ccw", *whole, tessellation)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import altered, load_chip
-from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide
+from gpuprof.device.drawing.state import DepthState, DrawState, Scissor, StencilSide, Targets, Tessellation, Viewport
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
-from gpuprof.graphics.stages import raster
+from gpuprof.graphics.stages import raster, tests as depth_tests
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import Player, Registers
 from gpuprof.run.session import open_device, open_session
@@ -107,6 +107,138 @@ def test_draws_of_a_pass_overlap(drawing_on):
         assert timing.blocks_launched == timing.warps_launched == result.launch.grid[0]
 
 
+def test_what_is_hidden_is_scanned_and_tested(drawing_on):
+    """Seven tiles of two triangles lie behind what was drawn, as the hierarchy says. Of the left half of a tile it
+    does not: four tiles, and 64 samples whose depths are read, not written. No pixel is shaded.
+    """
+    half = Scissor(0, 0, 4, 16)
+    drawing = drawing_on(chip_of(tiles_per_cycle=0.5, depth_samples_per_cycle=4.0, depth_nbytes_per_cycle=8.0))
+    found = []
+    for scissor in (None, half):
+        drawing.frame = drawing.cleared(16)
+        drawing.frame.draw(drawing.pipeline, square(0.2), SQUARE, scissor=scissor)
+        drawing.frame.draw(drawing.pipeline, square(0.6), SQUARE, scissor=scissor)
+        drawing.gpu.executor.finish()
+        found.append(drawing.results.found[-1].timing.draw)
+    assert [name for name, *_ in drawing.results.times] == ["placed", "tinted", "placed"] * 2
+    amounts = ("n_tiles", "n_samples", "depth_nbytes")
+    assert [[draw.work[name] for name in amounts] for draw in found] == [[7, 0, 0], [4, 64, 256]]
+    assert [(draw.busy_cycles["scan"], draw.busy_cycles["depth"]) for draw in found] == [(14, 0), (8, 32)]
+    assert [draw.waves["stage"].tolist() for draw in found] == [[0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("depth", "stencil", "nbytes"),
+    [
+        (LESS, StencilSide(), 10 * 4 + 6 * 4),
+        (DepthState("equal"), StencilSide(), 10 * 4),
+        (DepthState("always", write=True), StencilSide(), 6 * 4),
+        (DepthState(), StencilSide("equal"), 10),
+        (DepthState(), StencilSide("equal", passes="replace"), 10 + 10),
+        (LESS, StencilSide(fail="zero", write_mask=0), 10 * 4 + 6 * 4 + 10),
+    ],
+    ids=["less", "equal", "always", "stencil", "replace", "masked"],
+)
+def test_bytes_of_depths_and_stencils(depth, stencil, nbytes):
+    """Ten samples tested, of which six pass."""
+    targets = Targets(1, 1, 1, (), (), depth=256, stencil=512)
+    view = Viewport(0, 0, 1, 1), Scissor(0, 0, 1, 1)
+    state = DrawState("triangles", "none", "ccw", *view, depth, stencil, stencil, None, 15)
+    assert depth_tests.nbytes_of(depth_tests.tests_of(state, targets), 10, 6) == nbytes
+
+
+def test_a_geometry_shader_in_the_chain(drawing_on):
+    """40 triangles in batches of 32 and 8, each doubled by a lane: warps of 32 and 8 lanes that need one batch each;
+    assembly gets the 80 in groups of 32, 32 and 16. Its buffer holds what one warp may emit, so the second waits for
+    the first one's primitives.
+    """
+    drawing = drawing_on(chip_of(emitted_vertices_in_flight=192))
+    amplified = Pipeline(drawing.shaders.placed, drawing.shaders.tinted, geometry=drawing.shaders.doubled)
+    counts = drawing.frame.draw(amplified, square(), np.tile(SQUARE, 20))
+    drawing.frame.draw(drawing.pipeline, square(), SQUARE)
+    drawing.gpu.executor.finish()
+    assert [name for name, *_ in drawing.results.times] == ["placed", "doubled", "tinted", "placed", "tinted"]
+    first, second = (each.timing.draw for each in drawing.results.found if each.timing.draw)
+    assert counts.emitted == 80
+    assert {name: first.work[name] for name in ("n_indices", "n_emitted", "n_primitives", "n_accepted")} == {
+        "n_indices": 120,
+        "n_emitted": 240,
+        "n_primitives": 80,
+        "n_accepted": 80,
+    }
+    vertex, geometry, pixel = (first.waves[first.waves["stage"] == k] for k in (0, 3, 4))
+    assert (len(vertex), len(geometry), len(pixel)) == (2, 2, counts.pixel_waves)
+    assert (geometry["start_cycle"] > vertex["end_cycle"]).all()
+    assert geometry["start_cycle"][1] > first.first_cycle["assembly"] >= geometry["end_cycle"][0]
+    assert second.waves["start_cycle"][0] < geometry["end_cycle"][-1]  # the draws overlap
+
+
+def test_a_tessellated_draw_in_the_chain(drawing_on):
+    """12 patches of three points, 10 of them a warp of the hull shader; at level 4 each is cut into 19 vertices, 8
+    warps of the domain shader, and 24 triangles; a geometry shader hands each on. Stages overlap.
+    """
+    drawing = drawing_on(chip_of(indices_per_cycle=0.05, tessellated_vertices_per_cycle=0.02))
+    shaders = drawing.gpu.load(ROOT / "tests/draws/patches.cu")
+    stages = {"hull": shaders.three, "domain": shaders.bent, "geometry": shaders.marked}
+    pipeline = Pipeline(shaders.placed, shaders.tinted, **stages, topology="patches", tessellation=Tessellation(3))
+    levels, reds = np.full((12, 6), 4, np.float32), np.ones(12, np.float32)
+    for _ in range(2):
+        counts = drawing.frame.draw(pipeline, square(), np.tile(SQUARE, 6), hull=(levels, reds), domain=(0.0,))
+    drawing.gpu.executor.finish()
+    names = ["placed", "three", "bent", "marked", "tinted"]
+    assert [name for name, *_ in drawing.results.times] == names * 2
+    first, second = (each.timing.draw for each in drawing.results.found if each.timing.draw)
+    amounts = ("n_indices", "n_control_points", "n_tessellated", "n_emitted", "n_primitives")
+    assert [first.work[name] for name in amounts] == [36, 36, 228, 3 * 288, 288]
+    assert first.busy_cycles["tessellate"] == 228 / 0.02
+    waves = [first.waves[first.waves["stage"] == stage] for stage in range(5)]
+    assert [len(each) for each in waves] == [1, 2, 8, 9, counts.pixel_waves]
+    starts, ends = ([each[name] for each in waves] for name in ("start_cycle", "end_cycle"))
+    assert all(starts[k + 1].min() > ends[k].min() for k in range(4))
+    assert all(starts[k + 1].min() < ends[k].max() for k in (2, 3))
+    assert second.waves["start_cycle"][0] < first.end_cycle
+
+
+def test_tessellated_draws_that_end_early(drawing_on, monkeypatch):
+    """Patches of no level are culled; and the memory for what each stage gives is refused once. What was shaded is
+    timed, by stage.
+    """
+    drawing = drawing_on()
+    shaders = drawing.gpu.load(ROOT / "tests/draws/patches.cu")
+    stages = {"hull": shaders.three, "domain": shaders.bent, "geometry": shaders.marked}
+    pipeline = Pipeline(shaders.placed, shaders.tinted, **stages, topology="patches", tessellation=Tessellation(3))
+    memory = drawing.gpu.executor.memory
+    allocate, refused = memory.allocate, ""
+
+    def scarce(nbytes, name="", *rest):
+        if name == refused:
+            raise DeviceMemoryError("no room")
+        return allocate(nbytes, name, *rest)
+
+    def tessellated(level):
+        given = np.full((2, 6), level, np.float32), np.ones(2, np.float32)
+        return drawing.frame.draw(pipeline, square(), SQUARE, hull=given, domain=(0.0,))
+
+    monkeypatch.setattr(memory, "allocate", scarce)
+    assert tessellated(0).culled_patches == 2
+    for what in ("control points", "tessellated vertices", "strips", "pixels"):
+        refused = f"varyings of {what}"
+        with pytest.raises(DeviceMemoryError, match="no room"):
+            tessellated(2)
+    refused = ""
+    n_waves = tessellated(2).pixel_waves
+    drawing.gpu.executor.finish()
+    draws = [each.timing.draw for each in drawing.results.found if each.timing.draw]
+    assert [np.bincount(draw.waves["stage"], minlength=5).tolist() for draw in draws] == [
+        [1, 1, 0, 0, 0],
+        [1, 0, 0, 0, 0],
+        [1, 1, 0, 0, 0],
+        [1, 1, 1, 0, 0],
+        [1, 1, 1, 1, 0],
+        [1, 1, 1, 1, n_waves],
+    ]
+
+
 def test_an_empty_draw_begins_no_pass(drawing_on):
     """It draws nothing into another frame. The draw into that frame still waits for the pass before; and no launch of a
     shader counts what brings a grid.
@@ -165,7 +297,7 @@ def test_draws_of_nothing(drawing_on):
 
 def test_what_is_refused_leaves_the_draws_before_it(drawing_on):
     """A script may catch an error and go on; a fault ends all that is in flight."""
-    drawing = drawing_on(max_cycles=20_000)
+    drawing = drawing_on(max_cycles=2_000)
     drawing.frame.draw(drawing.pipeline, square(0.6), SQUARE)
     with pytest.raises(UsageError, match="index 2 of the index buffer is 9, and there are 4 vertices"):
         drawing.frame.draw(drawing.pipeline, square(), np.uint16([0, 1, 9]))
@@ -215,11 +347,11 @@ def undisturbed(tmp_path_factory):
     "settings",
     [
         {"sample_blocks": True},
-        {"sampling": Sampling(auto_period=1)},
         {"sampling": replace(SAMPLING, counters=("blocks",))},
-        {"sampling": Sampling()},
+        pytest.param({"sampling": Sampling(auto_period=1)}, marks=pytest.mark.long),
+        pytest.param({"sampling": Sampling()}, marks=pytest.mark.long),
     ],
-    ids=["sample-blocks", "period-auto", "counters", "none"],
+    ids=["sample-blocks", "counters", "period-auto", "none"],
 )
 def test_samplers_that_disturb_nothing(drawing_on, undisturbed, settings):
     other = drawing_on(**settings)

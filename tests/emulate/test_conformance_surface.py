@@ -13,6 +13,7 @@ from gpuprof.isa.families.texture import SURFACE_ACCESSES
 from gpuprof.isa.handles import pack_handle
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME, TABLE
+from tests.support.matrices import long_from
 from tests.support.texture_support import LANES, constant, lanes_run, make_image
 
 LOADS = [row.name for row in TABLE if row.semantics == "surface_load"]
@@ -158,7 +159,7 @@ def test_formatted_store(name, dtype):
 REDUCE = {"ADD": lambda a, b: a + b, "MIN": min, "MAX": max, "AND": lambda a, b: a & b, "OR": lambda a, b: a | b}
 
 
-@pytest.mark.parametrize("sample", [0, 1])
+@pytest.mark.parametrize("sample", long_from(1, [0, 1]))
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reduction(name, sample):
     """Lanes on one place add up; formatted ones take their sign from the surface and count elements."""

@@ -10,6 +10,7 @@ import pytest
 from gpuprof.isa.families.tensor import FORMS
 from tests.forms.tensor import MATRICES, MMA, SPARSE, MmaForm
 from tests.references import tensor as reference
+from tests.support.matrices import long_but_every
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import assemble_text, preamble, ptxas, run_kernel
 
@@ -138,7 +139,7 @@ def expected(form: MmaForm, operands: dict, warp: int) -> np.ndarray:
     return reference.mma(form, *(operands[name][warp] for name in "abc"), *extra)
 
 
-@pytest.mark.parametrize("form", [f for f in MMA if f.a != "f64"], ids=lambda form: form.opcode)
+@pytest.mark.parametrize("form", long_but_every(3, [f for f in MMA if f.a != "f64"]), ids=lambda form: form.opcode)
 def test_mma(form):
     found, operands = run_form(form)
     for warp in range(WARPS):

@@ -16,6 +16,7 @@ from gpuprof.isa.families.texture import GATHER_GEOMETRIES, TEXTURE_GEOMETRIES
 from gpuprof.isa.handles import ADDRESS_MODES, FILTERS, Sampler, pack_handle
 from gpuprof.isa.modifiers import QUERIES, pack
 from tests.references import texture as reference
+from tests.support.matrices import long_but_every
 from tests.support.texture_support import LANES, canonical, constant, fetch_lanes, lanes_run, make_image, shape_of
 
 FETCHES = [f"TEX.{geometry}{form}".upper() for geometry in TEXTURE_GEOMETRIES for form in ("", ".LEVEL", ".GRAD")]
@@ -103,7 +104,9 @@ def check_fetch(geometry: str, pyramid, words, sampler: Sampler, name: str, lods
 
 
 @pytest.mark.parametrize(
-    "sampler", SAMPLERS, ids=lambda s: f"{s.address[0]}-{s.filter}-{'normalized' if s.normalized else 'texels'}"
+    "sampler",
+    long_but_every(3, SAMPLERS),
+    ids=lambda s: f"{s.address[0]}-{s.filter}-{'normalized' if s.normalized else 'texels'}",
 )
 @pytest.mark.parametrize("geometry", TEXTURE_GEOMETRIES)
 def test_fetch(geometry, sampler):

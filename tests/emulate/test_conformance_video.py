@@ -13,6 +13,7 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 from tests.references.conformance import LANES, Variant, check, operand_rows
 from tests.references.conformance_integers import COMPARISONS
 from tests.references.conformance_video import lanes_of, multiply_add, reference_of, scalar
+from tests.support.matrices import long_but_every
 from tests.support.ptx_lanes import run_lanes
 
 OPCODES = [
@@ -71,7 +72,7 @@ def parts(slot: str) -> tuple[str, ...]:
     return tuple(slot + part if part else "" for part in PARTS)
 
 
-@pytest.mark.parametrize("name", OPCODES)
+@pytest.mark.parametrize("name", long_but_every(2, OPCODES))
 def test_video(name):
     op = BY_NAME[name]
     rows = operand_rows(

@@ -9,6 +9,7 @@ import pytest
 
 from tests.forms.tensor import WMMA, WmmaForm
 from tests.references import tensor as reference
+from tests.support.matrices import long_but_every
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import assemble_text, preamble, ptxas, run_kernel
 
@@ -139,7 +140,9 @@ def wanted(form: WmmaForm, patterns: dict[str, np.ndarray]) -> np.ndarray:
     return reference.encode(total, form.d)
 
 
-@pytest.mark.parametrize("form", WMMA, ids=lambda form: f"{form.opcode}{form.space} {form.layouts[2]}")
+@pytest.mark.parametrize(
+    "form", long_but_every(3, WMMA), ids=lambda form: f"{form.opcode}{form.space} {form.layouts[2]}"
+)
 def test_wmma(form):
     rng = np.random.default_rng(zlib.crc32(form.opcode.encode()))
     patterns = {role: random_patterns(rng, form.c if role == "c" else form.a, extents(form)[role]) for role in "abc"}
@@ -168,6 +171,7 @@ ret;
     np.testing.assert_array_equal(np.frombuffer(raw, np.float32).reshape(8, 32), c.T)
 
 
+@pytest.mark.long
 @needs_ptxas
 def test_ptxas_knows_the_forms(tmp_path):
     bodies = [kernel(form).split(".address_size 64\n")[1].replace(" k(", f" k{i}(") for i, form in enumerate(WMMA)]

@@ -195,6 +195,7 @@ def test_a_processor_without_vectors_and_fused_multiplication():
     assert results(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NPY_DISABLE_CPU_FEATURES=features) == plain
 
 
+@pytest.mark.long
 def test_a_lane_s_result_does_not_depend_on_its_place():
     rng = np.random.default_rng(1)
     for op in float_results.float_rows():

@@ -16,6 +16,7 @@ from gpuprof.run.settings import LaunchResult
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, write_files
+from tests.support.matrices import long_from
 from tests.support.running import run_file, run_source
 
 
@@ -326,7 +327,7 @@ LOOP:
 # --- cycles and samples: sums that must hold
 
 
-@pytest.mark.parametrize("chip", ["a100", "v100", "h200", "ppu15"])
+@pytest.mark.parametrize("chip", long_from(1, ["a100", "v100", "h200", "ppu15"]))
 @pytest.mark.parametrize("sample", ["transpose.cu", "reduction.cu"])
 def test_every_cycle_of_every_warp_is_in_the_ledger(sample, chip):
     _, results = run_file(SAMPLES / sample, chip_name=chip)

@@ -353,6 +353,7 @@ def reads_members_alone(program: list[Section], exiting: int) -> bool:
     return True
 
 
+@pytest.mark.long
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.lists(sections(), min_size=1, max_size=3), st.integers(1, 2), st.sampled_from([0, 0, 0x00010010, 0xFF]))
 def test_random_divergent_programs(program, rounds, exiting):

@@ -11,6 +11,7 @@ import gpuprof.run.session
 from gpuprof.emulate.log.counters import COUNTER_NAMES
 from gpuprof.emulate.log.trace import REST, Order
 from gpuprof.emulate.run import emulate as plain
+from tests.support.matrices import long_from
 from tests.support.running import run_source
 
 SOURCE = r"""
@@ -186,7 +187,8 @@ def traces(pieces) -> dict[int, tuple[bytes, bytes, bytes]]:
 
 
 @pytest.mark.parametrize(
-    "kernel, chip, sizes", [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (500,)), ("cluster", "h200", (1, 500))]
+    "kernel, chip, sizes",
+    long_from(1, [("mixed", "a100", (1, 5000)), ("in_turn", "a100", (500,)), ("cluster", "h200", (1, 500))]),
 )
 def test_a_trace_in_segments_is_the_same_trace(tmp_path, monkeypatch, kernel, chip, sizes):
     whole = emulated(tmp_path, monkeypatch, kernel, chip)
@@ -209,7 +211,7 @@ def test_blocks_whose_trace_is_not_wanted_sleep(tmp_path, monkeypatch):
             assert piece.final.all() or steps.any() or piece.final.reshape(piece.n_blocks, -1)[~asleep].all()
 
 
-@pytest.mark.parametrize("nbytes", [1, 2000])
+@pytest.mark.parametrize("nbytes", long_from(1, [1, 2000]))
 def test_warps_are_woken_by_those_who_wait_for_them(tmp_path, monkeypatch, nbytes):
     """Every third warp, so one of the two of a block: at the barrier the other one gets up, no warp of another block
     does.
@@ -276,7 +278,7 @@ def test_blocks_that_wait_for_each_other_never_sleep(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "kernel, chip", [("mixed", "a100"), ("everywhere", "a100"), ("in_turn", "a100"), ("cluster", "h200")]
+    "kernel, chip", long_from(1, [("mixed", "a100"), ("everywhere", "a100"), ("in_turn", "a100"), ("cluster", "h200")])
 )
 def test_what_is_not_traced_is_counted_all_the_same(tmp_path, monkeypatch, kernel, chip):
     """From the first segment's end on nobody wants a trace: no piece comes, memory and counters are as ever."""
@@ -293,7 +295,7 @@ def test_what_is_not_traced_is_counted_all_the_same(tmp_path, monkeypatch, kerne
     assert sum(counters["l2_sectors_global"]) > 0
 
 
-@pytest.mark.parametrize("kernel, chip", [("mixed", "a100"), ("everywhere", "a100"), ("cluster", "h200")])
+@pytest.mark.parametrize("kernel, chip", long_from(1, [("mixed", "a100"), ("everywhere", "a100"), ("cluster", "h200")]))
 def test_what_nobody_counts_does_the_same(tmp_path, monkeypatch, kernel, chip):
     """Without a trace and without counts: memory is as ever, and the counters are zero."""
 

@@ -8,6 +8,7 @@ import pytest
 import gpuprof
 from gpuprof.compile.nvcc import compile_nvcc
 from tests.paths import TESTS
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import skip_without_nvcc
 from tests.support.ptx_support import assemble_text, run_kernel
 from tests.support.running import run_file
@@ -17,7 +18,7 @@ RNG = np.random.default_rng(12)
 
 
 @pytest.mark.parametrize("name, tile, transposed", [("pipelined", (64, 64), False), ("grouped", (64, 32), True)])
-@pytest.mark.parametrize("compiler", ["clang", "nvcc"])
+@pytest.mark.parametrize("compiler", long_from(1, ["clang", "nvcc"]))
 def test_gemm(tmp_path, name, tile, transposed, compiler):
     path = PROGRAM
     if compiler == "nvcc":

@@ -45,6 +45,7 @@ def test_compare_and_swap_by_thousands_is_not_quadratic():
     assert result.counters.inst_executed[4] < 4096 * 32
 
 
+@pytest.mark.long
 def test_ticket_lock_of_more_warps_than_take_turns():
     """ticket = next++; wait until serving == ticket; counter++; serving++. The lane whose turn it is may be any."""
     memory = AddressSpace()

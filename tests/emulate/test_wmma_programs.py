@@ -10,6 +10,7 @@ from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.nvcc import compile_nvcc
 from tests.paths import TESTS
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import skip_without_nvcc
 from tests.support.ptx_support import run_kernel
 
@@ -42,7 +43,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", long_from(5, KERNELS))
 def test_every_type(program, name):
     (m, n, k), t, c_type, d_type = KERNELS[name]
     if np.issubdtype(t, np.integer):

@@ -118,6 +118,7 @@ def test_names_cannot_part_a_stack(tmp_path):
     assert stacks["a<b:c>\\x0a x 12", "odd: name\\x0a.cu:14", "lg_throttle"] == 60_000
 
 
+@pytest.mark.long
 @given(st.lists(st.text(), min_size=1, max_size=4))
 @example([";", "\n", "\r\n", "\u2028", "7", " 7", "x\x85 "])
 def test_any_names_are_as_many_frames(parts):

@@ -18,6 +18,7 @@ from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.microbench.__main__ import all_places, measure, merged
 from tests.microbench.figures import BY_NAME
 from tests.paths import ROOT
+from tests.support.matrices import long_from
 
 AGAIN = "measure them anew: python -m tests.microbench --write"
 
@@ -39,6 +40,7 @@ def test_they_are_of_this_version_of_the_model():
     assert {found.model_version for found in stored.rows()} == {MODEL_VERSION}, AGAIN
 
 
+@pytest.mark.long
 def test_there_is_every_figure_of_every_chip():
     assert [(found.chip, found.figure) for found in stored.rows()] == all_places(), AGAIN
 
@@ -54,7 +56,7 @@ def test_every_source_is_explained():
     assert letters <= set(stored.SOURCES)
 
 
-@pytest.mark.parametrize("chip", ["a100", "t4"])
+@pytest.mark.parametrize("chip", long_from(1, ["a100", "t4"]))
 @pytest.mark.parametrize(
     "name",
     [
@@ -68,6 +70,7 @@ def test_a_figure_is_what_the_model_gives(chip, name):
     assert measure(chip, name) in stored.rows(), AGAIN
 
 
+@pytest.mark.long
 def test_what_is_measured_anew_takes_the_place_of_what_was_stored(monkeypatch):
     first, second = list(BY_NAME)[:2]
     old = [

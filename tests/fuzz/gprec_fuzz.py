@@ -22,6 +22,7 @@ import numpy as np
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.base.results import Result
 from gpuprof.cli.main import COMMANDS
+from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError
 from gpuprof.records.encoding import file_header, frame
@@ -95,6 +96,14 @@ TASKS = [
 ]
 
 
+DRAW = {
+    **{"draw": 0, "task": 0, "pass": 0, "buffer": 0, "name": "saxpy and saxpy", "state_changes": 1, "drains": False},
+    **{"width": 16, "height": 8, "samples": 4},
+    **{"start_cycle": 100, "end_cycle": 160, "counts": dict.fromkeys(count_columns(), 3), "work": {"n_indices": 6}},
+    "units": [["command", 4.5, 0, 100, 105], ["fetch", 5, 0.5, 105, 112]],
+}
+
+
 def write_tasks(writer: RecordWriter) -> None:
     for number, text in enumerate(("part", "copy to device x", "saxpy", "default stream", "host")):
         writer.task_name(number, text)
@@ -106,6 +115,7 @@ def write_tasks(writer: RecordWriter) -> None:
         b"RELA": [(1, 3, 2, 0), (5, 0, NONE, 0)],
         b"ACCS": [(1, 0, 1, 0, 0, 64), (2, 0, 1, 0, 0, 32), (3, 0, 3, 0, 0, 32)],
         b"CNST": [(2, 1, 2), (2, 2, 3)],
+        b"WAVE": [(0, 0, 110, 120), (0, 0, 115, 130), (0, 4, 130, 140)],
         b"CALL": [(1, 0, 7, 0, 0, 0, 10, 30, 5, 64), (3, NONE, 0, 1, 2, 0, 30, 31, 0, 0)],
     }
     for type_, rows in tables.items():
@@ -137,12 +147,13 @@ def write_everything(path: Path) -> Path:
         writer.source("saxpy.cu", "// nothing\n")
         for launch in range(2):
             own = {"sampling": {"period_cycles": 64, "mode": "all"}, "parent": 0, "traces": "g"} if launch else {}
+            own |= {"draw": 0, "stage": "pixel" if launch else "vertex"}
             writer.launch_begin(launch_fields(launch) | own)
             samples = SAMPLES.copy()
             samples["launch"] = launch
             writer.samples(launch, samples)
             exact = (b"LEDG", b"CNTR", b"SMCN", b"STLN", b"STLH", b"CAUS", b"SMDR", b"BANK", b"ACTV", b"ACTR", b"ACSM")
-            for type_ in (*exact, b"ACCC", b"REUS", b"BLKC", b"WRPC"):
+            for type_ in (*exact, b"ACCC", b"REUS", b"BLKC", b"WRPC", b"PRIM"):
                 rows = np.ones(1, BY_TYPE[type_].dtype)
                 for name in {"launch", "sm", "reserved", "bin"} & set(rows.dtype.names):
                     rows[name] = launch if name == "launch" else 0
@@ -155,6 +166,7 @@ def write_everything(path: Path) -> Path:
         writer.trace_table(TRACE, [[0x1010, 0.5, "a"], [0, 2, ""]])
         writer.finding(FINDING)
         write_tasks(writer)
+        writer.draw(DRAW)
         writer.mark("a note", launch=1, cycle=7)
         writer.stream(1, pack(bytes(64)))
         writer.stream(0, pack(b"".join(line_of(command) for command in COMMANDS_SAVED)))

@@ -4,6 +4,7 @@ for types alone.
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ class Module(NamedTuple):
 Graph = Mapping[str, set[str]]
 
 
+@cache
 def read_package(folder: Path) -> dict[str, Module]:
     """All modules of the package in `folder`, sub-folders included, by name."""
     found = {}
@@ -42,16 +44,21 @@ class Taken(NamedTuple):
 
 def taken_names(module: Module, known: Iterable[str]) -> Iterator[Taken]:
     """Every name imported, whoever has it; `known` are the modules of the package."""
-    for node in ast.walk(module.tree):
+    for node in _imports(module):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module.name}: imports are written in full"
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 source, member = (full, "") if full in known else (node.module, alias.name)
                 yield Taken(alias.asname or alias.name, source, member)
-        elif isinstance(node, ast.Import):
+        else:
             for alias in node.names:
                 yield Taken(alias.asname or alias.name, alias.name, "")
+
+
+@cache
+def _imports(module: Module) -> list[ast.ImportFrom | ast.Import]:
+    return [node for node in ast.walk(module.tree) if isinstance(node, ast.ImportFrom | ast.Import)]
 
 
 def import_graph(modules: Mapping[str, Module]) -> dict[str, set[str]]:

@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "chips": "errors base",
     "fidelity": "errors chips isa",
     "trace": "errors base compiled isa",
-    "compile": "errors base",
+    "compile": "errors base isa",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
     "program": "errors base isa chips compile device",
@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "check": READS_DATABASES,
     "run": f"{GROUND} trace compiled compile assemble device program emulate timing graphics relate records saved",
     "interop": f"{GROUND} compile device timing run",
-    "debug": "errors base isa trace compile device emulate run saved",
+    "debug": "errors base isa trace compile assemble device emulate run saved",
     "sweep": f"{GROUND} device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",
     "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check "
@@ -174,6 +174,7 @@ except SystemExit as end:
 """
 
 
+@pytest.mark.long
 def test_pyelftools_comes_with_a_file_to_read_and_not_before(tmp_path, monkeypatch):
     """A source file's program is never read back: not the first time, and not when its PTX is in the cache."""
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))

@@ -28,10 +28,14 @@ def printed(tmp_path_factory):
     return print_step
 
 
-STEPS = [(page, number, step) for page in readme.PAGES for number, step in enumerate(readme.steps_on(page))]
+STEPS = [
+    pytest.param(page, number, step, id=step.command[:60], marks=() if page == readme.README else pytest.mark.long)
+    for page in readme.PAGES
+    for number, step in enumerate(readme.steps_on(page))
+]
 
 
-@pytest.mark.parametrize("page, number, step", STEPS, ids=[step.command[:60] for _, _, step in STEPS])
+@pytest.mark.parametrize("page, number, step", STEPS)
 def test_command(page, number, step, printed):
     if package := readme.missing(step.command):
         pytest.skip(f"needs {package}")

@@ -11,6 +11,7 @@ from gpuprof.errors import KernelFault, UsageError
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from tests.support.command import gpuprof, python_prints, write_files
+from tests.support.matrices import long_from
 from tests.support.running import Results
 
 pytest.importorskip("numba_cuda", reason="numba-cuda is not installed (make interop installs it)")
@@ -127,7 +128,7 @@ def test_every_atomic(any_gpu, kernels):
     assert floats.tolist() == [x.sum(), 300]
 
 
-@pytest.mark.parametrize("dtype, error", [(np.float32, 1e-6), (np.float64, 1e-14)])
+@pytest.mark.parametrize("dtype, error", long_from(1, [(np.float32, 1e-6), (np.float64, 1e-14)]))
 def test_special_functions(gpu, kernels, dtype, error):
     x, out = np.linspace(0.1, 5, 100).astype(dtype), np.zeros((13, 100), dtype)
     kernels.special_functions[1, 128](x, out)
@@ -389,5 +390,6 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
     assert [line.split()[1] for line in page.splitlines() if "cuda.grid" in line or "x[i] *= 2" in line] == ["11", "13"]
 
 
+@pytest.mark.long
 def test_a_plain_script_runs(tmp_path):
     assert python_prints(tmp_path, SCRIPT) == "999000.0\n"

@@ -8,11 +8,12 @@ import re
 import pytest
 
 from tests.house.readme import COMPILERS
+from tests.support.matrices import long_from
 from tests.support.running import run_file
 from tests.support.stored_ptx import CHIPS, FILES, FOLDER, compiled
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", long_from(24, FILES))
 def test_it_computes_what_numpy_computes(name):
     _, stored, arch = FILES[name]
     arrays, _ = run_file(FOLDER / name, chip_name=CHIPS[arch])

@@ -11,6 +11,7 @@ from gpuprof.errors import KernelFault, UsageError
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from tests.support.command import gpuprof, python_prints, write_files
+from tests.support.matrices import long_from
 from tests.support.running import Results
 
 triton = pytest.importorskip("triton", reason="Triton is not installed (make interop installs it)")
@@ -331,7 +332,7 @@ def test_warp_group_multiplications(hopper, random):
     assert "wgmma.mma_async" in check_tile_matmul(random, 64)
 
 
-@pytest.mark.parametrize("source, target, total", DOTS[:5], ids=str)
+@pytest.mark.parametrize("source, target, total", long_from(2, DOTS[:5]), ids=str)
 def test_matmul_by_warp_groups(hopper, random, source, target, total):
     ptx = check_matmul(random, source, target, total, 100, 130, 192, 64, 64, 64, num_stages=3)
     assert "wgmma.mma_async" in ptx
@@ -491,6 +492,7 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
     ]
 
 
+@pytest.mark.long
 def test_a_plain_script_runs(tmp_path):
     assert python_prints(tmp_path, SCRIPT) == "999000.0\n"
 

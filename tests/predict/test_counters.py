@@ -116,3 +116,13 @@ def test_a_profile_of_a_card_is_refused(tmp_path):
     assert (code, out) == (4, "")
     assert error.startswith("gpuprof: predictions need all numbers of the chip: ")
     assert error.endswith("; record it by `gpuprof collect --counters blocks` of this version\n")
+
+
+def test_a_chip_that_is_named_twice_has_one_row(changed):
+    path = changed("UPDATE meta SET value = '1' WHERE key = 'complete'")
+    once, twice = (
+        gpuprof(path.parent, "predict", path.name, "--chips", chips, "--format", "csv")
+        for chips in ("a100,h200", "a100,h200,a100")
+    )
+    assert once[0] == 0
+    assert twice == once

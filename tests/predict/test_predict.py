@@ -111,13 +111,12 @@ def test_json_says_how_far_it_may_be_off(folder):
     code, out, _ = gpuprof(folder, "predict", "k.gprec", "--json", "--chips", "h200", "--param", "sms=1000")
     document = json.loads(out)
     assert code == 0
-    assert (document["version"], document["reference"], document["calibration"]) == (2, "a100", [])
-    assert document["validated"].keys() == {"predictions", "mean_percent", "p90_percent"}
+    assert (document["version"], document["reference"], document["calibration"]) == (3, "a100", [])
+    known = document["validated"]["launches"]
+    assert (list(document["validated"]), list(known)) == (["launches"], ["predictions", "mean_percent", "p90_percent"])
     assert any(text.startswith("sms=1000 is far outside the ") for text in document["warnings"])
     [row] = document["rows"]
-    assert row["within_microseconds"] == pytest.approx(
-        row["microseconds"] * document["validated"]["p90_percent"] / 100, abs=1e-6
-    )
+    assert row["within_microseconds"] == pytest.approx(row["microseconds"] * known["p90_percent"] / 100, abs=1e-6)
 
 
 def test_calibration_says_all_errors(folder):
@@ -228,6 +227,11 @@ def test_too_many_points_to_explain(folder):
             catch_exceptions=False,
             standalone_mode=False,
         )
+
+
+def test_a_recording_without_draws(folder):
+    why = "the recording has no draw to predict (none from before version 7 has); --level test shows what it has"
+    assert gpuprof(folder, "predict", "k.gprec", "--chips", "a100", "--level", "draw") == (4, "", f"gpuprof: {why}\n")
 
 
 PROGRAM = """\

@@ -133,7 +133,7 @@ def compare(judged: Judged, found: Prediction, name: str, place: int, simulated:
 
 def _launch(found: Prediction, name: str, place: int, simulated: Simulations) -> Point:
     chip, last = chip_named(simulated.rows[0].chip), found.launches[-1]
-    naive = float(last.naive_cycles[place]) / chip.clock_mhz / found.naive_of_reference[-1]
+    naive = float(last.naive_cycles[place]) / chip.clock_mhz / last.naive_of_reference
     return Point(
         LAUNCH,
         name,
@@ -166,7 +166,7 @@ def _test(found: Prediction, name: str, place: int, simulated: Simulations) -> P
 def _buffer(found: Prediction, name: str, place: int, number: int, simulated: Simulations) -> Point:
     chip, reference, buffer = chip_named(simulated.rows[0].chip), found.recorded.reference, found.buffers[number]
     there = buffer_cycles(simulated.reference, buffer.launches, reference.launch_cycles) / reference.clock_mhz
-    naive_there = sum(found.naive_of_reference[launch] for launch in buffer.launches)
+    naive_there = sum(found.launches[place].naive_of_reference for place in buffer.launches)
     return Point(
         BUFFER,
         name,

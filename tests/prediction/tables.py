@@ -50,8 +50,8 @@ def _table(head: str, rows: Sequence[tuple[str, Sequence[Point]]]) -> str:
             found = np.array([point.error for point in points])
             naive = np.array([point.naive_error for point in points])
             lines.append(
-                f"| {name} | {len(points)} | {_percent(found.mean())} | {_percent(np.quantile(found, P90))} "
-                f"| {_percent(naive.mean())} | {_right(points)} |"
+                f"| {name} | {len(points)} | {percent(found.mean())} | {percent(np.quantile(found, P90))} "
+                f"| {percent(naive.mean())} | {_right(points)} |"
             )
     return "\n".join(lines)
 
@@ -65,7 +65,7 @@ def _levels(level: str, pairs: Sequence[Pair]) -> str:
     }
     lines = [f"| mapping of a {level} | points | mean error | p90 |", "|---|---|---|---|"]
     lines += [
-        f"| {name} | {len(found)} | {_percent(found.mean())} | {_percent(np.quantile(found, P90))} |"
+        f"| {name} | {len(found)} | {percent(found.mean())} | {percent(np.quantile(found, P90))} |"
         for name, found in rows.items()
     ]
     return "\n".join(lines)
@@ -93,8 +93,8 @@ def _error_bars(points: Sequence[Point]) -> str:
     mean = np.mean([inside.mean() for inside in held.values()])
     worst = min(held, key=lambda chip: held[chip].mean())
     return textwrap.fill(
-        f"Error bars that hold nine of ten launches of the other chips hold {_percent(mean)} of a chip's, "
-        f"on average, and {_percent(held[worst].mean())} of those of {worst}, the least.",
+        f"Error bars that hold nine of ten launches of the other chips hold {percent(mean)} of a chip's, "
+        f"on average, and {percent(held[worst].mean())} of those of {worst}, the least.",
         PROSE_COLUMNS,
     )
 
@@ -113,11 +113,12 @@ def _right(points: Sequence[Point]) -> str:
     return f"{sum(point.is_right for point in checked)} of {len(checked)}" if checked else ""
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def with_tables(page: str, judged: Judged) -> str:
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{tables(judged)}\n{END}{after}"
+def with_tables(page: str, text: str, begin: str = BEGIN, end: str = END) -> str:
+    """The page with other tables between two marks."""
+    before, _, rest = page.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{text}\n{end}{after}"

@@ -62,21 +62,21 @@ class Keeper(Settler):
     """Keeps the traces of what it times. `batches`: launches that are in flight together."""
 
     def __init__(self, session: CountingSession):
-        super().__init__(session.settings, session.chip, session.in_flight, session.relating)
+        super().__init__(session.settings, session.chip, session.in_flight, session.relating, session.draws)
         self.waits_before = session.waits_before
         self.batches: list[list[Traced]] = []
 
     def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
         self.in_flight.finish_emulation()
         batch = [
-            Traced(grid, tuple(_whole(flight.pieces)), self.waits_before[grid.launch.index])
+            Traced(grid, tuple(whole(flight.pieces)), self.waits_before[grid.launch.index])
             for grid, flight in zip(grids, self.in_flight.flights, strict=True)
         ]
         self.batches.append(batch)
-        return _simulated(batch, self.machine)
+        return simulated(batch, self.machine)
 
 
-def _simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:
+def simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:
     grids = [
         replace(grid, pieces=iter(pieces), order=None, launch_cycles=machine.chip.launch_cycles)
         for grid, pieces, _ in batch
@@ -84,7 +84,7 @@ def _simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:
     return simulate_batch(machine, grids, Sampling(), lambda samples: None, NO_LIMIT_CYCLES)
 
 
-def _whole(pieces: Pieces) -> Iterator[TracePiece]:
+def whole(pieces: Pieces) -> Iterator[TracePiece]:
     """The whole trace of a launch that has been emulated: chunk by chunk, each to its end."""
     pieces.order(Order())
     for first in pieces:
@@ -112,7 +112,7 @@ def timed(batches: Sequence[Sequence[Traced]], chip: Chip) -> tuple[list[Timed],
     found: list[Timed] = []
     units: set[str] = set()
     for batch in batches:
-        for (grid, *_), timing in zip(batch, _simulated(batch, machine), strict=True):
+        for (grid, *_), timing in zip(batch, simulated(batch, machine), strict=True):
             launch = grid.launch
             cycles = timing.start_cycle, timing.end_cycle, timing.cycles
             found.append(Timed(launch.index, launch.function.display, launch.stream, *cycles))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.errors import UsageError
-from gpuprof.program.binary import is_binary, library_name
+from gpuprof.program.binary import is_binary, library_name, open_binary
 from tests.program.hosts import WHY_NOT
 
 SOURCE = Path(__file__).parent / "sources" / "symbols.cu"
@@ -46,6 +46,14 @@ def test_executables_that_do_not_run(content, told, tmp_path):
     assert is_binary(path)
     with pytest.raises(UsageError, match=told):
         library_name(path)
+
+
+def test_what_may_not_be_executed_is_told_before_anything_is_built(tmp_path):
+    path = tmp_path / "app"
+    path.write_bytes(executable(".text"))
+    with pytest.raises(UsageError) as error:
+        open_binary(path)
+    assert str(error.value) == f"{path}: may not be executed; `chmod +x {path}` allows it"
 
 
 def test_a_source_is_no_executable(tmp_path):

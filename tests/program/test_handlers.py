@@ -193,7 +193,7 @@ def test_numbers_of_other_errors():
 
 
 def test_streams_and_events(program):
-    assert program("make_stream", -3) == (0, (17,), b"")
+    assert program("make_stream", -3, 0) == (0, (17,), b"")
     assert program("make_event") == (0, (1,), b"")
     assert program("event_time", 1, 1)[0] == 400  # before it is recorded
     assert program("wait", 1, 17)[0] == 0  # CUDA: then nobody waits
@@ -202,6 +202,25 @@ def test_streams_and_events(program):
     assert program("destroy_stream", 17)[0] == 0
     assert program("record", 1, 17)[0] == 400
     assert [program("copy_in", 0x7_0000_0000, stream, payload=b"")[0] for stream in (3, 15)] == [400, 400]
+
+
+def test_what_the_host_waits_for(program):
+    """All waits take as long; what the program may rely on differs."""
+    assert [program("make_stream", 0, flags)[0] for flags in (0, 1)] == [0, 0]
+    program("make_event")
+    program("record", 1, 17)
+    given = [(0, 0), (1, 18), (2, 1), (3, 0)]
+    assert [program("synchronize", *words)[0] for words in given] == [0, 0, 0, 0]
+    assert [program("synchronize", *words)[0] for words in ((1, 99), (2, 2))] == [400, 400]
+    told = [each for each in program.commands if isinstance(each, cmd.NonBlocking | cmd.Wait)]
+    everything, host = cmd.EVERYTHING, cmd.HOST
+    assert told == [
+        cmd.NonBlocking(2),
+        cmd.Wait(everything, host, cmd.EVERY_STREAM),
+        cmd.Wait(everything, host, 2),
+        cmd.Wait(0, host),
+        cmd.Wait(everything, host, cmd.NO_STREAM),
+    ]
 
 
 @pytest.mark.parametrize("kind, copies", [(PLAIN, 0), (MANAGED, 1), (PINNED, 1)])

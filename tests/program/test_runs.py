@@ -120,6 +120,8 @@ def test_host_code_that_touches_device_memory():
     assert done.stderr == (
         "gpuprof: host code touched device memory at 0x700000000; copy it with cudaMemcpy, or allocate it with "
         "cudaMallocManaged\n"
+        "gpuprof: touches.cu: the program was ended by signal 11 (SIGSEGV): its host code used an address that is not "
+        "there: look for a null or freed pointer, an index past the end, or too small a stack (`ulimit -s`)\n"
     )
 
 

@@ -1,18 +1,21 @@
 """`python -m tests.races_survey FOLDER [NAME ...]`: what racecheck finds in public suites of kernels whose authors say
 whether they race.
 
-FOLDER holds two suites, or one, which are no part of this repository: `gpuverify`, the folder testsuite/CUDA of
-https://github.com/mc-imperial/gpuverify, and `scor`, the folder microbenchmarks of https://github.com/csl-iisc/ScoR.
-What is found is kept in FOLDER/races-survey.json, so that a survey that was stopped goes on; delete it, or name cases,
-to look again.
+FOLDER holds suites, which are no part of this repository: `gpuverify`, the folder testsuite/CUDA of
+https://github.com/mc-imperial/gpuverify; `scor`, the folder microbenchmarks of https://github.com/csl-iisc/ScoR;
+`indigo`, the folder of that name of https://github.com/JohnJacobsonIII/HiRace-Artifact-SC24, of which --draw programs
+are drawn at random. What is found is kept in FOLDER/races-survey.json, so that a survey that was stopped goes on;
+delete it, or name cases, to look again.
 """
 
 import argparse
 import json
+import random
 import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +27,9 @@ KEPT = "races-survey.json"
 FOUND_CODE = 9
 SECONDS, GIB = 120, 16  # of one program
 FINDING = re.compile(r"^gpuprof: (\w+_race|missing_proxy_fence|more_races): ", re.M)
+ENDED = re.compile(r"^gpuprof: (no errors|[\d,]+ errors? at [\d,]+ places?)", re.M)
+# Of Indigo: those with this are wrong in another way, as its users count them; a graph, threads of a block, blocks.
+NO_RACE, GRAPH, SIZES = "boundsBug", "DAG_100n_200e.egr", ("64", "128")
 
 
 class Case(NamedTuple):
@@ -35,18 +41,26 @@ class Case(NamedTuple):
     look: Callable[[], list[str]]
 
 
-def cases(folder: Path) -> Iterator[Case]:
+def cases(folder: Path, n_drawn: int, seed: int) -> Iterator[Case]:
     for path in sorted((folder / "scor" / "src").glob("*.cu")):
-        yield Case("scor", path.stem, path.stem.startswith("race"), lambda path=path: _of_program(path))
+        yield Case(
+            "scor", path.stem, path.stem.startswith("race"), partial(_of_program, path, "racecheck:volatile=yes")
+        )
     for case in kernels.cases(folder / "gpuverify"):
-        yield Case("gpuverify", case.name, case.is_racy, lambda case=case: _of_kernels(case))
+        yield Case("gpuverify", case.name, case.is_racy, partial(_of_kernels, case))
+    indigo = folder / "indigo"
+    programs = [path for path in sorted(indigo.glob("indigo_sources/*/*.cu")) if NO_RACE not in path.stem]
+    words = ("-I", str(indigo / "indigo_include"), "--", str(indigo / "input" / GRAPH), *SIZES)
+    for path in sorted(random.Random(seed).sample(programs, min(n_drawn, len(programs)))):
+        yield Case("indigo", path.stem, "Bug" in path.stem, partial(_of_program, path, "racecheck", *words))
 
 
-def _of_program(path: Path) -> list[str]:
-    command = [sys.executable, "-m", "gpuprof", "run", str(path)]
-    command += ["--trace", "racecheck:volatile=yes", "--error-exitcode", str(FOUND_CODE)]
+def _of_program(path: Path, trace: str, *words: str) -> list[str]:
+    command = [sys.executable, "-m", "gpuprof", "run", str(path), "--trace", trace]
+    command += ["--error-exitcode", str(FOUND_CODE), *words]
     ended = run_limited(command, path.parent, SECONDS, GIB)
-    if ended.code not in (0, FOUND_CODE):
+    # Programs of a suite may end with a code of their own where results are wrong.
+    if not ENDED.search(ended.output):
         raise GpuprofError(ended.output.strip().splitlines()[-1] if ended.output.strip() else "no time left")
     return sorted(set(FINDING.findall(ended.output)))
 
@@ -60,11 +74,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.races_survey", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("names", nargs="*", help="cases to look at again")
+    parser.add_argument("--draw", type=int, default=0, metavar="N", help="programs of Indigo to draw")
+    parser.add_argument("--seed", type=int, default=1, help="of the draw")
     given = parser.parse_args()
     kept = given.folder / KEPT
     known = json.loads(kept.read_text()) if kept.is_file() else {}
     rows = []
-    for case in cases(given.folder):
+    for case in cases(given.folder, given.draw, given.seed):
         key = f"{case.suite}/{case.name}"
         if key not in known or case.name in given.names:
             known[key] = _looked_at(case)

@@ -5,38 +5,70 @@ for. None: not known yet.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.grids import Grids, Slot
 from tests.readable.timing import QUANTUM, in_ticks
 
-BATCH_STAGES = ("fetch", "vertices", "assembly", "setup")
-WAVE_STAGES = ("scan", "depth", "pixels", "write")
-ROOM = {
-    "fetch": "batches_in_flight",
-    "assembly": "assembled_batches",
-    "setup": "set_up_batches",
-    "scan": "scanned_waves",
-    "depth": "waves_in_flight",
+# What items of a series pass: units, and the shader.
+CHAINS = {
+    "vertex": ("fetch", "warps", "retired"),
+    "hull": ("fed", "warps", "retired"),
+    "domain": ("tessellate", "warps", "retired"),
+    "geometry": ("fed", "warps", "retired"),
+    "primitive": ("assembly", "setup"),
+    "pixel": ("scan", "depth", "warps", "write"),
 }
-TAKEN_BY = {"fetch": "assembly", "assembly": "setup", "scan": "depth", "depth": "write"}  # who makes room in the buffer
+RATES = {
+    "fetch": {"n_indices": "indices_per_cycle"},
+    "tessellate": {"n_tessellated": "tessellated_vertices_per_cycle"},
+    "assembly": {"n_primitives": "primitives_per_cycle"},
+    "setup": {"n_accepted": "triangles_per_cycle"},
+    "scan": {"n_tiles": "tiles_per_cycle", "n_pixels": "pixels_per_cycle"},
+    "depth": {"n_samples": "depth_samples_per_cycle", "depth_nbytes": "depth_nbytes_per_cycle"},
+    "write": {
+        "n_late_samples": "depth_samples_per_cycle",
+        "late_depth_nbytes": "depth_nbytes_per_cycle",
+        "n_written": "color_pixels_per_cycle",
+        "written_nbytes": "color_nbytes_per_cycle",
+    },
+    "fed": {},
+    "retired": {},
+}
+# Of the buffer behind a unit: how much there is room for, and of what; items where nothing is named.
+ROOM = {
+    ("vertex", "fetch"): ("batches_in_flight", None),
+    ("hull", "fed"): ("control_points_in_flight", "n_control_points"),
+    ("domain", "tessellate"): ("tessellated_vertices_in_flight", "n_tessellated"),
+    ("geometry", "fed"): ("emitted_vertices_in_flight", "n_emitted"),
+    ("primitive", "assembly"): ("assembled_batches", None),
+    ("primitive", "setup"): ("set_up_batches", None),
+    ("pixel", "scan"): ("scanned_waves", None),
+    ("pixel", "depth"): ("waves_in_flight", None),
+}
+TAKEN_BY = {("primitive", "assembly"): "setup", ("pixel", "scan"): "depth", ("pixel", "depth"): "write"}
+
+
+@dataclass
+class Item:
+    """`needs`: the last item that it needs of those of the draw's series before, None: it needs none."""
+
+    needs: int | None
+    is_shaded: bool
+    amounts: dict
+    draw: int = 0
 
 
 @dataclass
 class Draw:
-    """`batches`: (indices, primitives, accepted); `waves`: (last batch of all draws or None, tiles, pixels, samples
-    tested before and behind the shader, pixels written, bytes written). `vertex` and `pixel` are numbers of jobs.
-    """
+    """`items` by series. `jobs`: the number of the grid of each shader."""
 
-    batches: list
-    waves: list
-    vertex: int | None = None
-    pixel: int | None = None
+    items: dict
     state_changes: int = 0
     drains: bool = False
-    shades: bool = True  # pixels
+    jobs: dict = field(default_factory=dict)
 
 
 def latest(*times):
@@ -51,104 +83,125 @@ class Draws(Grids):
         for sm in self.sms:
             sm.slots = [Slot() for _ in range(chip.warp_slots)]
         self.draws = draws
-        self.batches = [(draw, batch) for draw in draws for batch in draw.batches]
-        self.waves = [(draw, wave) for draw in draws for wave in draw.waves]
-        self.started, self.ended = {}, {}  # (stage, item) -> cycle
+        self.items = {series: [] for series in CHAINS}
+        self.first = {}  # (draw, series) -> place of the draw's first item there
+        for number, draw in enumerate(draws):
+            for series, items in draw.items.items():
+                self.first[number, series] = len(self.items[series])
+                for item in items:
+                    item.draw = number
+                self.items[series] += items
+        self.started, self.ended = {}, {}  # (series, item) -> cycle
+        self.ahead = {
+            (series, unit, k): self.ahead_of(series, unit, k)
+            for series, unit in ROOM
+            for k in range(len(self.items[series]))
+        }
 
     # ---- the units ---------------------------------------------------------------------------------
 
-    def cycles(self, stage, item):
+    def cycles(self, series, unit, k):
         """How long an item keeps a unit."""
-        rate = self.chip.graphics
-        if stage in BATCH_STAGES:
-            amount = dict(zip(("fetch", "assembly", "setup"), self.batches[item][1], strict=True))[stage]
-            name = {
-                "fetch": "indices_per_cycle", "assembly": "primitives_per_cycle", "setup": "triangles_per_cycle"
-            }[stage]  # fmt: skip
-            return in_ticks(amount / rate[name])
-        _, tiles, pixels, samples, late, written, nbytes = self.waves[item][1]
-        return {
-            "scan": max(in_ticks(tiles / rate["tiles_per_cycle"]), in_ticks(pixels / rate["pixels_per_cycle"])),
-            "depth": in_ticks(samples / rate["depth_samples_per_cycle"]),
-            "write": max(
-                in_ticks(late / rate["depth_samples_per_cycle"]),
-                in_ticks(written / rate["color_pixels_per_cycle"]),
-                in_ticks(nbytes / rate["color_nbytes_per_cycle"]),
-            ),
-        }[stage]
+        rate, amounts = self.chip.graphics, self.items[series][k].amounts
+        return max([Fraction(0)] + [in_ticks(amounts[what] / rate[name]) for what, name in RATES[unit].items()])
 
-    def begun(self, stage, item):
-        """When an item began in a stage."""
-        if stage in ("vertices", "pixels"):
-            return self.started.get((stage, item))
-        stages = BATCH_STAGES if stage in BATCH_STAGES else WAVE_STAGES
-        place = stages.index(stage)
-        free = self.left(stage, item - 1) if item else 0
-        if stage == "write" and not self.waves[item][0].shades:
-            return latest(free, self.left("depth", item))
-        if place:
-            return latest(free, self.left(stages[place - 1], item))
-        draw, *work = self.batches[item] if stage == "fetch" else self.waves[item]
-        needed = work[0][0] if stage == "scan" else None
-        return latest(free, self.command(self.draws.index(draw)) if needed is None else self.left("setup", needed))
+    def begun(self, series, unit, k):
+        """When an item began in a unit, or at the shader."""
+        chain, item = CHAINS[series], self.items[series][k]
+        if unit == "warps":
+            return self.started.get((series, k))
+        free = self.left(series, unit, k - 1) if k else 0
+        before = [other for other in chain[: chain.index(unit)] if other != "warps" or item.is_shaded]
+        if before:
+            return latest(free, self.left(series, before[-1], k))
+        if item.needs is None:
+            return latest(free, self.command(item.draw))
+        producer = self.beside(item.draw, series, -1)
+        last = CHAINS[producer][-1]
+        return latest(free, self.left(producer, last, self.first[item.draw, producer] + item.needs))
 
-    def left(self, stage, item):
-        """When it left the stage: it is through, and the buffer behind has room."""
-        if (stage, item) not in self.known:
-            self.known[stage, item] = self.work_out(stage, item)
-        return self.known[stage, item]
+    def beside(self, draw, series, step):
+        """The series of a draw before, or behind, another; None: there is none."""
+        its = [name for name in CHAINS if name in self.draws[draw].items]
+        place = its.index(series) + step
+        return its[place] if 0 <= place < len(its) else None
 
-    def work_out(self, stage, item):
-        if stage in ("vertices", "pixels"):
-            return self.ended.get((stage, item))
-        begun = self.begun(stage, item)
-        if begun is None or stage == "write":
-            return None if begun is None else begun + self.cycles(stage, item)
-        ahead = item - self.chip.graphics[ROOM[stage]]
-        room = 0
-        if ahead >= 0 and stage == "setup":
-            # Room comes when all waves that need no later batch have begun.
-            waves, most = [], -1
-            for number, (_, wave) in enumerate(self.waves):
-                most = max(most, -1 if wave[0] is None else wave[0])
-                waves += [number] if most <= ahead else []
-            room = self.begun("scan", waves[-1]) if waves else 0
-        elif ahead >= 0:
-            room = self.begun(TAKEN_BY[stage], ahead)
-        return latest(begun + self.cycles(stage, item), room)
+    def left(self, series, unit, k):
+        """When it left the unit: it is through, and the buffer behind has room."""
+        if (series, unit, k) not in self.known:
+            self.known[series, unit, k] = self.work_out(series, unit, k)
+        return self.known[series, unit, k]
+
+    def work_out(self, series, unit, k):
+        if unit == "warps":
+            return self.ended.get((series, k))
+        begun = self.begun(series, unit, k)
+        if begun is None:
+            return None
+        return latest(begun + self.cycles(series, unit, k), self.room(series, unit, k))
+
+    def room(self, series, unit, k):
+        """When there was room for an item behind a unit."""
+        if (series, unit) not in ROOM:
+            return 0
+        return self.gone(series, unit, self.ahead[series, unit, k])
+
+    def ahead_of(self, series, unit, k):
+        """The item that must have given its place behind a unit back before there is one for another."""
+        name, what = ROOM[series, unit]
+        sizes = [item.amounts[what] if what else 1 for item in self.items[series]]
+        ahead, total = k - 1, sizes[k]
+        while ahead >= 0 and total + sizes[ahead] <= self.chip.graphics[name]:
+            total += sizes[ahead]
+            ahead -= 1
+        return ahead
+
+    def gone(self, series, unit, k):
+        """When an item gave its place behind a unit back: it was taken, or all that need no later item were."""
+        if k < 0:
+            return 0
+        if (series, unit) in TAKEN_BY:
+            return self.begun(series, TAKEN_BY[series, unit], k)
+        number = self.items[series][k].draw
+        taker = self.beside(number, series, +1)
+        takers, most = [], -1
+        for other, item in enumerate(self.draws[number].items[taker] if taker else []):
+            most = max(most, -1 if item.needs is None else item.needs)
+            takers += [other] if most <= k - self.first[number, series] else []
+        if not takers:
+            return self.gone(series, unit, k - 1)
+        return self.begun(taker, CHAINS[taker][0], self.first[number, taker] + takers[-1])
 
     def command(self, number):
         """When a draw's command has been processed."""
-        draw, rate = self.draws[number], self.chip.graphics
         ready = self.command(number - 1) if number else self.origin
-        if draw.drains:
-            batches = sum(len(other.batches) for other in self.draws[:number])
-            waves = sum(len(other.waves) for other in self.draws[:number])
-            ready = latest(
-                ready,
-                *([self.left("setup", batches - 1)] if batches else []),
-                *([self.left("write", waves - 1)] if waves else []),
-            )
-        cycles = in_ticks(rate["draw_cycles"] + draw.state_changes * rate["state_cycles"])
-        return None if ready is None else ready + cycles
+        if self.draws[number].drains:
+            lasts = [
+                self.left(series, CHAINS[series][-1], len(before) - 1)
+                for series, items in self.items.items()
+                if (before := [item for item in items if item.draw < number])
+            ]
+            ready = latest(ready, *lasts)
+        return None if ready is None else ready + self.command_cycles(number)
+
+    def command_cycles(self, number):
+        rate = self.chip.graphics
+        return in_ticks(rate["draw_cycles"] + self.draws[number].state_changes * rate["state_cycles"])
 
     # ---- the shaders' grids ------------------------------------------------------------------------
 
-    def stage_of(self, job):
-        return "vertices" if any(draw.vertex == job.number for draw in self.draws) else "pixels"
-
     def item_of(self, job, block):
-        stage, first = self.stage_of(job), 0
-        for draw in self.draws:
-            if (draw.vertex if stage == "vertices" else draw.pixel) == job.number:
-                return stage, first + block
-            first += len(draw.batches if stage == "vertices" else draw.waves)
+        for number, draw in enumerate(self.draws):
+            for series, its in draw.jobs.items():
+                if its == job.number:
+                    return series, self.first[number, series] + block
         raise AssertionError("a job of no draw")
 
     def released(self, job):
         """The cycle from which its next block may start, None: not known yet."""
-        stage, item = self.item_of(job, job.next_block)
-        left = self.left({"vertices": "fetch", "pixels": "depth"}[stage], item)
+        series, k = self.item_of(job, job.next_block)
+        chain = CHAINS[series]
+        left = self.left(series, chain[chain.index("warps") - 1], k)
         return None if left is None else math.ceil(left)
 
     def start_blocks(self, t):
@@ -169,28 +222,48 @@ class Draws(Grids):
                 self.head_since = t if self.head else max(head.ready, t - QUANTUM)
             self.head = head
 
+    def place(self, sm):
+        """There is room for a block since it came, at most."""
+        found = super().place(sm)
+        return found and (max(found[0], self.released(self.head)), found[1])
+
     def start_block(self, job, sm, since, slot, t):
-        since = max(since, self.released(job))
         begin = max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributor)
         self.started[self.item_of(job, job.next_block)] = Fraction(math.floor(begin))
         super().start_block(job, sm, since, slot, t)
 
     def release(self, sm, partition, lane, warp, t):
         block, job = warp.block, warp.block.job
+        had_room, freed = self.fitting(job, sm) > 0, sm.freed
         super().release(sm, partition, lane, warp, t)
         if not block.warps:
+            sm.freed = freed if had_room else sm.freed
             self.ended[self.item_of(job, block.index)] = Fraction(t)
 
     def times(self):
-        """(begin, end) of each draw, in whole cycles."""
-        self.known, found, batch, wave = {}, [], 0, 0
+        """Of each draw: begin and end in whole cycles; by unit (first begun, last left, cycles at work and blocked);
+        and of each shader's warp (start, series, end), sorted.
+        """
+        self.known, found = {}, []
         for number, draw in enumerate(self.draws):
-            ends = [self.left(stage, batch + k) for k in range(len(draw.batches)) for stage in BATCH_STAGES]
-            passed = [stage for stage in WAVE_STAGES if draw.shades or stage != "pixels"]
-            ends += [self.left(stage, wave + k) for k in range(len(draw.waves)) for stage in passed]
-            batch, wave = batch + len(draw.batches), wave + len(draw.waves)
-            found.append((math.floor(self.command(number)), math.ceil(max([self.command(number), *ends]))))
+            command = self.command(number)
+            busy = self.command_cycles(number)
+            units, waves = {"command": (math.floor(command - busy), math.ceil(command), busy, 0)}, []
+            for series, items in draw.items.items():
+                rows = range(first := self.first[number, series], first + len(items))
+                waves += [
+                    (int(self.started[series, k]), series, int(self.ended[series, k]))
+                    for k in rows
+                    if (series, k) in self.started
+                ]
+                for unit in set(CHAINS[series]) - {"warps", "fed", "retired"} if rows else ():
+                    busy = sum(self.cycles(series, unit, k) for k in rows)
+                    there = sum(self.left(series, unit, k) - self.begun(series, unit, k) for k in rows)
+                    first_begun, last_left = self.begun(series, unit, rows[0]), self.left(series, unit, rows[-1])
+                    units[unit] = math.floor(first_begun), math.ceil(last_left), busy, there - busy
+            end = max([last for _, last, *_ in units.values()] + [end for *_, end in waves])
+            found.append((units["command"][0], end, units, sorted(waves)))
         return found
 
 
-__all__ = ["Draw", "Draws"]
+__all__ = ["Draw", "Draws", "Item"]

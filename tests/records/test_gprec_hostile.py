@@ -17,12 +17,13 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.report.pages import PAGES
 from tests.fuzz.gprec_fuzz import READERS, chunks_of, judge, rounds, sealed, write_everything
+from tests.support.matrices import long_from
 from tests.support.recordings import gpuprof, launch_fields
 
 N_FILES = 40_000 if os.environ.get("GPUPROF_FUZZ") else 60  # thorough: about an hour
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", long_from(1, range(2)))
 def test_fuzz_damaged_recordings(tmp_path, seed):
     outcomes = {
         judge(tmp_path, data, random.Random(number), 2) for number, data in islice(rounds(seed, tmp_path), N_FILES // 2)
@@ -45,11 +46,12 @@ def test_the_file_that_is_damaged_is_whole(tmp_path):
 
 
 def with_json(type_: bytes, **changes):
-    """A field of the first chunk of this type is another."""
+    """A field of the first chunk of this type is another, or is not there: None."""
 
     def change(chunks):
         at = [each for each, _ in chunks].index(type_)
-        chunks[at] = type_, json.dumps(json.loads(chunks[at][1]) | changes).encode()
+        fields = json.loads(chunks[at][1]) | changes
+        chunks[at] = type_, json.dumps({name: value for name, value in fields.items() if value is not None}).encode()
 
     return change
 
@@ -123,6 +125,17 @@ BEYOND = {
     "launch 0 has a pattern of shared memory with runs of no lanes": with_rows(b"BANK", lanes_1=0),
     "launch 0 has reuse distances of scope 3": with_rows(b"REUS", scope=3),
     "launch 0 has reuse distances of -2 lines": with_rows(b"REUS", least_lines=-2),
+    "a second draw 0": lambda chunks: chunks.insert(-1, next(each for each in chunks if each[0] == b"DRAW")),
+    "draw 0 with one of start_cycle and end_cycle": with_json(b"DRAW", start_cycle=None),
+    "a unit of draw 0 that is none: ['fetch', 5]": with_json(b"DRAW", units=[["fetch", 5]]),
+    "draw 0 with other counts than draws have": with_json(b"DRAW", counts={"quads": 1}),
+    "draw 0, of a task that is not there": with_json(b"DRAW", task=77),
+    "draw_work.value is 'many' at draw 0, amount 'n_tiles'": with_json(b"DRAW", work={"n_tiles": "many"}),
+    "draws has a time that ends before it begins, of draw 0": with_json(b"DRAW", end_cycle=99),
+    "draw_units has times of draw 0, which has none as a whole": with_json(b"DRAW", start_cycle=None, end_cycle=None),
+    "draw_units.unit is 'shade'; expected one of command, fetch": with_json(b"DRAW", units=[["shade", 1, 1, 1, 1]]),
+    "launch 0 with one of draw and stage": with_json(b"LNCH", stage=None),
+    "draw_launches.stage is 'ls'; expected one of vertex, hull": with_json(b"LNCH", stage="ls"),
     "launch 0 has bins of time that do not follow each other": with_rows(b"ACTV", cycle=7),
 }
 

@@ -19,6 +19,7 @@ from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from gpuprof.trace.generator import TraceGenerator
 from tests.relate.test_flow import replay
+from tests.support.matrices import long_from
 
 KERNELS = """\
 #define KERNEL(name) __global__ void name(unsigned char *to, const unsigned char *from, int first, int step, int n)
@@ -247,7 +248,7 @@ def observed(folder: Path, seed: int, n_commands: int) -> tuple[Counter, Counter
     return Counter({tuple(row[:3]): row[3] for row in rows}), expected
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", long_from(1, range(4)))
 def test_random_streams(tmp_path, seed):
     found, expected = observed(tmp_path, seed, 24)
     assert found == expected

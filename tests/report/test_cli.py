@@ -311,6 +311,7 @@ def test_report_reads_the_database_alone(database):
     }
 
 
+@pytest.mark.long
 def test_two_runs_print_the_same_bytes(database):
     outputs = set()
     for seed in ("0", "1"):

@@ -5,14 +5,18 @@ from dataclasses import replace
 
 import pytest
 
+from gpuprof.chips.draws import SHADER_STAGES
 from gpuprof.correlate.api_calls import ApiCall
+from gpuprof.correlate.checked_tables import FIXED_UNITS
 from gpuprof.correlate.database import ensure_database
+from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, titles_of
 from gpuprof.report.pages.page import Request, load
 from gpuprof.report.pages.summary import kernel_facts
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import text_page
+from gpuprof.report.tasks.draws import Draw, Draws, Group, Waves, Work
 from gpuprof.report.tasks.read import read_task_report
 from gpuprof.report.terminal.columns import Layout
 from gpuprof.report.terminal.look import Look
@@ -44,6 +48,24 @@ CALLS = (
 )
 
 
+COUNTS = dict.fromkeys(count_columns(), 3) | {"quads": 40, "helpers": 20}
+WORK = Work(
+    100,
+    300,
+    COUNTS,
+    256,
+    {unit: 10.5 * (3 + place) for place, unit in enumerate(FIXED_UNITS)},
+    dict.fromkeys(FIXED_UNITS, 0.5),
+    {stage: Waves(3, 400, 3) for stage in SHADER_STAGES},
+)
+TIMELESS = Work(None, None, COUNTS, 256, {}, {}, {})
+TWO = (
+    Draw(0, 0, 1, "shadows", "teapot", (16, 16, 1), 0, False, frozenset({0}), WORK),
+    Draw(1, 0, None, "", "floor", (16, 16, 1), 2, False, frozenset({1}), TIMELESS),
+)
+DRAWS = Draws(TWO, (Group(TWO, WORK),), (Group(TWO[:1], WORK),), unfinished=1)
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
     """The fixture of the pages, and a recording of two kernels with stalls, causes, inlined code and conflicts."""
@@ -55,7 +77,7 @@ def reports(tmp_path_factory):
     found = []
     for name in ("t.gpudb", "k.gprec"):
         with closing(ensure_database(folder / name)) as db:
-            found.append(replace(read_report(db), related=read_task_report(db, None, None), calls=CALLS))
+            found.append(replace(read_report(db), related=read_task_report(db, None, None), calls=CALLS, draws=DRAWS))
     return found
 
 

@@ -44,6 +44,7 @@ def steps_of(path):
     return len(found)
 
 
+@pytest.mark.long
 def test_work_grows_with_the_rows(tmp_path):
     few, many = (steps_of(with_kernels(tmp_path / f"{n}.gpudb", n)) for n in (200, 800))
     assert many < 5 * few  # it was 16 times as much

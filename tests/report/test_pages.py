@@ -60,6 +60,7 @@ SAYS = {
     "tasks": "# no tasks: the recording is of an older gpuprof, or was stopped before the first one ended",
     "relations": "# which bytes each task reads and writes was not noted: collect without --no-accesses",
     "timeline": "# no tasks: the recording is of an older gpuprof, or was stopped before the first one ended",
+    "draws": "# no draws: only scripts that draw with gpuprof.graphics have them, and older files have none",
     "samples": "transpose.cu:14  32.5%    32.8%  30.6-34.9   +0.3      600   60000  lg_throttle",
 }
 
@@ -89,7 +90,7 @@ def test_every_file_with_a_page_is_in_the_table():
 
 
 def test_flags_of_pages_are_those_of_the_command():
-    assert {flag for entry in PAGES.values() for flag in entry.flags} <= {"--source-lines", "--isa", "--task"}
+    assert {flag for entry in PAGES.values() for flag in entry.flags} <= {"--source-lines", "--isa", "--task", "--sort"}
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -17,6 +17,7 @@ from gpuprof.report.tasks.read import read_task_report
 from gpuprof.report.terminal.bars import apportion, bar
 from gpuprof.report.terminal.look import REASON_LOOKS, Look
 from gpuprof.report.terminal.screen import console_for, look_for, write
+from tests.support.matrices import long_from
 from tests.support.report_database import CU, make_database
 
 PIPE = Look(None, "", True, True)
@@ -225,7 +226,7 @@ def test_every_source_line_is_one_line_and_every_field_is_there(tmp_path):
     assert sum(float(row[2].rstrip("%")) for row in rows if row[2] != "-") == pytest.approx(100, abs=0.5)
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 80, 120, 200])
+@pytest.mark.parametrize("width", long_from(3, [20, 80, 200, 40, 60, 120]))
 @pytest.mark.parametrize("page", ["", *PAGES])
 @pytest.mark.parametrize("plain", [False, True])
 def test_never_wider_than_the_terminal(tmp_path, page, width, plain):

@@ -13,6 +13,7 @@ import gpuprof
 from gpuprof.base.interrupts import Ended, _on_signal
 from gpuprof.run.ahead import ahead
 from gpuprof.run.inflight import Pieces, Queue
+from tests.support.matrices import long_from
 
 
 def emulator_threads() -> int:
@@ -152,7 +153,7 @@ def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
 SOURCE = "__global__ void twice(float *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += x[i]; }"
 
 
-@pytest.mark.parametrize("blocks", [1, 3, 400])
+@pytest.mark.parametrize("blocks", long_from(1, [1, 3, 400]))
 def test_launches_share_one_thread(tmp_path, monkeypatch, blocks):
     monkeypatch.setattr("gpuprof.run.ahead._idle", [])
     started = []

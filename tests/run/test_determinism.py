@@ -54,12 +54,14 @@ def plain(tmp_path_factory):
     return chain(tmp_path_factory.mktemp("plain"))
 
 
+@pytest.mark.long
 def test_another_hash_seed_another_folder(tmp_path, plain):
     folder = tmp_path / "another folder"
     folder.mkdir()
     assert chain(folder, PYTHONHASHSEED="4711") == plain
 
 
+@pytest.mark.long
 def test_a_cold_compile_cache_another_temporary_folder_another_locale(tmp_path, plain):
     (tmp_path / "temporary").mkdir()
     (tmp_path / "here").mkdir()
@@ -87,6 +89,7 @@ FORMS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("taskset"), reason="needs taskset")
 @pytest.mark.parametrize("form", FORMS)
 def test_one_core_in_every_form_of_records(tmp_path, form):
@@ -109,6 +112,7 @@ def test_one_core_in_every_form_of_records(tmp_path, form):
     assert found[0] == found[1]
 
 
+@pytest.mark.long
 def test_files_made_in_another_order(tmp_path, plain):
     """Other names around, made earlier and later: nothing reads a folder's listing."""
     write_files(tmp_path, {"zebra.h": "", "include/aardvark.h": "", "a.cu": ""})

@@ -67,6 +67,7 @@ def gathered(folder: Path, sampling: Sampling, **settings) -> tuple[list, list[n
 OFTEN = {"period_cycles": 32, "mode": "all", "fifo_depth": 64, "drain_cycles": 1}
 
 
+@pytest.mark.long
 def test_what_sampling_cost_is_exact(folder):
     """Each launch takes as long as without sampling, and the disturbance longer; and does what it would have done."""
     without, memory = gathered(folder, Sampling())

@@ -45,6 +45,7 @@ def starts_and_ends(results):
     return [(result.timing.start_cycle, result.timing.end_cycle) for result in results.launches]
 
 
+@pytest.mark.long
 def test_quicksort(tmp_path):
     """Children sort both sides, and launch in their turn."""
     arrays, results = run_source(tmp_path, QUICKSORT, "sort<<<1, 1>>>(x: i32[200]=random, 200)")
@@ -76,6 +77,7 @@ __global__ void divide(int *x, int size, int row, int column, int n)
 """
 
 
+@pytest.mark.long
 def test_subdivision(tmp_path):
     """Lanes of one warp launch different kernels, with grids of two dimensions."""
     arrays, results = run_source(tmp_path, SQUARES, "divide<<<1, 4>>>(x: i32[32,32]=zeros, 32, 0, 0, 32)")
@@ -141,6 +143,7 @@ def test_streams_of_kernels(tmp_path):
     assert later[0] == tail[1] + overhead  # the host's next launch waits for the whole family
 
 
+@pytest.mark.long
 def test_limits(tmp_path):
     arrays, results = run_source(tmp_path, ORDER, f"deep<<<1, 1>>>(x: i32[1]=zeros, {DEEPEST})")
     assert arrays["x"].copy_to_host()[0] == 1 and len(results.launches) == DEEPEST + 1
@@ -196,6 +199,7 @@ def test_recording(tmp_path):
     assert [row[1] for row in rows] == ["host", "0", "0", "2", "2", "0", "0"]
 
 
+@pytest.mark.long
 @needs_nvcc
 def test_nvcc(tmp_path):
     """Its launches, separate compilation asked for where it is needed."""

@@ -111,6 +111,7 @@ def rows(path: Path) -> dict[bytes, list]:
     return found
 
 
+@pytest.mark.long
 def test_the_same_again(original, tmp_path):
     assert again(original, tmp_path / "a.gprec").read_bytes() == original.read_bytes()
     assert again(tmp_path / "a.gprec", tmp_path / "b.gprec").read_bytes() == original.read_bytes()

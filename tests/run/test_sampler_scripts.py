@@ -20,6 +20,7 @@ from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
 from gpuprof.timing.sampling.control_registers import registers
 from gpuprof.timing.sampling.filter import NOTHING, Filter, filter_of_text
 from tests.readable.grids import Job, time_grids
+from tests.support.matrices import long_from
 from tests.support.sampler_scenarios import COUNTER_NAMES, FILTERS, RECORD_NAMES, Chance, any_sampling
 
 SEEDS = range(300) if os.environ.get("GPUPROF_FUZZ") else range(3)
@@ -235,7 +236,7 @@ def rows_of(rows: np.ndarray, names) -> list[tuple]:
     return sorted(tuple(int(row[name]) for name in names) for row in rows)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", long_from(1, SEEDS))
 def test_fuzz(tmp_path, program, monkeypatch, seed):
     recording, expected, given = recorded(tmp_path / "s.gprec", program, Chance(seed), monkeypatch)
     assert [(batch.sampling, batch.filters) for batch in given] == [

@@ -10,6 +10,7 @@ from gpuprof.emulate.run import emulate
 from gpuprof.timing import gather, live
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as command
+from tests.support.matrices import long_from
 
 # Blocks of one chunk that start at other times and run at other speeds: a few SMs, more blocks than fit, lengths from 1
 # to 40 rounds.
@@ -163,7 +164,7 @@ def nbytes_of(piece) -> int:
     return sum(getattr(piece, name).nbytes for name in ("steps", "accesses", "sectors"))
 
 
-@pytest.mark.parametrize("name", ["reduction.cu", "spmv.cu"])
+@pytest.mark.parametrize("name", long_from(1, ["reduction.cu", "spmv.cu"]))
 def test_samples(tmp_path, monkeypatch, name):
     whole, _ = recording(tmp_path, monkeypatch, SAMPLES / name)
     part, pieces = recording(tmp_path, monkeypatch, SAMPLES / name, 200_000)
@@ -171,6 +172,7 @@ def test_samples(tmp_path, monkeypatch, name):
     assert part == whole
 
 
+@pytest.mark.long
 def test_a_look_ahead_that_is_too_short_is_noticed(tmp_path, monkeypatch):
     """Were a quantum to take more steps than it is said to, a warp would run out of trace in its midst: that is no end
     of the warp.

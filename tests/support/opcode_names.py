@@ -24,28 +24,28 @@ def findings() -> list[str]:
 
 
 def findings_in(place: str, text: str) -> list[str]:
-    tree = ast.parse(text)
+    nodes = list(ast.walk(ast.parse(text)))
     imported = {
         alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gpuprof.isa")
         for alias in node.names
     }
     holds_rows = bool(imported & SOURCES)
     excused = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.FunctionDef) and (place, node.name) in EXCUSED
         for inner in ast.walk(node)
     }
     if place.startswith("emulate/"):
-        excused |= {id(node.slice) for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
+        excused |= {id(node.slice) for node in nodes if isinstance(node, ast.Subscript)}
     wrong = [
         node
-        for node in ast.walk(tree)
+        for node in nodes
         if id(node) not in excused and (_asks_name(node, holds_rows) or ("BY_NAME" in imported and _lists_names(node)))
     ]
-    wrong += _unknown_kinds(tree, holds_rows)
+    wrong += _unknown_kinds(nodes, holds_rows)
     return [f"{place}:{node.lineno}: {ast.unparse(node)}" for node in sorted(wrong, key=lambda node: node.lineno)]
 
 
@@ -66,16 +66,16 @@ def _lists_names(node: ast.AST) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "BY_NAME"
 
 
-def _unknown_kinds(tree: ast.AST, holds_rows: bool) -> Iterator[ast.Compare]:
+def _unknown_kinds(nodes: list[ast.AST], holds_rows: bool) -> Iterator[ast.Compare]:
     """Comparisons of an instruction's kind with a string that is no kind."""
     names = {
         target.id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and _is_kind(node.value, holds_rows, set())
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Compare):
             continue
         sides = [node.left, *node.comparators]

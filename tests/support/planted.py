@@ -45,14 +45,25 @@ class Planted:
     def array(self, nbytes: int, value: int = 0):
         return self.device.to_device(np.full(nbytes, value, np.uint8))
 
-    def run(self, name: str, grid: Extents, block: Extents, *arguments, cluster: int = 1) -> list[Finding]:
+    def run(
+        self,
+        name: str,
+        grid: Extents,
+        block: Extents,
+        *arguments,
+        cluster: int = 1,
+        stream: int = 0,
+        dependent: bool = False,
+    ) -> list[Finding]:
         """What the checkers find in one launch. Arguments are arrays, addresses and integers."""
         module, function = self.module[name].module, self.module[name].function
         params = bytearray(sum(param.nbytes for param in function.params))
         for param, given in zip(function.params, arguments, strict=True):
             number = getattr(given, "address", given)
             params[param.offset : param.offset + param.nbytes] = number.to_bytes(param.nbytes, "little", signed=True)
-        config = LaunchConfig(_extent(grid), _extent(block), cluster=(cluster, 1, 1))
+        config = LaunchConfig(
+            _extent(grid), _extent(block), stream=stream, cluster=(cluster, 1, 1), dependent=dependent
+        )
         number = self.device.executor.n_launches
         self.launch = checked_launch(self.device.chip, number, module, function, config, bytes(params), name)
         self.device.submit(self.launch)

@@ -94,6 +94,7 @@ def test_no_measurement_at_all(tmp_path):
     assert "<svg" in (tmp_path / "empty.svg").read_text()
 
 
+@pytest.mark.long
 def test_the_file(tmp_path):
     """From the command line: text in the SVG is text, every point is there, and the same sweep gives the same bytes."""
     kernel_file(tmp_path)

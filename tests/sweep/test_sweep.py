@@ -147,6 +147,7 @@ def test_a_program_is_compiled_once_for_all_chips_of_an_architecture(tmp_path):
     assert len(tasks) == 6 and len(images) == 2
 
 
+@pytest.mark.long
 def test_a_value_that_does_not_compile_is_the_outcome_of_its_runs(tmp_path):
     plan = plan_of(tmp_path, "sms=1", chips=("a100",))
     wrong = parse_parameter("define", "WIDTH=64,nonsense", "--define")
@@ -208,7 +209,8 @@ def test_metrics_are_those_of_collect(tmp_path):
     rows = rows_of((tmp_path / "t.csv").read_text())
     assert len(rows) == len(expected) == 2
     for row in rows:
-        assert {name: int(row[name]) for name in BY_NAME} == expected[int(row["launch"])]
+        measured = {name: int(value) for name in BY_NAME if (value := row[name])}  # of draws there is nothing
+        assert measured == expected[int(row["launch"])]
     assert [row["grid"] for row in rows] == ["8,1,1", "8,1,1"] and rows[0]["chip_l2_mb"] == "1"
 
 
@@ -225,6 +227,7 @@ def written(tmp_path_factory):
     return folder, code, out, error
 
 
+@pytest.mark.long
 def test_a_run_that_fails_is_a_row(written):
     folder, code, out, error = written
     why = "--launch: sums: the block's x extent is 2048; it must be 1 to 1024"
@@ -313,6 +316,7 @@ def test_blocks_may_be_left_out(tmp_path):
 # --- other kinds of files
 
 
+@pytest.mark.long
 def test_ptx_gpubin_and_registers(tmp_path):
     """The same numbers from the source, its PTX and its gpubin; arrays beside them travel."""
     kernel_file(tmp_path)
@@ -361,6 +365,7 @@ for _ in range(int(sys.argv[1])):
 """
 
 
+@pytest.mark.long
 def test_a_script(tmp_path):
     """It runs once per chip, in a process of its own, which may end as it likes."""
     write_files(tmp_path, {"sums.cu": KERNEL, "run.py": SCRIPT})
@@ -372,6 +377,7 @@ def test_a_script(tmp_path):
     assert rows[3].endswith("failed: run.py: its process ended with exit code 9")
 
 
+@pytest.mark.long
 def test_the_samples_say_how(tmp_path):
     """A sample as it stands."""
     code, out, _ = gpuprof(tmp_path, "sweep", str(SAMPLES / "saxpy.cu"), "--chips", "a100,h200", "--jobs", "1")

@@ -74,6 +74,7 @@ def alone(tmp_path_factory) -> tuple[Path, list[bytes]]:
 # --- this machine
 
 
+@pytest.mark.long
 def test_two_processes_give_the_same_bytes_as_one(alone):
     folder, expected = alone
     assert sweep_files(folder, "two", "--jobs", "2") == expected

@@ -13,6 +13,7 @@ from gpuprof.timing.state.activity import MOST_BINS, SM_HAS_WARPS, Activity, bin
 from gpuprof.timing.state.machine import power_on
 from tests.readable.grids import Job, time_grids
 from tests.readable.timing import time_launch
+from tests.support.matrices import long_from
 from tests.support.seeds import seeds
 from tests.support.timing_support import launch, make, run, warp
 from tests.timing.test_grids import CHAIN, batch, chain, chip_of, grid
@@ -57,7 +58,7 @@ def test_a_chain_by_hand(tmp_path: Path):
     assert cycles.max() == 1
 
 
-@pytest.mark.parametrize("chip_name", CHIPS)
+@pytest.mark.parametrize("chip_name", long_from(1, CHIPS))
 @pytest.mark.parametrize("seed", seeds(2, 1))
 def test_every_bin_is_the_twins(tmp_path: Path, chip_name, seed):
     path = tmp_path / "chip.toml"

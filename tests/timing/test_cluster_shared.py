@@ -10,6 +10,7 @@ import pytest
 from gpuprof.chips import altered, load_chip
 from gpuprof.isa.stalls import INDEX
 from tests.readable.timing import ledger_of, time_launch
+from tests.support.matrices import long_from
 from tests.support.running import run_source
 from tests.support.timing_support import access, encode, launch, make, run, warp
 from tests.timing.test_timing import ffma, rows
@@ -134,7 +135,8 @@ __global__ void peek_generic(int other, int lanes, unsigned *out) {
 
 
 @pytest.mark.parametrize(
-    ("kernel", "own", "reason"), [("peek", "shared", "short_scoreboard"), ("peek_generic", "memory", "long_scoreboard")]
+    ("kernel", "own", "reason"),
+    long_from(1, [("peek", "shared", "short_scoreboard"), ("peek_generic", "memory", "long_scoreboard")]),
 )
 def test_a_kernel_waits_for_another_block(tmp_path, kernel, own, reason):
     """The same loads, of the own memory by its address as a cluster's and of the other block's: the difference is that

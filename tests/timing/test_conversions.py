@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.matrices import long_from
 from tests.support.running import run_source
 
 SOURCE = """
@@ -32,7 +33,7 @@ template <int PAIRS> __global__ void integers(double *out)
 FEW, MANY = 32, 96
 
 
-@pytest.mark.parametrize("kernel", ["floats", "integers"])
+@pytest.mark.parametrize("kernel", long_from(1, ["floats", "integers"]))
 @pytest.mark.parametrize("chip, lanes", [("a100", 16), ("rtx3090", 2), ("rtx4090", 2)])
 def test_lanes_per_cycle_and_sm(tmp_path, kernel, chip, lanes):
     """1024 threads: what 16 more pairs of each add, a second time."""

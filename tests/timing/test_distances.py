@@ -93,6 +93,7 @@ def test_every_kind_of_reader_and_maker_has_a_key():
     assert {name for pair in KEYS for name in pair} <= {*KINDS, "*"}
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not installed(), reason="ptxas and nvdisasm are not both installed: nothing to measure with")
 @pytest.mark.parametrize("arch", ARCHITECTURES)
 def test_the_table_is_what_ptxas_says(arch):

@@ -16,6 +16,7 @@ from gpuprof.timing.simulate import simulate, simulate_batch
 from gpuprof.timing.state.machine import power_on
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, time_launch
+from tests.support.matrices import long_from
 from tests.support.timing_support import access, encode, launch, make, piece, run, warp
 from tests.timing.test_timing import random_kernel
 
@@ -243,15 +244,18 @@ def of_twin(chip, sampling, record_nbytes):
 
 @pytest.mark.parametrize(
     "stream, fifo_depth, drain_cycles, buffer_nbytes, poll_cycles, record_nbytes",
-    [
-        ("aux", 3, 5, 320, 100, 32),
-        ("aux", 1, 70, 64, 1000, 8),
-        ("lsu", 16, 1, 1 << 20, 0, 32),
-        ("lsu", 16, 1, 1 << 10, 300, 8),
-        ("lsu", 2, 9, 640, 77, 32),
-        ("lsu", 40, 1, 4096, 128, 64),
-        ("lsu", 1, 33, 4096, 1 << 20, 96),
-    ],
+    long_from(
+        3,
+        [
+            ("aux", 3, 5, 320, 100, 32),
+            ("aux", 1, 70, 64, 1000, 8),
+            ("lsu", 16, 1, 1 << 20, 0, 32),
+            ("lsu", 16, 1, 1 << 10, 300, 8),
+            ("lsu", 2, 9, 640, 77, 32),
+            ("lsu", 40, 1, 4096, 128, 64),
+            ("lsu", 1, 33, 4096, 1 << 20, 96),
+        ],
+    ),
 )
 def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbytes, poll_cycles, record_nbytes):
     sampling = Sampling(

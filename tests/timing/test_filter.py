@@ -24,6 +24,7 @@ from gpuprof.timing.sampling.filter import (
 )
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
+from tests.support.matrices import long_from
 from tests.support.timing_support import launch, piece
 from tests.timing.test_timing import random_kernel
 
@@ -38,6 +39,8 @@ WRITTEN = [
     (("launch_cycles=0-99", "warp=1-2"), Filter(warp=(Range(1, 2),), launch_cycles=(Range(0, 99),)),
         "warp=1-2 launch-cycles=0-99"),
     (("kernel=scan<256, f>", "off"), Filter(kernel="scan<256, f>", off=True), "'kernel=scan<256, f>' off"),
+    (("stage=pixel, vertex", "draw=5-9,3"), Filter(draw=(Range(3, 3), Range(5, 9)), stage=("vertex", "pixel")),
+     "draw=3,5-9 stage=vertex,pixel"),
     (("task=a=b", "stream=3,1", "skip=2", "count=1"), Filter(stream=(Range(1, 1), Range(3, 3)), task="a=b", skip=2,
         count=1),
      "stream=1,3 task=a=b skip=2 count=1"),
@@ -53,6 +56,9 @@ def test_words_and_text(words, filter, text):
 WRONG = [
     ("sms=0", "unknown key 'sms'; write one of sm=0-3,7, block=0-63"),
     ("sm", "write sm=0-3,7"),
+    ("stage=vs", "stage=vs: there is no stage 'vs'; stages are vertex, hull, domain, geometry, pixel"),
+    ("stage=", "there is no stage ''"),
+    ("draw=a", "expected numbers, as in draw=0-3,7"),
     ("off=1", "write off"),
     ("sm=", "expected numbers, as in sm=0-3,7"),
     ("sm=3-1", "sampling filter sm=3-1: 3 comes after 1"),
@@ -202,10 +208,11 @@ def some_filters():
 
 @pytest.mark.parametrize(
     "cell",
-    [{"mode": "all", "period": 64}, {"mode": "random", "period": 32}, {"mode": "round-robin", "period": 32},
+    long_from(2, [{"mode": "all", "period": 64}, {"mode": "random", "period": 32},
+        {"mode": "round-robin", "period": 32},
         {"mode": "stalled", "period": 32},
      {"mode": "trigger", "period": 0, "trigger": "inst_issued", "every": 5},
-     {"mode": "random", "period": 0, "trigger": "l1_miss", "every": 3}],
+     {"mode": "random", "period": 0, "trigger": "l1_miss", "every": 3}]),
     ids=lambda cell: f"{cell['mode']}-{cell.get('trigger', 'cycles')}",
 )  # fmt: skip
 def test_filters_select_what_the_unfiltered_recording_holds(record, cell):

@@ -17,6 +17,7 @@ from gpuprof.timing.state.machine import power_on
 from tests.readable.blame import causes_of
 from tests.readable.grids import Job, time_grids
 from tests.readable.timing import recorded_stalls, stalls_of
+from tests.support.matrices import long_from
 from tests.support.timing_support import access, launch, make, piece, warp
 from tests.timing.test_timing import ffma, random_kernel
 
@@ -252,7 +253,7 @@ TWIN_CHIPS = {
 }
 
 
-@pytest.mark.parametrize("chip_name", TWIN_CHIPS)
+@pytest.mark.parametrize("chip_name", long_from(1, TWIN_CHIPS))
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_twin(tmp_path, chip_name, seed):
     """Five grids of different kernels: two at once, one after the first, one of higher priority that comes late, and
@@ -422,7 +423,7 @@ def test_a_kernel_launches(tmp_path):
     assert late_too.start_cycle < parent.end_cycle
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", long_from(1, range(3)))
 def test_the_twin_agrees_on_launches_of_kernels(tmp_path, seed):
     """Two blocks of one grid launch; one that is launched launches; one waits for another, too."""
     chip = chip_of(tmp_path, QUICK + "warp_slots = 16\nmax_active_grids = 3\n")

@@ -39,6 +39,7 @@ def ladder(tmp_path_factory):
     return found
 
 
+@pytest.mark.long
 def test_more_stages_are_faster(ladder):
     """The first stage that is ahead hides most of the way to memory; the second what is left."""
     one, two, three = (ladder[name].timing.cycles for name in ("one stage", "two stages", "three stages"))

@@ -12,6 +12,7 @@ from gpuprof.chips import load_chip
 from gpuprof.emulate.log.formats import SECTOR_MASK
 from gpuprof.timing.state.machine import power_on
 from tests.paths import SAMPLES
+from tests.support.matrices import long_from
 from tests.support.running import run_file
 from tests.support.timing_support import access, make, run, warp
 
@@ -110,7 +111,7 @@ def test_flushed_and_fetched_again(chips):
     assert not machine.l2_line["dirty"].any()
 
 
-@pytest.mark.parametrize("name", ["saxpy", "transpose", "reduction", "histogram", "spmv"])
+@pytest.mark.parametrize("name", long_from(2, ["saxpy", "transpose", "reduction", "histogram", "spmv"]))
 def test_samples(name):
     """What the emulator has counted lane by lane comes out of the timing model's caches; GDDR brings single sectors."""
     _, results = run_file(SAMPLES / f"{name}.cu", chip_name="rtx3090")

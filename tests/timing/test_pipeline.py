@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import altered, load_chip
+from gpuprof.chips.draws import SHADER_STAGES, unit_cycles
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
-from gpuprof.timing.draws import BATCH, WAVE, DrawWork
+from gpuprof.timing.batch import Shades
+from gpuprof.timing.draws import WORK, DrawWork
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.machine import power_on
 from tests.readable.grids import Job
-from tests.readable.pipeline import Draw, Draws
+from tests.readable.pipeline import Draw, Draws, Item
 from tests.support.timing_support import make, warp
 from tests.timing.test_grids import CHAIN, grid
 from tests.timing.test_timing import ffma
@@ -26,11 +28,13 @@ QUICK = {
     "exit_cycles": 1,
     "graphics.draw_cycles": 40.0,
     "graphics.indices_per_cycle": 1.0,
+    "graphics.tessellated_vertices_per_cycle": 1.0,
     "graphics.primitives_per_cycle": 1.0,
     "graphics.triangles_per_cycle": 1.0,
     "graphics.tiles_per_cycle": 1.0,
     "graphics.pixels_per_cycle": 16.0,
     "graphics.depth_samples_per_cycle": 16.0,
+    "graphics.depth_nbytes_per_cycle": 128.0,
     "graphics.color_pixels_per_cycle": 8.0,
     "graphics.color_nbytes_per_cycle": 64.0,
 }
@@ -41,29 +45,65 @@ def chip_of(**changes):
     return altered(load_chip("rtx3090"), QUICK | named, "test")
 
 
-def work_of(draw, batches_before):
-    waves = [(-1 if wave[0] is None else wave[0] - batches_before, *wave[1:]) for wave in draw.waves]
-    return DrawWork(draw.state_changes, draw.drains, np.array(draw.batches, BATCH), np.array(waves, WAVE), draw.shades)
+PIXEL_AMOUNTS = ("n_tiles", "n_pixels", "n_samples", "depth_nbytes", "n_written", "written_nbytes")
+NONE_LATE = {"n_late_samples": 0, "late_depth_nbytes": 0}
+
+
+def plain(batches, waves, shades=True, **more):
+    """A draw without stages between vertices and pixels. `batches`: (indices, primitives, accepted); `waves`: (last
+    batch or None, and PIXEL_AMOUNTS).
+    """
+    items = {
+        "vertex": [Item(None, True, {"n_indices": indices}) for indices, _, _ in batches],
+        "primitive": [primitives(k, *numbers) for k, (_, *numbers) in enumerate(batches)],
+    }
+    pixels = [
+        Item(needs, shades, dict(zip(PIXEL_AMOUNTS, amounts, strict=True)) | NONE_LATE) for needs, *amounts in waves
+    ]
+    return Draw(items | ({"pixel": pixels} if pixels else {}), **more)
+
+
+def primitives(needs, n, accepted):
+    return Item(needs, False, {"n_primitives": n, "n_accepted": accepted})
+
+
+def work_of(draw):
+    arrays = {
+        series: np.array(
+            [
+                (
+                    -1 if item.needs is None else item.needs,
+                    item.is_shaded,
+                    *(item.amounts[name] for name in WORK[series].names[2:]),
+                )
+                for item in items
+            ],
+            WORK[series],
+        )
+        for series, items in draw.items.items()
+    }
+    return DrawWork(draw.state_changes, draw.drains, arrays)
 
 
 def shaders_of(draws, kernels):
-    """(grids, jobs): of each draw the shader of its vertices, then that of its pixels, which goes first. A kernel is
-    its code and the trace of one warp.
+    """(grids, jobs): of each draw its shaders, of which the later ones go first. A kernel is its code and the trace of
+    one warp.
     """
-    grids, jobs, load_base, before = [], [], 0x1000, 0
+    grids, jobs, load_base = [], [], 0x1000
     for draw in draws:
         first = len(grids)
-        parts = [(draw.batches, 1, "vertex", {"draw": work_of(draw, before)})]
-        parts += [(draw.waves, 0, "pixel", {"pixels_of": (first, 0)})] if draw.waves and draw.shades else []
-        for items, priority, name, what in parts:
+        for priority, (series, items) in zip((5, 4, 3, 2, 1, 0), draw.items.items(), strict=False):
+            n_shaded = sum(item.is_shaded for item in items)
+            if not n_shaded:
+                continue
             code, trace = kernels[len(grids) % len(kernels)]
-            setattr(draw, name, len(grids))
-            warps = [trace] * len(items)
-            made = grid(code, warps, index=len(grids), load_base=load_base, priority=priority, **what)
+            draw.jobs[series] = len(grids)
+            warps = [trace] * n_shaded
+            shader = {"shades": Shades(first, series, 0), "draw": work_of(draw) if len(grids) == first else None}
+            made = grid(code, warps, index=len(grids), load_base=load_base, priority=priority, **shader)
             jobs.append(Job(encode(code), made.launch.function, 32, warps, priority=priority))
             grids.append(made)
             load_base += 16 * len(code)
-        before += len(draw.batches)
     return grids, jobs
 
 
@@ -75,50 +115,119 @@ def timed(chip, draws, kernels=None):
 
 def test_one_triangle_by_hand():
     """Command 40; 3 indices until 43; the block starts at 143 and ends 12 cycles later; one primitive, one set up; one
-    tile until 158; 4 samples of 16 a cycle; 12 cycles from 259 on; 4 pixels of 8 a cycle.
+    tile until 158; 4 samples of 16 a cycle, 32 bytes of 128; 10 cycles from 259 on,
+    where the line of code is there; 4 pixels of 8 a cycle.
     """
-    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)])
+    draw = plain([(3, 1, 1)], [(0, 1, 4, 4, 32, 4, 16)])
     timings, (found,), _ = timed(chip_of(), [draw])
-    assert [(t.start_cycle, t.end_cycle) for t in timings] == [(43, 155), (159, 271)]
-    assert (found.start_cycle, found.end_cycle) == (40, 272)
-    assert found.busy_cycles == {"fetch": 3.0, "assembly": 1.0, "setup": 1.0, "scan": 1.0, "depth": 0.25, "write": 0.5}
-    assert set(found.blocked_cycles.values()) == {0.0}
+    assert [(t.start_cycle, t.end_cycle) for t in timings] == [(43, 155), (159, 269)]
+    assert (found.start_cycle, found.end_cycle) == (0, 270)
+    busy = {"command": 40.0, "fetch": 3.0, "assembly": 1.0, "setup": 1.0, "scan": 1.0, "depth": 0.25, "write": 0.5}
+    assert found.busy_cycles == busy
+    assert found.blocked_cycles == dict.fromkeys(busy, 0.0)
+    assert units_of(found) == {
+        "command": (0, 40),
+        "fetch": (40, 43),
+        "assembly": (155, 156),
+        "setup": (156, 157),
+        "scan": (157, 158),
+        "depth": (158, 159),
+        "write": (269, 270),
+    }
+    assert waves_of(found) == [(143, "vertex", 155), (259, "pixel", 269)]
+    assert found.work == {
+        "state_changes": 0,
+        "n_indices": 3,
+        "n_primitives": 1,
+        "n_accepted": 1,
+        "n_tiles": 1,
+        "n_pixels": 4,
+        "n_samples": 4,
+        "depth_nbytes": 32,
+        "n_late_samples": 0,
+        "late_depth_nbytes": 0,
+        "n_written": 4,
+        "written_nbytes": 16,
+    }
+    assert {unit: unit_cycles(unit, found.work, chip_of().graphics) for unit in busy} == busy
+
+
+def units_of(found):
+    return {unit: (first, found.last_cycle[unit]) for unit, first in found.first_cycle.items()}
+
+
+def waves_of(found):
+    return [(start, SHADER_STAGES[stage], end) for stage, start, end in found.waves.tolist()]
 
 
 def beside_the_twin(chip, draws, kernels):
     timings, found, jobs = timed(chip, draws, kernels)
     twin = Draws(chip, jobs, draws).run()
     assert [(t.start_cycle, t.end_cycle) for t in timings] == [(job.start, job.end) for job in twin.jobs]
-    assert [(draw.start_cycle, draw.end_cycle) for draw in found] == twin.times()
-    return found
+    seen = [(draw.start_cycle, draw.end_cycle, ledger_of(draw), sorted(waves_of(draw))) for draw in found]
+    assert seen == twin.times()
 
 
-def random_draw(rng, batches_before):
-    batches = [(rng.randint(1, 96), n := rng.randint(0, 32), rng.randint(0, n)) for _ in range(rng.randint(1, 9))]
-    needs = sorted(rng.randrange(len(batches)) for _ in range(rng.choice([0, 1, 5, 20])))
-    waves = [
-        (
-            batches_before + need,
-            rng.randint(1, 9),
-            rng.randint(1, 32),
-            rng.randint(0, 128),
-            rng.choice([0, 0, 70]),
-            n := rng.randint(0, 32),
-            4 * n,
+def ledger_of(found):
+    """Of each unit its first and last cycle, and those at work and blocked, which are no more than between these."""
+    assert all(
+        found.busy_cycles[unit] + found.blocked_cycles[unit] <= last - first
+        for unit, (first, last) in units_of(found).items()
+    )
+    return {
+        unit: (*times, found.busy_cycles[unit], found.blocked_cycles[unit]) for unit, times in units_of(found).items()
+    }
+
+
+def random_draw(rng):
+    """Any stages, each of which makes fewer or more items of those of the stage before."""
+    n = rng.randint(1, 9)
+    items = {"vertex": [Item(None, True, {"n_indices": rng.randint(1, 96)}) for _ in range(n)]}
+    if rng.random() < 0.4:
+        items["hull"] = [Item(k, True, {"n_control_points": rng.randint(1, 32)}) for k in needed(rng, n, (1, 4, 9))]
+        n = len(items["hull"])
+        items["domain"] = [Item(k, True, {"n_tessellated": rng.randint(1, 32)}) for k in needed(rng, n, (0, 3, 12))]
+        n = len(items["domain"])
+    if n and rng.random() < 0.4:
+        items["geometry"] = [Item(k, True, {"n_emitted": rng.choice([32, 96])}) for k in needed(rng, n, (1, 5, 12))]
+        n = len(items["geometry"])
+    items["primitive"] = [primitives(k, m := rng.randint(0, 32), rng.randint(0, m)) for k in needed(rng, n, (0, n, 14))]
+    shades, n = rng.random() < 0.8, len(items["primitive"])
+    items["pixel"] = [
+        Item(
+            k,
+            shades,
+            {
+                "n_tiles": rng.randint(1, 9),
+                "n_pixels": rng.randint(1, 32),
+                "n_samples": rng.randint(0, 128),
+                "depth_nbytes": rng.choice([0, 400, 1400]),
+                "n_late_samples": rng.choice([0, 0, 70]),
+                "late_depth_nbytes": rng.choice([0, 500]),
+                "n_written": (written := rng.randint(0, 32)),
+                "written_nbytes": 4 * written,
+            },
         )
-        for need in needs
+        for k in needed(rng, n, (0, 1, 5, 20))
     ]
-    return Draw(batches, waves, state_changes=rng.randrange(3), drains=rng.random() < 0.3, shades=rng.random() < 0.8)
+    return Draw(items, state_changes=rng.randrange(3), drains=rng.random() < 0.3)
 
 
-@pytest.mark.parametrize("seed", range(12))
+def needed(rng, n, sizes):
+    """Which of `n` items each item of the next series needs last; None stands for the draw's command alone."""
+    needs = sorted(rng.randrange(n) for _ in range(rng.choice(sizes))) if n else []
+    return [None if rng.random() < 0.05 else k for k in needs]
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_random_draws_beside_the_twin(seed):
     rng = random.Random(seed)
-    draws = []
-    for _ in range(rng.randint(1, 5)):
-        draws.append(random_draw(rng, sum(len(draw.batches) for draw in draws)))
+    draws = [random_draw(rng) for _ in range(rng.randint(1, 5))]
     chip = chip_of(
         batches_in_flight=rng.choice([1, 2, 8, 100]),
+        control_points_in_flight=rng.choice([32, 64, 1000]),
+        tessellated_vertices_in_flight=rng.choice([32, 100]),
+        emitted_vertices_in_flight=rng.choice([32, 200]),
         assembled_batches=rng.choice([1, 3, 100]),
         set_up_batches=rng.choice([1, 3, 100]),
         scanned_waves=rng.choice([1, 2, 50]),
@@ -129,8 +238,8 @@ def test_random_draws_beside_the_twin(seed):
     beside_the_twin(chip, draws, kernels)
 
 
-CROWD = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)] * 90)
-CROWDED = [(CHAIN, warp([0])), ([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))]
+CROWD = plain([(3, 1, 1)], [(0, 1, 4, 4, 32, 4, 16)] * 90)
+CROWDED = [(CHAIN, warp([0])), ([ffma(0, 0)] * 150 + [make("EXIT")], warp([0]))]
 
 
 def test_more_warps_than_blocks_on_an_sm():
@@ -149,20 +258,20 @@ def test_more_warps_than_blocks_beside_the_twin():
 
 def test_a_full_buffer_stops_the_unit_before_it():
     """One wave in flight: the second leaves the depth test when the write begins with the first."""
-    draw = Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)] * 2)
+    draw = plain([(3, 1, 1)], [(0, 1, 4, 4, 32, 4, 16)] * 2)
     _, (found,), _ = timed(chip_of(waves_in_flight=1), [draw])
-    assert found.blocked_cycles["depth"] == 271 - 159.25
+    assert found.blocked_cycles["depth"] == 269 - 159.25
 
 
 def test_a_draw_that_drains_begins_behind_the_last_write():
-    draws = [Draw([(3, 1, 1)], [(0, 1, 4, 4, 0, 4, 16)]), Draw([(3, 1, 0)], [], drains=True)]
+    draws = [plain([(3, 1, 1)], [(0, 1, 4, 4, 32, 4, 16)]), plain([(3, 1, 0)], [], drains=True)]
     _, found, _ = timed(chip_of(), draws)
-    assert [(draw.start_cycle, draw.end_cycle) for draw in found] == [(40, 272), (311, 315 + 100 + 12 + 1)]
+    assert [(draw.start_cycle, draw.end_cycle) for draw in found] == [(0, 270), (269, 313 + 100 + 12 + 1)]
 
 
 def test_part_of_a_launch_is_no_part_of_a_draw():
     """--sample-blocks leaves out blocks of launches whose rate is steady, but units wait for each of a draw."""
-    grids, _ = shaders_of([Draw([(3, 1, 0)] * 6000, [])], [([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))])
+    grids, _ = shaders_of([plain([(3, 1, 0)] * 6000, [])], [([ffma(0, 0)] * 400 + [make("EXIT")], warp([0]))])
     chip = chip_of(indices_per_cycle=300.0, batches_in_flight=1000)
     (timing,) = simulate_batch(power_on(chip), grids, Sampling(), lambda some: None, 1 << 40, sample_blocks=True)
     assert timing.extrapolation is None and timing.draw.end_cycle >= timing.end_cycle
@@ -172,4 +281,4 @@ def test_a_chip_without_graphics():
     with pytest.raises(
         UsageError, match=r"^a100: the chip draws nothing: its file has no table \[graphics\]; name one that has"
     ):
-        timed(load_chip("a100"), [Draw([(3, 1, 1)], [])])
+        timed(load_chip("a100"), [plain([(3, 1, 1)], [])])

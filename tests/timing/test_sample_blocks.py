@@ -49,6 +49,7 @@ def chip(tmp_path_factory):
     return load_chip(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LADDER)
 def test_cycles_of_the_ladder(chip, name):
     source, launch, share = LADDER[name]

@@ -5,12 +5,13 @@ import os
 
 import pytest
 
+from tests.support.matrices import long_from
 from tests.support.sampler_scenarios import differences, scenario
 
 SEEDS = range(2000) if os.environ.get("GPUPROF_FUZZ") else range(4)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", long_from(1, SEEDS))
 def test_fuzz(seed):
     wrong, _ = differences(scenario(seed))
     assert not wrong
@@ -31,7 +32,7 @@ def test_fuzz_has_all_kinds_of_them():
     assert kinds >= {"after", "after_signal", "launched_by", ("lsu", True), ("aux", True), 1, 2, 3}
 
 
-@pytest.mark.parametrize("seed", [8, 28])
+@pytest.mark.parametrize("seed", long_from(1, [8, 28]))
 def test_what_once_differed(seed):
     """Warps that wait for a grid, and grids that wait for room in the pool, whose end is seen out of order: SMs run one
     after the other in a quantum.

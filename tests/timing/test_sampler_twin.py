@@ -16,6 +16,7 @@ from gpuprof.timing.sampling.triggers import NAMES
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
 from tests.readable.timing import time_launch
+from tests.support.matrices import long_from
 from tests.support.sampler_scenarios import COUNTER_NAMES, RECORD_NAMES, Chance, any_sampling
 from tests.support.timing_support import access, basic_block_starts, launch, make, piece, warp
 from tests.timing.test_timing import random_kernel
@@ -99,7 +100,7 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
     return counts
 
 
-@pytest.mark.parametrize("chip_name", CHIPS)
+@pytest.mark.parametrize("chip_name", long_from(2, CHIPS))
 def test_random_kernels(tmp_path: Path, chip_name):
     """Two issues a cycle, half lanes, eight partitions; barriers, conflicts and misses."""
     counts = compare(tmp_path, chip_name, random_kernel(10, 24, 3), settings())
@@ -112,6 +113,7 @@ def test_one_partition_and_the_index_of_the_first_reason(tmp_path: Path):
     assert sum(compare(tmp_path, "a100", random_kernel(11, 24, 3), settings(partition=1, stall="index")).values()) > 100
 
 
+@pytest.mark.long
 def test_filters(tmp_path: Path):
     """What does not pass takes no place in the FIFO, has no counter record and is not due; triggers count it all the
     same.

@@ -11,6 +11,7 @@ from gpuprof.chips import altered, load_chip
 from gpuprof.errors import UsageError
 from gpuprof.timing.state.machine import power_on
 from tests.readable.timing import ledger_of, time_launch
+from tests.support.matrices import long_from
 from tests.support.timing_support import access, encode, launch, make, run, warp
 from tests.timing.test_timing import A64, ffma, rows
 
@@ -161,7 +162,7 @@ def test_random_pages_beside_the_twin(chip, entries, l2_entries):
     assert timing.end_cycle == twin.end
 
 
-@pytest.mark.parametrize("pages", [1, 2, 4, 8])
+@pytest.mark.parametrize("pages", long_from(1, [1, 2, 4, 8]))
 def test_a_chase_shows_the_reach(chip, pages):
     """A chase in random order misses as often as the pages outnumber the entries: 1 - 2 / pages of the accesses cost 7
     cycles more, once all walks are done. Beside it the same counted in plain Python: a list whose last two different

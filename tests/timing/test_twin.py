@@ -17,6 +17,7 @@ from gpuprof.timing.state.machine import power_on
 from gpuprof.timing.state.waits import WAITS
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
+from tests.support.matrices import long_from
 from tests.support.seeds import seeds
 from tests.support.timing_support import access, launch, make, piece, run, warp
 from tests.timing.test_timing import random_kernel
@@ -31,7 +32,7 @@ CHIPS = {
 }
 
 
-@pytest.mark.parametrize("chip_name", CHIPS)
+@pytest.mark.parametrize("chip_name", long_from(1, CHIPS))
 @pytest.mark.parametrize("seed", seeds(3, 1))
 def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
     path = tmp_path / f"{chip_name}.toml"
@@ -73,7 +74,7 @@ def test_same_ledger_and_samples(tmp_path: Path, chip_name, seed):
     assert found == sorted(twin.samples)
 
 
-@pytest.mark.parametrize("chip_name", CHIPS)
+@pytest.mark.parametrize("chip_name", long_from(1, CHIPS))
 def test_same_waves(tmp_path: Path, chip_name):
     """Where each warp's cycles went, by kind, and how long it was there."""
     path = tmp_path / f"{chip_name}.toml"

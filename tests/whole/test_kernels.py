@@ -18,6 +18,7 @@ from gpuprof.run.build import BuildOptions
 from tests.paths import TESTS
 from tests.ptx import regenerate
 from tests.support.host_oracle import nvcc
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import needs_nvcc
 from tests.support.running import run_file
 
@@ -63,7 +64,11 @@ def compare(file: str, found: dict[str, np.ndarray], printed: str) -> None:
             np.testing.assert_array_equal(found[name], right, err_msg=name)
 
 
-@pytest.mark.parametrize("file", FILES)
+# The others keep the compilers for seconds.
+LIGHT = ["integers", "places", "warps"]
+
+
+@pytest.mark.parametrize("file", long_from(len(LIGHT), [*LIGHT, *(name for name in FILES if name not in LIGHT)]))
 def test_something_is_computed(file):
     arrays, _ = expected(file)
     silent = [name for name, array in arrays.items() if not array.view(np.uint8).any()]
@@ -89,7 +94,7 @@ def test_nvcc(file, how, tmp_path):
     compare(file, *results(path, launches(file)))
 
 
-@pytest.mark.parametrize("file", regenerate.FILES)
+@pytest.mark.parametrize("file", long_from(3, regenerate.FILES))
 def test_stored_ptx(file):
     """nvcc's PTX for sm_80, kept so that this much always runs."""
     path = regenerate.STORED / f"{file}.ptx"

@@ -15,6 +15,7 @@ from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from tests.fuzz.random_kernels import random_source
 from tests.support.host_oracle import HostProgram, kernels, nvcc
+from tests.support.matrices import long_from
 from tests.support.nvidia_tools import needs_nvcc
 from tests.whole.test_oracle_host import assert_same_bits, values
 
@@ -66,14 +67,14 @@ def check_seed(folder: Path, seed: int, build: Callable[[Path], Module]) -> None
                 ) from None
 
 
-@pytest.mark.parametrize("build", [by_clang, in_few_registers], ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", long_from(1, [by_clang, in_few_registers]), ids=lambda build: build.__name__)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fuzz_random_kernels(tmp_path, seed, build):
     check_seed(tmp_path, seed, build)
 
 
 @needs_nvcc
-@pytest.mark.parametrize("build", [by_nvcc, by_nvcc_for_debugging], ids=lambda build: build.__name__)
+@pytest.mark.parametrize("build", long_from(1, [by_nvcc, by_nvcc_for_debugging]), ids=lambda build: build.__name__)
 @pytest.mark.parametrize("seed", SEEDS[: len(SEEDS) // 2])
 def test_fuzz_random_kernels_of_nvcc(tmp_path, seed, build):
     check_seed(tmp_path, seed, build)

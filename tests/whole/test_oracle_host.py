@@ -9,6 +9,7 @@ from gpuprof.run.build import BuildOptions
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from tests.support.host_oracle import FOLDER, HostProgram, Kernel, Parameter, kernels
+from tests.support.matrices import long_but_every
 
 FILES = ("integer", "floating", "data", "control")
 N = 1024  # threads, and elements of every input
@@ -119,6 +120,6 @@ def check(module, file: str, kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize("optimize", (3, pytest.param(0, marks=pytest.mark.long)))
-@pytest.mark.parametrize("file, kernel", TABLE, ids=lambda value: getattr(value, "name", value))
+@pytest.mark.parametrize("file, kernel", long_but_every(2, TABLE), ids=lambda value: getattr(value, "name", value))
 def test_same_as_on_the_host(file, kernel, optimize):
     check(device_module(FOLDER / f"{file}.cu", optimize), file, kernel)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.paths import SAMPLES
+from tests.support.matrices import long_from
 from tests.support.running import run_file
 
 N = np.float32
@@ -36,7 +37,7 @@ def test_transpose():
 
 
 @pytest.mark.parametrize(
-    "kernel, grid, block", [("naive", 20, "16, 16"), ("tiled", 20, "16, 16"), ("blocked", 10, "16, 8")]
+    "kernel, grid, block", long_from(1, [("naive", 20, "16, 16"), ("tiled", 20, "16, 16"), ("blocked", 10, "16, 8")])
 )
 def test_matmul(kernel, grid, block):
     launch = (

@@ -87,6 +87,7 @@ def test_stencils(load, rng):
     np.testing.assert_allclose(out.copy_to_host()[inner], expected, rtol=1e-5)
 
 
+@pytest.mark.long
 def test_option_prices(load, rng):
     gpu, program = load("simulations.cu")
     price, strike, years = (rng.uniform(low, high, 2048).astype(F32) for low, high in ((5, 30), (1, 100), (0.25, 10)))
@@ -154,6 +155,7 @@ def test_small_weights(load, rng):
     assert (pairs.copy_to_host() == np.stack([e4m3.astype(F32), -e4m3.astype(F32)], 1)).all()
 
 
+@pytest.mark.long
 def test_flash_attention(load, rng):
     gpu, program = load("tensor_cores.cu")
     q, k, v = rng.standard_normal((3, 64, 64)).astype(F16)

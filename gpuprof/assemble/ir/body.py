@@ -176,6 +176,8 @@ class Body:
     keeps_order: bool = False  # instructions stand as in the PTX, for a debugger
     literals: dict[int, int] = field(default_factory=dict)  # the program's, by value: offset in the constant bank
     constants_nbytes: int = 0  # of the program's variables in constant memory
+    names: dict[str, int] = field(default_factory=dict)  # of the PTX's registers, those that the function declares
+    copied: set[int] = field(default_factory=set)  # lines of the PTX in loops of which passes have made copies
     uniform: set[int] = field(default_factory=set)  # what uniform registers hold: `registers.uniform`
 
     def register(self, file: str) -> int:

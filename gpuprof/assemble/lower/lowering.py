@@ -73,6 +73,7 @@ class Lowering:
         self.open_scope()
         call.enter_function(self)
         self.statements(self.function.body)
+        self.body.names = {name: register.number for name, register in self.scope.registers.items()}
         self.body.frame_nbytes = self.frame.nbytes
         return self.body
 

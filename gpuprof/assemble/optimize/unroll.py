@@ -71,6 +71,7 @@ class _Unrolled:
     def __init__(self, body: Body, loop: Loop, between: set[int], after: set[int]):
         self.body, self.loop, self.after = body, loop, after
         self.region = body.blocks[loop.first : loop.last + 1]
+        body.copied.update(inst.line for block in self.region for inst in block.insts)
         self.branch = self.region[-1].insts[-1]
         self.label = self.region[0].label
         writers: dict[int, list[Inst]] = {}

@@ -137,6 +137,7 @@ class _Copies:
     def __init__(self, body: Body, loop: Loop, start: int, turns: int, between: set[int], after: set[int]):
         self.body, self.loop, self.start, self.turns = body, loop, start, turns
         self.region = body.blocks[loop.first : loop.last + 1]
+        body.copied.update(inst.line for block in self.region for inst in block.insts)
         self.branch = self.region[-1].insts[-1]
         self.label = self.region[0].label
         always = every_turn(self.region)

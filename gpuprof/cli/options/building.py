@@ -53,18 +53,18 @@ _DEBUG_LEVEL = click.option(
     "optimize",
     type=click.IntRange(0, 3),
     metavar="0..3",
-    help="Optimize, so that most variables are not kept.  [default: every variable is, as nvcc -G does]",
+    help="Debug the code that `collect` runs, which keeps some variables.  [default: all are kept, as by nvcc -G]",
 )
 
 
-def _with_flags(command: Callable, level: Callable) -> Callable:
-    """`level`: the flag -O. Where it is not given and has no default, the code is compiled for a debugger."""
+def _with_flags(command: Callable, level: Callable, is_debugged: bool = False) -> Callable:
+    """`level`: the flag -O. `is_debugged`: the code is compiled for a debugger, but with -O0 as `collect` has it."""
 
     @wraps(command)
     def with_options(*, compiler, include_dirs, defines, optimize, standard, cccl, **others):
         compiler = compiler or BuildOptions.compiler
         options = BuildOptions(include_dirs, defines, compiler, optimize or 0, standard, cccl=cccl or "")
-        return command(options=replace(options, for_debugger=optimize is None), **others)
+        return command(options=replace(options, for_debugger=is_debugged and optimize != 0), **others)
 
     for flag in reversed((*_COMPILER_FLAGS, level)):
         with_options = flag(with_options)
@@ -76,12 +76,22 @@ def compiler_options(command: Callable) -> Callable:
     return _with_flags(command, _LEVEL)
 
 
-RDC_FLAG = click.option(
+_RDC = click.option(
     "--rdc",
     "links_device",
     is_flag=True,
     help="Link the device code of a program's sources, as `nvcc -rdc=true` does: kernels call what others define.",
 )
+
+
+def rdc_option(command: Callable) -> Callable:
+    """Adds --rdc to a command. It stands below the decorator that makes the options."""
+
+    @wraps(command)
+    def with_rdc(*, links_device, options, **others):
+        return command(options=replace(options, links_device=links_device), **others)
+
+    return _RDC(with_rdc)
 
 
 def _with_registers(command: Callable) -> Callable:
@@ -100,7 +110,7 @@ def build_options(command: Callable) -> Callable:
 
 def debug_options(command: Callable) -> Callable:
     """As `build_options`, but that without -O the code is compiled for a debugger."""
-    return _MAX_REGISTERS(_with_flags(_with_registers(command), _DEBUG_LEVEL))
+    return _MAX_REGISTERS(_with_flags(_with_registers(command), _DEBUG_LEVEL, is_debugged=True))
 
 
 def flags_for_compilers(options: BuildOptions) -> dict[str, object]:

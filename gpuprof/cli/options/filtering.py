@@ -12,9 +12,11 @@ _FLAGS = (
         multiple=True,
         metavar="KEY=VALUE",
         help="Keep only samples that match all filters: sm=0-3,7, block=0-63, warp=0, launch=2, kernel=RE, stream=1, "
-        "task=RE, cycles=1000-2000, launch-cycles=0-4095; off keeps none. Repeatable. Exact numbers always cover the "
-        "whole run.",
+        "task=RE, draw=3,5-9, stage=vertex, cycles=1000-2000, launch-cycles=0-4095; off keeps none. Repeatable. Exact "
+        "numbers always cover the whole run.",
     ),
+    click.option("--draw", metavar="N,A-B", help="Sample only shaders of these draws; the first is 0."),
+    click.option("--stage", metavar="NAMES", help="Sample only shaders of these stages, as in vertex,pixel."),
     click.option(
         "--kernel-name",
         metavar="NAME",
@@ -42,12 +44,13 @@ def filter_options(command: Callable) -> Callable:
     """
 
     @wraps(command)
-    def with_filter(*, words, kernel_name, launch_skip, launch_count, **others):
+    def with_filter(*, words, draw, stage, kernel_name, launch_skip, launch_count, **others):
         from gpuprof.timing.sampling.filter import filter_of_words, kernel_pattern
 
         named = [f"kernel={kernel_pattern(kernel_name)}"] if kernel_name else []
         counted = [f"{key}={number}" for key, number in (("skip", launch_skip), ("count", launch_count)) if number]
-        words = [*words, *named, *counted]
+        drawn = [f"{key}={value}" for key, value in (("draw", draw), ("stage", stage)) if value is not None]
+        words = [*words, *drawn, *named, *counted]
         return command(filter=str(filter_of_words(words)) if words else None, **others)
 
     for flag in reversed(_FLAGS):

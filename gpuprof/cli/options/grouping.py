@@ -8,6 +8,8 @@ GROUPS = {
     "What a sample is": ("--mode", "--partition", "--stall", "--record", "--counters"),
     "Which samples are kept": (
         "--filter",
+        "--draw",
+        "--stage",
         "--kernel-name",
         "--launch-skip",
         "--launch-count",

@@ -17,6 +17,8 @@ from collections import Counter
 from functools import reduce
 from typing import NamedTuple
 
+from gpuprof.compile.variables import AT
+
 _FUNCTION = re.compile(r"(?<=^\{\n).*?(?=^\}\n)", re.MULTILINE | re.DOTALL)
 _SUM = re.compile(r"\t((?:add\.s64|shl\.b64|mul\.wide\.[su]32) )\t(%rd\d+), (.*);")
 _LABEL = re.compile(r"(\$L__BB\w+):.*")
@@ -202,5 +204,6 @@ def _moved(lines: list[str], moves: list[tuple[_Block, list[_Place]]]) -> str:
 
 
 def _location(lines: list[str], number: int) -> list[str]:
-    """The `.loc` that holds at a line, if any."""
-    return next(([lines[at]] for at in range(number - 1, -1, -1) if lines[at].startswith("\t.loc")), [])
+    """The `.loc` that holds at a line, if any, with its scopes."""
+    found = next((at for at in range(number - 1, -1, -1) if lines[at].startswith("\t.loc")), None)
+    return [] if found is None else lines[found : found + 1 + lines[found + 1].startswith(AT)]

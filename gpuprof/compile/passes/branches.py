@@ -13,7 +13,7 @@ import re
 # A guarded branch over a branch, with the lines about places between them.
 _OVER = re.compile(
     r"^\t@(?P<not>!?)(?P<guard>%p\d+) bra \t(?P<over>\$\w+);\n"
-    r"(?P<places>(?:\t\.loc.*\n)*)"
+    r"(?P<places>(?:\t(?:\.loc|//@).*\n)*)"
     r"\tbra\.uni \t(?P<to>\$\w+);\n"
     r"(?P<label>(?P=over):)",
     re.MULTILINE,

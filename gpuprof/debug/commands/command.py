@@ -1,11 +1,14 @@
 """What a command is. Names may be shortened as long as they say which is meant."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError
+
+_NUMBERS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 class Command(NamedTuple):
@@ -17,6 +20,15 @@ class Command(NamedTuple):
     run: Callable[[Debugger, str], Iterable[str]]
     short: tuple[str, ...] = ()
     repeats: bool = False  # an empty line in a terminal does it again
+
+
+def refused(why: str) -> Callable[[Debugger, str], list[str]]:
+    """What a command does that there cannot be here."""
+
+    def run(debugger: Debugger, rest: str) -> list[str]:
+        raise DebugError(why)
+
+    return run
 
 
 def chosen(name: str, commands: Sequence[Command], what: str = "command") -> Command:
@@ -47,8 +59,9 @@ def numbers_of(text: str) -> list[int]:
     """Numbers of breakpoints: `1 3-5`. Raises DebugError for other text."""
     found: list[int] = []
     for word in text.split():
-        first, dash, last = word.partition("-")
-        if not first.isdecimal() or (dash and not last.isdecimal()) or (dash and int(last) - int(first) > 10_000):
+        match = _NUMBERS.fullmatch(word)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not match or last - first > 10_000:
             raise DebugError(f"Bad breakpoint argument: {word!r:.40}")
-        found += range(int(first), int(last if dash else first) + 1)
+        found += range(first, last + 1)
     return found

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from gpuprof.debug.commands.command import Command
+from gpuprof.debug.commands.command import Command, refused
 from gpuprof.debug.commands.said import focus_text, launch_text, line_text
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.expressions import evaluate
@@ -15,7 +15,7 @@ from gpuprof.debug.timeline import Stop
 from gpuprof.debug.types import shown
 from gpuprof.errors import DebugError
 
-_WORD = re.compile(r"\s*(kernel|grid|block|thread|warp|lane)\b\s*(\(?[\d,\s]*\)?)")
+_WORD = re.compile(r"\s*(device|kernel|grid|block|thread|warp|lane)\b\s*(\(?[\d,\s]*\)?)")
 
 
 def _linear(text: str, extent: Coordinates, what: str) -> int:
@@ -46,6 +46,8 @@ def focus(debugger: Debugger, rest: str) -> list[str]:
     said = []
     while at < len(rest.rstrip()):
         match = _WORD.match(rest, at)
+        if rest[at:].split()[:1] == ["sm"]:
+            raise DebugError(NO_SM)
         if not match or match.end() == at:
             raise DebugError(f'Unrecognized argument(s): "{rest[at:].strip():.40}".')
         name, text, at = match[1], match[2], match.end()
@@ -61,6 +63,8 @@ def focus(debugger: Debugger, rest: str) -> list[str]:
             thread = _linear(text, (-(-launch.threads_per_block // WARP), 1, 1), name) * WARP + thread % WARP
         elif name == "lane":
             thread = thread // WARP * WARP + _linear(text, (WARP, 1, 1), name)
+        elif name == "device":
+            _linear(text, (1, 1, 1), name)
         elif _linear(text, (here.launch + 1, 1, 1), name) != here.launch:
             raise DebugError("Request cannot be satisfied. CUDA focus unchanged.")
     if not changed:
@@ -75,6 +79,7 @@ def focus(debugger: Debugger, rest: str) -> list[str]:
 def _part(name: str, here: Stop, block: int, thread: int) -> str:
     launch = here.state.chunk.launch
     values = {
+        "device": 0,
         "kernel": here.launch,
         "grid": here.launch,
         "block": text_of(coordinates(block, launch.grid)),
@@ -142,7 +147,7 @@ def lanes(debugger: Debugger, rest: str) -> list[str]:
     here = _here(debugger)
     first = here.focus.thread // WARP * WARP
     lane_places = here.state.places[debugger.thread.lane.warp]
-    expressions, rows = [text.strip() for text in _split(rest)], []
+    expressions, rows = [text.strip() for text in split(rest)], []
     threads = here.state.chunk.launch.threads_per_block
     for lane in range(WARP):
         at = int(lane_places[lane])
@@ -160,7 +165,7 @@ def lanes(debugger: Debugger, rest: str) -> list[str]:
     return table(("", "Ln", "State", "ThreadIdx", "PC", "Line", *expressions), rows)
 
 
-def _split(text: str) -> list[str]:
+def split(text: str) -> list[str]:
     """Expressions between commas that stand in no brackets."""
     found, depth, start = [], 0, 0
     for at, char in enumerate(text):
@@ -207,6 +212,16 @@ def _text(here: Stop, at: int) -> str:
     return here.code.instructions[at].text
 
 
+NO_SM = "Kernels are emulated without a chip's SMs here; `gpuprof collect` says when and where a block runs."
+
+
+def devices(debugger: Debugger, rest: str) -> list[str]:
+    """The one that there is, with the architecture of the code that runs."""
+    return table(("", "Dev", "SM Type"), [("*", 0, _here(debugger).code.module.program.arch)])
+
+
+NO_MANAGED = "Managed memory is memory like all other here: `info allocations` lists it."
+
 COMMANDS = (Command("cuda", "[block B] [thread T] [warp W] [lane L]", "Show or switch the focused thread.", focus),)
 TABLES = (
     Command("kernels", "", "All launches until now.", kernels),
@@ -214,4 +229,7 @@ TABLES = (
     Command("warps", "", "The warps of the focused block.", warps),
     Command("lanes", "[EXPRESSION, ...]", "The 32 lanes of the focused warp, with values.", lanes),
     Command("threads", "", "Ranges of threads at one place.", threads),
+    Command("devices", "", "The GPU.", devices),
+    Command("managed", "", NO_MANAGED, refused(NO_MANAGED)),
+    Command("sms", "", NO_SM, refused(NO_SM)),
 )

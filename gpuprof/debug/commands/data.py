@@ -1,12 +1,13 @@
 """Commands that show and change values."""
 
 import re
+from collections.abc import Iterator
 
 from gpuprof.debug.commands.command import Command
+from gpuprof.debug.commands.settings import is_on
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.expressions import evaluate
 from gpuprof.debug.thread import Thread
-from gpuprof.debug.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, in_form, shown
+from gpuprof.debug.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, described, in_form, in_lines, shown
 from gpuprof.errors import DebugError
 
 _FORM = re.compile(r"/(\d*)([a-z]*)(?:\s+|$)")
@@ -30,9 +31,10 @@ def _print(debugger: Debugger, rest: str) -> list[str]:
     _, form, expression = _format(rest)
     if not expression:
         raise DebugError("Give an expression.")
-    text = text_of(debugger, form, expression)
-    debugger.n_shown += 1
-    return [f"${debugger.n_shown} = {text}"]
+    value = debugger.evaluate(expression)
+    text = in_lines(value, form) if is_on(debugger, "print pretty") else shown(value, form)
+    debugger.values.append(value)
+    return f"${len(debugger.values)} = {text}".split("\n")
 
 
 def _examine(debugger: Debugger, rest: str) -> list[str]:
@@ -48,11 +50,9 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
         raise DebugError(f"a {value.type.name} is no address")
     if form == "i":
         return _instructions(debugger, value.number, count)
-    place = value.place if value.type.kind in ("array", "struct") and value.place else thread.place_of(value.number)
-    if value.place is not None and value.place.space.startswith("@"):
-        place = Place(value.place.space[1:], value.number)
+    place = place_at(thread, value)
     if form == "s":
-        return [f"{thread.generic(place):#x}:\t{_string(thread, place)}"]
+        return list(_strings(thread, place, count))
     unit = BASIC["float" if size == 4 else "double"] if form == "f" and size >= 4 else INTEGERS[size]
     lines, texts, per_line = [], [], {1: 8, 2: 8, 4: 4, 8: 2}[size]
     for number in range(count):
@@ -64,14 +64,30 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
     return [f"{address:#x}:\t" + "\t".join(texts) for address, texts in lines]
 
 
-def _string(thread: Thread, place: Place) -> str:
+def place_at(thread: Thread, value: Value) -> Place:
+    """Where an address leads, or an array or a struct lies."""
+    if value.place is not None and value.place.space.startswith("@"):
+        return Place(value.place.space[1:], value.number)
+    return value.place if value.type.kind in ("array", "struct") and value.place else thread.place_of(value.number)
+
+
+def _strings(thread: Thread, place: Place, count: int) -> Iterator[str]:
+    """One behind the other."""
+    for _ in range(count):
+        data = string_at(thread, place)
+        yield f"{thread.generic(place):#x}:\t{shown(Value(array_of(BASIC['char'], len(data)), data))}"
+        # What is cut off has no zero behind it.
+        place = Place(place.space, place.address + len(data) + (len(data) < MOST_ELEMENTS))
+
+
+def string_at(thread: Thread, place: Place) -> bytes:
     """Up to its zero, or as much of it as is shown of an array."""
     data = b""
     while (
         len(data) < MOST_ELEMENTS and (byte := thread.fetch(Place(place.space, place.address + len(data)), 1)) != b"\0"
     ):
         data += byte
-    return shown(Value(array_of(BASIC["char"], len(data)), data))
+    return data
 
 
 INTEGERS = {1: BASIC["unsigned char"], 2: BASIC["unsigned short"], 4: BASIC["unsigned int"], 8: BASIC["unsigned long"]}
@@ -84,17 +100,6 @@ def _instructions(debugger: Debugger, address: int, count: int) -> list[str]:
         raise DebugError(f"No instruction at {address:#x}.")
     return [f"{'=>' if at == debugger.thread.at else '  '} {code.pc(at):#x}:\t{code.instructions[at].text}"
             for at in range(first, min(first + count, len(code.instructions)))]  # fmt: skip
-
-
-def _set(debugger: Debugger, rest: str) -> list[str]:
-    words = rest.split(None, 1)
-    if rest.startswith("cuda break_on_launch"):
-        debugger.breaks_on_launch = rest.split()[-1] not in ("none", "off")
-        return []
-    if not words or words[0] not in ("var", "variable") or len(words) == 1:
-        raise DebugError("Give `set var PLACE = VALUE`, or `set cuda break_on_launch all`.")
-    debugger.assign(words[1])
-    return []
 
 
 def _display(debugger: Debugger, rest: str) -> list[str]:
@@ -134,14 +139,23 @@ def _undisplay(debugger: Debugger, rest: str) -> list[str]:
 def _whatis(debugger: Debugger, rest: str) -> list[str]:
     if not rest:
         raise DebugError("Give an expression.")
-    return [f"type = {evaluate(rest, debugger.thread).type.name}"]
+    return [f"type = {debugger.type_of(rest).name}"]
+
+
+def _ptype(debugger: Debugger, rest: str) -> list[str]:
+    """With the members of a struct and the names of an enum."""
+    if not rest:
+        raise DebugError("Give an expression or a type.")
+    return f"type = {described(debugger.type_of(rest))}".split("\n")
 
 
 COMMANDS = (
-    Command("print", "[/F] EXPRESSION", "Show a value, as x, d, u, o, t, a, c, f or z.", _print, ("p", "inspect")),
+    Command(
+        "print", "[/F] EXPRESSION", "Show a value, as x, d, u, o, t, a, c, f or z.", _print, ("p", "inspect", "call")
+    ),
     Command("x", "[/NFU] ADDRESS", "Show N units of memory in format F, of size U: b, h, w, g.", _examine),
-    Command("set", "var PLACE = VALUE", "Change memory for this run; going back undoes it.", _set),
     Command("display", "[/F] [EXPRESSION]", "Show a value at each stop.", _display, ("disp",)),
     Command("undisplay", "[NUMBERS]", "Show it no more.", _undisplay),
-    Command("whatis", "EXPRESSION", "Show the type of a value.", _whatis, ("ptype",)),
+    Command("whatis", "EXPRESSION", "Show the type of a value.", _whatis),
+    Command("ptype", "EXPRESSION", "Show a type with its members.", _ptype),
 )

@@ -1,7 +1,7 @@
 """`info`: what there is to know at a stop."""
 
 from gpuprof.debug.commands.command import Command, chosen
-from gpuprof.debug.commands.cuda import TABLES
+from gpuprof.debug.commands.cuda import TABLES, threads
 from gpuprof.debug.commands.data import displayed
 from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
@@ -9,6 +9,7 @@ from gpuprof.debug.symbols import Variable
 from gpuprof.debug.timeline import described
 from gpuprof.debug.types import in_form, shown
 from gpuprof.errors import DebugError
+from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 
 
 def _values(debugger: Debugger, variables: list[Variable]) -> list[str]:
@@ -40,10 +41,12 @@ def _args(debugger: Debugger, rest: str) -> list[str]:
 
 def _unknown(debugger: Debugger) -> str:
     """Why there are no variables, where the compiler has not kept any."""
-    frame = debugger.thread.present
+    code, frame = debugger.stop.code, debugger.thread.present
+    if code.optimized is not None:
+        return ""
     if frame.is_inlined:
         return "Variables of inlined functions are <optimized out>."
-    if not debugger.stop.code.symbols.scopes:
+    if not code.symbols.scopes:
         return "Variables are <optimized out>: the code was not compiled for a debugger."
     return ""
 
@@ -108,6 +111,69 @@ def _display(debugger: Debugger, rest: str) -> list[str]:
     return displayed(debugger)
 
 
+def _frame(debugger: Debugger, rest: str) -> list[str]:
+    """The selected frame."""
+    thread, frames = debugger.thread, debugger.frames()
+    frame, code = thread.present, debugger.stop.code
+    lines = [f"Stack level {debugger.frame}, function {frame.function}, pc = {code.pc(frame.at):#x}"]
+    if frame.location is not None:
+        lines.append(f" {frame.location.file}:{frame.location.line}")
+    if debugger.frame + 1 < len(frames):
+        how = "inlined into" if frame.is_inlined else "called by"
+        lines.append(f" {how} frame {debugger.frame + 1}, function {frames[debugger.frame + 1].function}")
+    local = f"{thread.frame_base:#x} in local memory"
+    return [*lines, f" its local variables begin at {local}"]
+
+
+def _symbol(debugger: Debugger, rest: str) -> list[str]:
+    """Which function, variable or allocation an address belongs to."""
+    if not rest:
+        raise DebugError("Give an address.")
+    value = debugger.evaluate(rest)
+    address = value.place.address if value.place and value.type.kind == "array" else int(value.number)
+    for code in debugger.codes:
+        at = (address - code.pc(0)) // INSTRUCTION_NBYTES
+        if 0 <= at < len(code.instructions):
+            function = code.function_at(at)
+            return [f"{function.display} + {address - code.pc(function.first)} in section .text"]
+        for name, start in code.module.global_symbols.items():
+            if start <= address < start + code.nbytes_of(name):
+                return [f"{name} + {address - start} in global memory"]
+    memory = debugger.timeline.entries[debugger.stop.launch].memory
+    for each in memory.allocations:
+        if each.address <= address < each.address + each.nbytes:
+            return [f"{each.name or 'an allocation'} + {address - each.address} in global memory"]
+    return [f"No symbol matches {rest}."]
+
+
+def _functions(debugger: Debugger, rest: str) -> list[str]:
+    found = [(code.pc(each.first), each) for code in debugger.codes for each in code.module.program.functions]
+    return [
+        f"{address:#x}  {each.display}{'' if each.is_kernel else '  (device function)'}"
+        for address, each in found
+        if rest in each.display
+    ] or ["No code is loaded." if not found else f"No function has {rest!r:.40} in its name."]
+
+
+def _variables(debugger: Debugger, rest: str) -> list[str]:
+    """Those of the module, in global and constant memory."""
+    found = sorted({each.name: each for code in debugger.codes for each in code.known.globals}.items())
+    return [f"{each.type.name}  {name}" for name, each in found if rest in name] or ["No variables."]
+
+
+def _libraries(debugger: Debugger, rest: str) -> list[str]:
+    return ["No shared libraries are listed: `info functions` has the kernels of all modules."]
+
+
+def _threads(debugger: Debugger, rest: str) -> list[str]:
+    return ["Host threads are not stopped. Those of the kernel:", *threads(debugger, "")]
+
+
+def _program(debugger: Debugger, rest: str) -> list[str]:
+    stop = debugger.stop
+    return [f"{debugger.file} waits in launch {stop.launch}, in front of its event {stop.event} ({stop.reason})."]
+
+
 def _source(debugger: Debugger, rest: str) -> list[str]:
     names = sorted({name for code in debugger.codes for name in code.files})
     return names or ["No code is loaded."]
@@ -124,7 +190,17 @@ INFOS = (
     Command("allocations", "", "The allocations of global memory.", _allocations),
     Command("display", "", "What is shown at each stop.", _display),
     Command("sources", "", "Files whose text is known.", _source),
+    Command("frame", "", "The selected frame.", _frame, ("f",)),
+    Command("symbol", "ADDRESS", "What lies at an address.", _symbol),
+    Command("functions", "[PART]", "Kernels and device functions, by a part of their name.", _functions),
+    Command("variables", "[PART]", "Variables of the modules, by a part of their name.", _variables),
+    Command("threads", "", "The threads of the kernel, as `info cuda threads`.", _threads),
+    Command("program", "", "Where everything waits.", _program),
+    Command("sharedlibrary", "", "There is none of kernels.", _libraries),
 )
+
+
+WITHOUT_STOP = ("breakpoints", "sources", "cuda", "display", "functions", "variables", "sharedlibrary")
 
 
 def _info(debugger: Debugger, rest: str) -> list[str]:
@@ -132,7 +208,7 @@ def _info(debugger: Debugger, rest: str) -> list[str]:
     if not name:
         raise DebugError(f"Give one of: {', '.join(each.name for each in INFOS)}.")
     command = chosen(name, INFOS, "info command")
-    needs_stop = command.name not in ("breakpoints", "sources", "cuda", "display")
+    needs_stop = command.name not in WITHOUT_STOP
     if needs_stop and (debugger.stop is None or debugger.stop.state is None):
         raise DebugError("The program is not being run.")
     return command.run(debugger, arguments.strip())

@@ -1,5 +1,7 @@
 """How places and stops are said."""
 
+from gpuprof.base.processes import how_ended
+from gpuprof.debug.commands.blocks import is_silent
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.places import PTX, Frame, LoadedCode, same_file
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
@@ -84,6 +86,8 @@ def stop_lines(debugger: Debugger, stop: Stop, before: tuple | None, by_instruct
     """What is said when it has stopped. `before`: launch, focus and frame's function where it stood."""
     if stop.state is None:
         return _end_lines(stop)
+    if any(is_silent(point.commands) for point in debugger.points.stopped(stop.points)):
+        return []
     lines = []
     number = debugger.timeline.entries[stop.launch].launch
     if before is None or before[:2] != (stop.launch, stop.focus):
@@ -104,7 +108,10 @@ def stop_lines(debugger: Debugger, stop: Stop, before: tuple | None, by_instruct
 
 
 def _end_lines(stop: Stop) -> list[str]:
-    if stop.reason == "exit":
-        how = "normally" if not stop.exit_code else f"with code {stop.exit_code:02o}"
-        return [f"[Program exited {how}]"]
-    return [*stop.text, "[Program ended by an error]"]
+    """Raises DebugError, as gdb does where a program cannot be run on."""
+    if stop.reason == "error":
+        raise DebugError("\n".join((*stop.text, "[Program ended by an error]")))
+    if stop.exit_code < 0:
+        return [f"Program terminated with {how_ended(stop.exit_code)}."]
+    how = "normally" if not stop.exit_code else f"with code {stop.exit_code:02o}"
+    return [f"[Program exited {how}]"]

@@ -2,11 +2,10 @@
 
 from gpuprof.debug.commands.command import Command
 from gpuprof.debug.commands.said import frame_text, line_text, source_line
+from gpuprof.debug.commands.settings import count_of
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.places import PTX, same_file
 from gpuprof.errors import DebugError
-
-LIST_LINES = 10
 
 
 def _backtrace(debugger: Debugger, rest: str) -> list[str]:
@@ -48,6 +47,7 @@ def _down(debugger: Debugger, rest: str) -> list[str]:
 
 def _list(debugger: Debugger, rest: str) -> list[str]:
     file, line = debugger.place
+    size = count_of(debugger, "listsize")
     if rest:
         spec = debugger.linespec(rest)
         if spec.line:
@@ -58,27 +58,27 @@ def _list(debugger: Debugger, rest: str) -> list[str]:
             if location is None:
                 raise DebugError(f"No source is known of {rest}.")
             file, line = location.file, location.line
-        first = max(1, line - LIST_LINES // 2)
+        first = max(1, line - size // 2)
     elif debugger.listed and debugger.listed[0] == file and debugger.listed[2] is debugger.stop:
         first = debugger.listed[1]
     else:
-        first = max(1, line - LIST_LINES // 2)
-    lines = [(number, _source(debugger, file, number)) for number in range(first, first + LIST_LINES)]
-    known = [(number, text) for number, text in lines if text is not None]
+        first = max(1, line - size // 2)
+    own = debugger.own_lines if not debugger.codes and same_file(str(debugger.file), file) else []
+    known: list[tuple[int, str]] = []
+    while len(known) < size and (text := _source(debugger, own, file, first + len(known))) is not None:
+        known.append((first + len(known), text))
     if not known:
         raise DebugError(f"Line number {first} out of range; or no source of {file} is known.")
     debugger.listed = (file, known[-1][0] + 1, debugger.stop)
     return [f"{number}\t{text}" for number, text in known]
 
 
-def _source(debugger: Debugger, file: str, line: int) -> str | None:
+def _source(debugger: Debugger, own: list[str], file: str, line: int) -> str | None:
+    """`own`: lines of the file, where no code is known yet."""
     for code in debugger.codes:
         if (text := source_line(code, file, line)) is not None:
             return text
-    if not debugger.codes and same_file(str(debugger.file), file):
-        lines = debugger.own_lines
-        return lines[line - 1] if 0 < line <= len(lines) else None
-    return None
+    return own[line - 1] if 0 < line <= len(own) else None
 
 
 def _disassemble(debugger: Debugger, rest: str) -> list[str]:

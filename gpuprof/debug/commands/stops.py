@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from gpuprof.debug.commands.blocks import texts
 from gpuprof.debug.commands.command import Command, numbers_of
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.points import Breakpoint, Watchpoint
@@ -104,6 +105,7 @@ def info_breakpoints(debugger: Debugger, rest: str) -> list[str]:
             lines.append(f"        stop only if {point.condition}")
         if point.hits:
             lines.append(f"        breakpoint already hit {point.hits} time{'s' if point.hits > 1 else ''}")
+        lines += (f"        {line}" for line in texts(point.commands))
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpuprof.debug.commands import cuda, data, info, running, stack, stops
+from gpuprof.debug.commands import cuda, data, info, others, running, settings, stack, stops
 from gpuprof.debug.commands.command import Command, chosen
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError
@@ -40,6 +40,8 @@ COMMANDS = (
     *stack.COMMANDS,
     *cuda.COMMANDS,
     *info.COMMANDS,
+    *settings.COMMANDS,
+    *others.COMMANDS,
     Command("help", "[COMMAND]", "List the commands, or explain one.", _help, ("h",)),
     Command("quit", "", "End the session.", _quit, ("q", "exit")),
 )
@@ -51,7 +53,22 @@ def parsed(line: str) -> tuple[Command, str]:
     end = next((at for at, char in enumerate(line) if not (char.isalnum() or char in "_-")), len(line))
     if not end:
         raise DebugError(f'Undefined command: "{line:.40}".  Try "help".')
-    return chosen(line[:end], COMMANDS), line[end:].strip()
+    refused = next((each for each in others.REFUSALS if each.name == line[:end]), None)
+    return refused or chosen(line[:end], COMMANDS), line[end:].strip()
+
+
+def completions(line: str) -> list[str]:
+    """What the last word of a line may become, each with a space behind it."""
+    *before, word = line.lstrip().split(" ")
+    names = [command.name for command in COMMANDS]
+    if before:
+        first = next((each for each in COMMANDS if before[0] in (each.name, *each.short)), None)
+        inner = {"info": info.INFOS, "help": COMMANDS, "show": settings.SETTINGS, "set": settings.SETTINGS}
+        tables = {("info", 1): inner["info"], ("info", 2): cuda.TABLES if before[-1] == "cuda" else ()}
+        name = first.name if first else ""
+        chosen_from = tables.get((name, len(before)), inner.get(name, ()) if len(before) == 1 else ())
+        names = [each.name for each in chosen_from]
+    return sorted(f"{name} " for name in names if name.startswith(word))
 
 
 def run_line(debugger: Debugger, line: str) -> Iterator[str]:

@@ -4,8 +4,38 @@ Words stand for choices; their place in these tuples is their number in the comp
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-TOPOLOGIES = ("triangles", "triangle_strip", "triangle_fan")
+from gpuprof.chips.draws import SHADER_STAGES
+
+STAGES = SHADER_STAGES
+
+
+class Topology(NamedTuple):
+    """corners: of each primitive; shared: of these, those that it has of the one before."""
+
+    corners: int
+    shared: int = 0
+
+
+TOPOLOGIES = {
+    "points": Topology(1),
+    "lines": Topology(2),
+    "line_strip": Topology(2, 1),
+    "line_loop": Topology(2, 1),
+    "triangles": Topology(3),
+    "triangle_strip": Topology(3, 2),
+    "triangle_fan": Topology(3, 2),
+    "lines_adjacency": Topology(4),
+    "line_strip_adjacency": Topology(4, 3),
+    "triangles_adjacency": Topology(6),
+}
+PATCHES = "patches"  # the topology of a tessellated draw; its Tessellation says how many corners a patch has
+# Of primitives with neighbours, which only a geometry shader sees: the corners that are drawn.
+DRAWN_CORNERS = {1: (0,), 2: (0, 1), 3: (0, 1, 2), 4: (1, 2), 6: (0, 2, 4)}
+DOMAINS = ("triangles", "quads", "isolines")
+SPACINGS = ("equal", "fractional_odd", "fractional_even")
+MOST_POINTS = 32  # of a patch, as in Direct3D 11 and OpenGL 4
 COMPARES = ("never", "less", "equal", "lequal", "greater", "notequal", "gequal", "always")
 STENCIL_OPERATIONS = ("keep", "zero", "replace", "increment", "decrement", "invert", "increment_wrap", "decrement_wrap")
 FACTORS = (
@@ -24,6 +54,7 @@ BLEND_OPERATIONS = ("add", "subtract", "reverse_subtract", "min", "max")
 CULLS = ("none", "front", "back")
 FRONTS = ("ccw", "cw")
 FORMATS = {"rgba8": 4, "rgba16f": 8, "rgba32f": 16}  # of color targets: bytes a sample
+DEPTH_NBYTES, STENCIL_NBYTES = 4, 1  # of a sample: float32, uint8
 SAMPLES = (1, 4)
 MOST_TARGETS = 8
 MOST_EXTENT = 1 << 14  # pixels of a target's side, as in Direct3D 11
@@ -85,8 +116,24 @@ class Scissor:
 
 
 @dataclass(frozen=True)
+class Tessellation:
+    """How patches are cut. points: vertices of a patch. domain: what it is cut into; spacing: how an edge is cut at a
+    level; order: how its triangles go around in the domain, u to the right and v upwards. as_points: its vertices are
+    drawn, as points.
+    """
+
+    points: int
+    domain: str = "triangles"
+    spacing: str = "equal"
+    order: str = "ccw"
+    as_points: bool = False
+
+
+@dataclass(frozen=True)
 class DrawState:
-    """The fixed-function stages of one draw. `blend` is of every color target; None writes colors as they are."""
+    """The fixed-function stages of one draw. `blend` is of every color target; None writes colors as they are.
+    point_size: a point's side, in pixels. restarts: the largest index that there can be begins a new strip.
+    """
 
     topology: str
     cull: str
@@ -98,6 +145,9 @@ class DrawState:
     back_stencil: StencilSide
     blend: BlendState | None
     color_mask: int  # bit k: channel k is written
+    tessellation: Tessellation | None = None
+    point_size: float = 1.0
+    restarts: bool = False
 
 
 @dataclass(frozen=True)
@@ -119,7 +169,7 @@ class Targets:
 @dataclass(frozen=True)
 class Buffers:
     """vertices: the address of `n_vertices` structures. indices: an address, 0 for vertices in their order; n_indices
-    of `index_nbytes` each.
+    of `index_nbytes` each. base_vertex: is added to each index.
     """
 
     vertices: int
@@ -128,6 +178,27 @@ class Buffers:
     n_indices: int
     index_nbytes: int
     instances: int = 1
+    base_vertex: int = 0
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a shader takes and gives, beside its parameters (gpuprof::shader_facts of graphics.h).
+
+    words_in, words_out: of varyings, 4 bytes each. abilities: of a pixel shader. most_vertices: that a lane of a
+    geometry shader makes. corners_in: of a geometry shader's primitives, or of a domain shader's patches. corners_out:
+    of the patches that a hull shader gives, or of the primitives that a geometry shader makes. constant_words: of each
+    patch.
+    """
+
+    stage: str
+    words_in: int = 0
+    words_out: int = 0
+    abilities: int = 0
+    most_vertices: int = 0
+    corners_in: int = 0
+    corners_out: int = 0
+    constant_words: int = 0
 
 
 DISCARDS, WRITES_DEPTH = 1, 2  # abilities, as in include/gpuprof/graphics.h

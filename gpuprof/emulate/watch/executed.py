@@ -40,7 +40,11 @@ class OfWarps:
     def grid_blocks(self) -> np.ndarray:
         """int64 (n,): the linear index in the grid of each warp's block."""
         chunk = self.chunk
-        return chunk.launch.grid_blocks(chunk.first_block + self.warps // chunk.warps_per_block)
+        warps, blocks = chunk.blocks_of_warps  # the warps of one step are often those of the next
+        if warps is not self.warps:
+            blocks = chunk.launch.grid_blocks(chunk.first_block + self.warps // chunk.warps_per_block)
+            chunk.blocks_of_warps = self.warps, blocks
+        return blocks
 
     @property
     def warps_of_block(self) -> np.ndarray:

@@ -8,8 +8,8 @@ from gpuprof.emulate.watch.executed import BlockRun, Executed
 class Wanted(NamedTuple):
     """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
     after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
-    instructions those whose lanes the listener may refuse (Executed.refuse). `state`: the listener asks for what lanes
-    hold between two instructions (Executed.state).
+    instructions those whose lanes the listener may refuse (Executed.refuse), and those that it is asked about each time
+    (`passes`). `state`: the listener asks for what lanes hold between two instructions (Executed.state).
     """
 
     before: frozenset[int]
@@ -17,6 +17,7 @@ class Wanted(NamedTuple):
     operands_after: frozenset[int] = frozenset()
     blocks: frozenset[int] = frozenset()
     refusing: frozenset[int] = frozenset()
+    passing: frozenset[int] = frozenset()
     state: bool = False
 
 
@@ -27,6 +28,9 @@ class Listener(Protocol):
         """Warps run a basic block: before its first instruction, or, of lanes that wait for others in its midst, after
         its last one.
         """
+
+    def passes(self, at: int) -> bool:
+        """Whether it need not be told of instruction `at`, one of Wanted.passing, this time."""
 
     def before(self, executed: Executed) -> None:
         """Warps execute an instruction: nothing of it has happened yet."""

@@ -45,7 +45,13 @@ def watched(op: Op, site: Site, wanted: Wanted, refusing: Op | None = None) -> O
         if told_after:
             chunk.listener.after(executed)
 
-    return told
+    def asked(lanes: Lanes) -> None:
+        if lanes.chunk.listener.passes(site.at):
+            op(lanes)
+        else:
+            told(lanes)
+
+    return asked if site.at in wanted.passing else told
 
 
 def clear_results(lanes: Lanes, site: Site, refused: np.ndarray) -> None:

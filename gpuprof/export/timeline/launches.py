@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gpuprof.base.wording import launch_text
 from gpuprof.correlate.tasks.queries import needs, read_tasks
 from gpuprof.errors import NotComparable
+from gpuprof.export.timeline.draws import draw_tracks
 from gpuprof.export.timeline.tasks import has_cycles, on_rows
 from gpuprof.export.timeline.timeline import Flow, Point, Slice, Timeline, Track, lanes
 from gpuprof.isa.printing.printable import printable
@@ -55,12 +56,13 @@ def timeline_of(database: sqlite3.Connection) -> Timeline:
         tracks, slices = on_streams(spans)
         flows = from_parents(spans, metrics)
     counters, points = counter_tracks(spans, stretches(database, spans, metrics), metrics, chip["clock_mhz"])
+    of_draws = draw_tracks(database)
     return Timeline(
         printable(meta["chip"]),
         chip["clock_mhz"],
-        (*tracks, *counters),
-        tuple(slices),
-        tuple(points),
+        (*tracks, *of_draws[0], *counters),
+        (*slices, *of_draws[1]),
+        (*points, *of_draws[2]),
         tuple(flows),
     )
 

@@ -1,14 +1,17 @@
-"""The fixed-function stages of a draw, one a file, in the order that a triangle comes through them.
+"""The fixed-function stages of a draw, one a file, in the order that a primitive comes through them.
 
-    fetch         indices and topology ─> the vertices of each triangle
-    reuse         triangles ─> batches, whose vertices are shaded once
-    strips        what a geometry shader marks ─> triangles
-    clip          positions in clip space ─> triangles that can be drawn, with new vertices
-    setup         ─> triangles on the grid of 1/256 pixel, culled
+    fetch         indices and topology ─> the vertices of each primitive
+    reuse         primitives ─> batches, whose vertices are shaded once
+    tessellate    patches and their levels ─> vertices, and primitives between them
+    strips        what a geometry shader marks ─> points, lines or triangles
+    clip          positions in clip space ─> triangles that can be drawn, with new vertices; clip_lines: lines, points
+    setup         ─> primitives on the grid of 1/256 pixel, culled; outlines: what lines and points cover
     raster        ─> quads of pixels, with the samples that are covered; depth and stencil before the shader
     interpolate   ─> what the pixel shader reads of each lane
     merge         what it gave ─> depth and stencil after it, blending, targets
+    resolve       a target's samples ─> the mean of each pixel's
 
-`tests` (depth and stencil), `blending` and `formats` are parts of the last ones. All are compiled by Numba, but for
-`fetch` and `strips`; tests/readable/draws.py is their slow twin.
+`tests` (depth and stencil) and `formats` are parts of these, and `waves` says what each warp of a shader has to do.
+What goes from one primitive or pixel to the next is compiled by Numba; the rest works on whole arrays.
+tests/readable has slow twins: draws.py, tessellator.py, lines.py.
 """

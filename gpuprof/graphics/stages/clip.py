@@ -21,7 +21,7 @@ MOST_NEW = 2 * N_CUTTING
 
 class Clipped(NamedTuple):
     """positions: float32 (vertices, 4), and varyings: float32 (words, vertices), new ones at the end. corners: int64
-    (triangles, 3), vertices. sources: int64 (triangles,), the primitive that each comes from. n_rejected, n_clipped:
+    (pieces, corners), vertices. sources: int64 (pieces,), the primitive that each comes from. n_rejected, n_clipped:
     primitives that lie outside, and that were cut.
     """
 
@@ -33,9 +33,8 @@ class Clipped(NamedTuple):
     n_clipped: int
 
 
-def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, viewport: Viewport) -> Clipped:
+def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, all_planes: np.ndarray) -> Clipped:
     """What of the triangles, int64 (n, 3), can be drawn. One with a position that is not finite is outside."""
-    all_planes = planes(viewport)
     with np.errstate(invalid="ignore"):
         outside = positions.astype(np.float64) @ all_planes.T < 0
     finite = np.isfinite(positions).all(1)

@@ -1,45 +1,68 @@
-"""Index fetch: which vertices each triangle has."""
+"""Index fetch: which vertices each primitive has."""
 
 import numpy as np
 
+from gpuprof.device.drawing.state import TOPOLOGIES, Buffers, DrawState, Topology
 from gpuprof.errors import UsageError
 
+RESTARTS = {2: 0xFFFF, 4: 0xFFFFFFFF}  # the index that begins a new strip, by the bytes of an index
+RESTART = -1  # in a list of vertex numbers
 
-def triangles(indices: np.ndarray, topology: str) -> np.ndarray:
-    """int64 (n, 3): the triangles that a list of vertex numbers, int64 (m,), stands for. Vertices that are left over
-    at the end stand for none.
+
+def vertex_numbers(indices: np.ndarray, buffers: Buffers, restarts: bool, name: str) -> np.ndarray:
+    """int64: with the base vertex, RESTART where a strip begins anew. indices: int64 (n,). Raises UsageError for an
+    index that no vertex has.
     """
-    return _BY_TOPOLOGY[topology](indices)
-
-
-def check_indices(indices: np.ndarray, n_vertices: int, name: str) -> None:
-    """Raises UsageError for an index that no vertex has."""
-    wrong = np.flatnonzero((indices < 0) | (indices >= n_vertices))
+    restart = indices == RESTARTS[buffers.index_nbytes] if restarts else np.zeros(len(indices), np.bool_)
+    numbers = indices + buffers.base_vertex
+    wrong = np.flatnonzero(((numbers < 0) | (numbers >= buffers.n_vertices)) & ~restart)
     if len(wrong):
         first = int(wrong[0])
+        based = f", with the base vertex {numbers[first]}" if buffers.base_vertex else ""
         raise UsageError(
-            f"{name}: index {first} of the index buffer is {int(indices[first])}, and there are {n_vertices} vertices"
+            f"{name}: index {first} of the index buffer is {indices[first]}{based}, and there are "
+            f"{buffers.n_vertices} vertices"
         )
+    return np.where(restart, RESTART, numbers)
 
 
-def _list(indices: np.ndarray) -> np.ndarray:
-    return indices[: len(indices) // 3 * 3].reshape(-1, 3)
+def primitives(numbers: np.ndarray, state: DrawState) -> np.ndarray:
+    """int64 (n, corners): the vertices of each primitive that a list of vertex numbers, int64 (m,), stands for.
+    Vertices that are left over at the end, or before a RESTART, stand for none.
+    """
+    corners, shared = topology_of(state)
+    at = np.arange(max(len(numbers) - corners + 1, 0))
+    if not len(at):
+        return np.zeros((0, corners), np.int64)
+    starts = np.maximum.accumulate(np.where(numbers == RESTART, np.arange(1, len(numbers) + 1), 0))[: len(at)]
+    places = at - starts  # in the list, or its part behind a restart
+    windows = np.lib.stride_tricks.sliding_window_view(numbers, corners)
+    whole = (windows != RESTART).all(1) & (places % (corners - shared) == 0)
+    found, at, starts, places = windows[whole], at[whole], starts[whole], places[whole]
+    if state.topology == "triangle_strip":
+        return _turned(found, places)
+    if state.topology == "triangle_fan":
+        return np.concatenate([numbers[starts][:, None], found[:, 1:]], 1)
+    if state.topology == "line_loop":
+        return _closed(numbers, found, at, starts)
+    return found.copy()
 
 
-def _strip(indices: np.ndarray) -> np.ndarray:
+def topology_of(state: DrawState) -> Topology:
+    return Topology(state.tessellation.points) if state.tessellation else TOPOLOGIES[state.topology]
+
+
+def _turned(found: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Every second triangle is turned, so that all of a strip are seen from the same side; its first vertex stays
     (OpenGL 4.6, table 10.1).
     """
-    n = max(len(indices) - 2, 0)
-    k = np.arange(n)
-    odd = k & 1
-    return np.stack([indices[k + odd], indices[k + 1 - odd], indices[k + 2]], 1) if n else _list(indices[:0])
+    odd = (places & 1 == 1)[:, None]
+    return np.where(odd, found[:, [1, 0, 2]], found)
 
 
-def _fan(indices: np.ndarray) -> np.ndarray:
-    n = max(len(indices) - 2, 0)
-    k = np.arange(n)
-    return np.stack([np.full(n, indices[0]), indices[k + 1], indices[k + 2]], 1) if n else _list(indices[:0])
-
-
-_BY_TOPOLOGY = {"triangles": _list, "triangle_strip": _strip, "triangle_fan": _fan}
+def _closed(numbers: np.ndarray, lines: np.ndarray, at: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Lines, and behind the last one of each loop the one that closes it."""
+    is_last = np.append(starts[1:] != starts[:-1], np.ones(min(len(starts), 1), np.bool_))
+    closing = np.stack([lines[is_last, 1], numbers[starts[is_last]]], 1)
+    order = np.argsort(np.concatenate([at, at[is_last]]), kind="stable")
+    return np.concatenate([lines, closing])[order]

@@ -7,6 +7,7 @@ import numpy as np
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
 from gpuprof.graphics.sizes import QUAD, SUBPIXELS
+from gpuprof.graphics.stages.outlines import depth_along, weight_along
 from gpuprof.graphics.stages.raster import Quads
 from gpuprof.graphics.stages.setup import Triangles
 
@@ -37,6 +38,7 @@ def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, lanes
         triangles.corners,
         triangles.sources,
         triangles.fronts,
+        len(triangles.outlines) > 0,
         varyings,
         *lanes,
     )
@@ -51,8 +53,10 @@ def edge(places, t, k, x, y):
 
 
 @part
-def depth_at(places, depths, area, t, x, y):
-    """float32: of triangle t at x and y, in 1/256 pixel."""
+def depth_at(places, depths, area, is_outlined, t, x, y):
+    """float32: of triangle t, or line or point t, at x and y, in 1/256 pixel."""
+    if is_outlined:
+        return depth_along(places, depths, t, x, y)
     first = edge(places, t, 1, x, y) * (depths[t, 1] - depths[t, 0])
     second = edge(places, t, 2, x, y) * (depths[t, 2] - depths[t, 0])
     return np.float32(depths[t, 0] + (first + second) / area)
@@ -60,8 +64,9 @@ def depth_at(places, depths, area, t, x, y):
 
 @kept
 def _interpolate(
-    x_of, y_of, triangle_of, places, areas, depths, inverses, corners, sources, fronts, varyings, out_places, out, facts
-):
+    x_of, y_of, triangle_of, places, areas, depths, inverses, corners, sources, fronts, is_outlined, varyings,
+    out_places, out, facts,
+):  # fmt: skip
     for q in range(len(x_of)):
         t = triangle_of[q]
         a, b, c = corners[t, 0], corners[t, 1], corners[t, 2]
@@ -70,12 +75,16 @@ def _interpolate(
             lane = q * QUAD + pixel
             x, y = x_of[q] + (pixel & 1), y_of[q] + (pixel >> 1)
             sx, sy = np.int64(x) * SUBPIXELS, np.int64(y) * SUBPIXELS
-            weight_a = edge(places, t, 0, sx, sy) / area * inverses[t, 0]
-            weight_b = edge(places, t, 1, sx, sy) / area * inverses[t, 1]
-            weight_c = edge(places, t, 2, sx, sy) / area * inverses[t, 2]
+            if is_outlined:
+                along = weight_along(places, t, sx, sy)
+                weight_a, weight_b, weight_c = (1 - along) * inverses[t, 0], along * inverses[t, 1], 0.0
+            else:
+                weight_a = edge(places, t, 0, sx, sy) / area * inverses[t, 0]
+                weight_b = edge(places, t, 1, sx, sy) / area * inverses[t, 1]
+                weight_c = edge(places, t, 2, sx, sy) / area * inverses[t, 2]
             inverse = weight_a + weight_b + weight_c
             out_places[lane, 0], out_places[lane, 1] = x + 0.5, y + 0.5
-            out_places[lane, 2], out_places[lane, 3] = depth_at(places, depths, area, t, sx, sy), inverse
+            out_places[lane, 2], out_places[lane, 3] = depth_at(places, depths, area, is_outlined, t, sx, sy), inverse
             facts[lane] = sources[t] * 2 + int(fronts[t])
             # a helper lane may lie where the triangle's plane passes the eye
             scale = 1 / inverse if inverse != 0 else 0.0

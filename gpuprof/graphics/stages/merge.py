@@ -62,6 +62,7 @@ def late_tests(
         triangles.areas,
         triangles.depths,
         triangles.fronts,
+        len(triangles.outlines) > 0,
         shaded.depths,
         shaded.discarded,
         tests,
@@ -93,8 +94,8 @@ def merge(
 
 @kept
 def _late(
-    x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, given, discarded, tests, depth, stencil, width,
-    samples, counts,
+    x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, is_outlined, given, discarded, tests, depth,
+    stencil, width, samples, counts,
 ):  # fmt: skip
     n_samples = len(samples)
     for q in range(len(x_of)):
@@ -113,7 +114,7 @@ def _late(
                     z = given[lane]
                 else:
                     sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
-                    z = depth_at(places, depths, np.float64(areas[t]), t, sx, sy)
+                    z = depth_at(places, depths, np.float64(areas[t]), is_outlined, t, sx, sy)
                 if not tested(tests, depth, stencil, (py * width + px) * n_samples + s, z, fronts[t]):
                     mask &= ~(1 << pixel * n_samples + s)
                 else:

@@ -1,5 +1,5 @@
-"""Rasterisation: the quads of pixels that triangles cover, by the top-left rule, tile by tile; depth and stencil tests
-before the shader, where it cannot change their outcome.
+"""Rasterisation: the quads of pixels that triangles, lines and points cover, by the top-left rule, tile by tile; depth
+and stencil tests before the shader, where it cannot change their outcome.
 """
 
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
 from gpuprof.device.drawing.state import Scissor, Targets
 from gpuprof.graphics.sizes import PIECE_QUADS, QUADS_OF_TILE, SUBPIXELS, TILE
+from gpuprof.graphics.stages.outlines import change_along, depth_along
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tests import LEQUAL, LESS, Tests, tested
 
@@ -20,6 +21,7 @@ SAMPLE_PLACES = {
 }
 HALF_TILE, HALF_PIXEL = SUBPIXELS * TILE // 2, SUBPIXELS // 2
 ROUNDING = 1e-9  # of a depth in a double, with a margin
+ROUNDING_OF_DEPTHS = 2.0**-24  # of one up to 1 in a float
 RIGHT, DOWN, START, LEAST = range(4)  # columns of what is kept of an edge
 TILES, HIDDEN_TILES, COVERED, TESTED, PASSED, EMPTIED = range(6)
 
@@ -86,6 +88,7 @@ def scan(
         triangles.areas,
         triangles.depths,
         triangles.fronts,
+        triangles.outlines,
         np.array([scissor.x, scissor.y, scissor.x + scissor.width, scissor.y + scissor.height], np.int64),
         targets.width,
         targets.height,
@@ -123,25 +126,25 @@ def _farthest_of(depth, width, height, samples, row, column):
 
 
 @part
-def _pixels_between(places, t, axis, low, high):
-    """First and last pixel along an axis that may have a sample in triangle t, of those from `low` to before `high`."""
-    a, b, c = places[t, 0, axis], places[t, 1, axis], places[t, 2, axis]
+def _pixels_between(shape, axis, low, high):
+    """First and last pixel along an axis that may have a sample in a shape, of those from `low` to before `high`."""
+    a, b, c, d = shape[0, axis], shape[1, axis], shape[2, axis], shape[-1, axis]
     # samples lie less than half a pixel from the middle
-    first, last = (min(a, b, c) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c) + HALF_PIXEL) // SUBPIXELS + 1
+    first, last = (min(a, b, c, d) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c, d) + HALF_PIXEL) // SUBPIXELS + 1
     return max(first, low), min(last, high - 1)
 
 
 @part
-def _set_edges(places, t, edges):
+def _set_edges(shape, edges):
     """Of edge k, from corner k + 1 to corner k + 2: its value's steps to the right and downwards, its value at (0, 0),
-    and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the triangle where
-    it is a left or a top one.
+    and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the shape where it
+    is a left or a top one.
     """
-    for k in range(3):
-        a, b = (k + 1) % 3, (k + 2) % 3
-        dx, dy = places[t, b, 0] - places[t, a, 0], places[t, b, 1] - places[t, a, 1]
+    for k in range(len(shape)):
+        a, b = (k + 1) % len(shape), (k + 2) % len(shape)
+        dx, dy = shape[b, 0] - shape[a, 0], shape[b, 1] - shape[a, 1]
         edges[k, RIGHT], edges[k, DOWN] = -dy, dx
-        edges[k, START] = dy * places[t, a, 0] - dx * places[t, a, 1]
+        edges[k, START] = dy * shape[a, 0] - dx * shape[a, 1]
         edges[k, LEAST] = 0 if dy < 0 or (dy == 0 and dx > 0) else 1
 
 
@@ -153,7 +156,7 @@ def _value(edges, k, x, y):
 @part
 def _misses(edges, x, y):
     """Whether the tile with this middle is outside of an edge as a whole."""
-    for k in range(3):
+    for k in range(len(edges)):
         most = _value(edges, k, x, y) + HALF_TILE * (abs(edges[k, RIGHT]) + abs(edges[k, DOWN]))
         if most < edges[k, LEAST]:
             return True
@@ -171,20 +174,29 @@ def _nearest(edges, depths, area, t, x, y):
     return np.float32(max(least, middle - HALF_TILE * (right + down)) - ROUNDING)
 
 
+@part
+def _nearest_along(places, depths, t, x, y):
+    """float32: no depth of line or point t in the tile with this middle is smaller."""
+    reach = HALF_TILE * change_along(places, t) * abs(depths[t, 1] - depths[t, 0])
+    return np.float32(depth_along(places, depths, t, x, y) - reach - 2 * ROUNDING_OF_DEPTHS)
+
+
 @kept
 def _scan(
-    at, counts, places, areas, depths, fronts, window, width, height, samples, tests, depth, stencil, farthest,
-    is_early, x_of, y_of, triangle_of, mask_of, row_quads,
+    at, counts, places, areas, depths, fronts, outlines, window, width, height, samples, tests, depth, stencil,
+    farthest, is_early, x_of, y_of, triangle_of, mask_of, row_quads,
 ):  # fmt: skip
     """Fills the columns of Quads and gives their number; moves `at` on."""
     n_samples, n, is_tested = len(samples), 0, is_early and (tests.has_depth or tests.has_stencil)
-    edges = np.zeros((3, 4), np.int64)
+    is_outlined = len(outlines) > 0
+    edges = np.zeros((4 if is_outlined else 3, 4), np.int64)
     for t in range(at[0], len(areas)):
-        first_x, last_x = _pixels_between(places, t, 0, window[0], window[2])
-        first_y, last_y = _pixels_between(places, t, 1, window[1], window[3])
+        shape = outlines[t] if is_outlined else places[t]
+        first_x, last_x = _pixels_between(shape, 0, window[0], window[2])
+        first_y, last_y = _pixels_between(shape, 1, window[1], window[3])
         if first_x > last_x or first_y > last_y:
             continue
-        _set_edges(places, t, edges)
+        _set_edges(shape, edges)
         dz1, dz2, area = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0], np.float64(areas[t])
         for row in range(first_y // TILE if at[1] < 0 else at[1], last_y // TILE + 1):
             if n + row_quads > len(x_of):
@@ -196,9 +208,14 @@ def _scan(
                 if _misses(edges, middle_x, middle_y):
                     continue
                 counts[TILES] += 1
-                if len(farthest) and _nearest(edges, depths, area, t, middle_x, middle_y) > farthest[row, column]:
-                    counts[HIDDEN_TILES] += 1
-                    continue
+                if len(farthest):
+                    if is_outlined:
+                        nearest = _nearest_along(places, depths, t, middle_x, middle_y)
+                    else:
+                        nearest = _nearest(edges, depths, area, t, middle_x, middle_y)
+                    if nearest > farthest[row, column]:
+                        counts[HIDDEN_TILES] += 1
+                        continue
                 wrote = False
                 for quad in range(QUADS_OF_TILE):
                     x = column * TILE + quad % (TILE // 2) * 2
@@ -215,10 +232,15 @@ def _scan(
                             first, second = _value(edges, 1, sx, sy), _value(edges, 2, sx, sy)
                             if first < edges[1, LEAST] or second < edges[2, LEAST]:
                                 continue
+                            if is_outlined and _value(edges, 3, sx, sy) < edges[3, LEAST]:
+                                continue
                             n_covered += 1
                             if is_tested:
                                 counts[TESTED] += 1
-                                z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
+                                if is_outlined:
+                                    z = depth_along(places, depths, t, sx, sy)
+                                else:
+                                    z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
                                 where = (py * width + px) * n_samples + s
                                 if not tested(tests, depth, stencil, where, z, fronts[t]):
                                     continue

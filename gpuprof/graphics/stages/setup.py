@@ -1,18 +1,24 @@
-"""Triangle setup: viewport, the grid of 1/256 pixel, facing, culling."""
+"""Setup of what is scanned: viewport, the grid of 1/256 pixel, facing, culling."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing.state import CULLS, FRONTS, Viewport
+from gpuprof.device.drawing.state import CULLS, FRONTS, DrawState, Viewport
 from gpuprof.graphics.sizes import SUBPIXELS
+from gpuprof.graphics.stages.clip import Clipped
+from gpuprof.graphics.stages.outlines import directions, outlines_of_lines, outlines_of_points
 
 
 class Triangles(NamedTuple):
     """What is scanned, a row each. places: int64 (n, 3, 2), x and y in 1/256 pixel from the middle of pixel (0, 0); its
     corners go around so that `areas`, int64 (n,), is positive: twice the area. depths, inverses: float64 (n, 3), of
     each corner, depth and 1 / w. corners: int64 (n, 3), vertices. sources: int64 (n,), primitives. fronts: bool (n,).
+
+    outlines: int64 (n, 4, 2), of lines and points, which go around like triangles; no rows for triangles. A line's
+    first two places are its ends, and its values change from the first towards the third (`weight_along`); those of a
+    point are all the same.
     """
 
     places: np.ndarray
@@ -22,16 +28,40 @@ class Triangles(NamedTuple):
     corners: np.ndarray
     sources: np.ndarray
     fronts: np.ndarray
+    outlines: np.ndarray
 
 
 class Culled(NamedTuple):
-    """Triangles that are not scanned."""
+    """Primitives that are not scanned."""
 
     by_side: int
     without_area: int
 
 
-def set_up(
+def set_up(left: Clipped, state: DrawState, samples: int) -> tuple[Triangles, Culled]:
+    """samples: of a pixel."""
+    if left.corners.shape[1] == 3:
+        return _triangles(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
+    with np.errstate(all="ignore"):  # a vertex of no primitive that is left may be anything
+        snapped, depths, inverses = _windows(left.positions, state.viewport)
+    corners, sources = left.corners, left.sources
+    places = snapped[corners]
+    seen = np.isfinite(places).all((1, 2))
+    if corners.shape[1] == 2:
+        seen &= (places[:, 0] != places[:, 1]).any(1)
+    corners, sources, places = corners[seen], sources[seen], places[seen].astype(np.int64)
+    thrice = [0, -1, 0]  # the second corner of a line, or a point's only one
+    corners, places, ones = corners[:, thrice], places[:, thrice], np.ones(len(corners), np.int64)
+    if left.corners.shape[1] == 2:
+        outlines = outlines_of_lines(places[:, :2], samples)
+        places[:, 2] += directions(places, samples)
+    else:
+        outlines = outlines_of_points(places[:, 0], state.point_size)
+    found = Triangles(places, ones, depths[corners], inverses[corners], corners, sources, ones == 1, outlines)
+    return found, Culled(0, int((~seen).sum()))
+
+
+def _triangles(
     positions: np.ndarray, corners: np.ndarray, sources: np.ndarray, viewport: Viewport, cull: str, front: str
 ) -> tuple[Triangles, Culled]:
     """positions: float32 (vertices, 4), in clip space."""
@@ -44,11 +74,12 @@ def set_up(
         np.zeros((n, 3), np.int64),
         np.zeros(n, np.int64),
         np.zeros(n, np.bool_),
+        np.zeros((0, 4, 2), np.int64),
     )
     with np.errstate(all="ignore"):  # a vertex of no triangle that is left may be anything
         snapped, depths, inverses = _windows(positions, viewport)
     count, by_side, without_area = _set_up(
-        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *found
+        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *found[:-1]
     )
     return Triangles(*(column[:count] for column in found)), Culled(by_side, without_area)
 

@@ -8,6 +8,7 @@ from gpuprof.compiled.parts import part
 from gpuprof.device.drawing.state import COMPARES, STENCIL_OPERATIONS, DepthState, DrawState, StencilSide, Targets
 
 LESS, LEQUAL = COMPARES.index("less"), COMPARES.index("lequal")
+NEVER, ALWAYS = COMPARES.index("never"), COMPARES.index("always")
 COMPARE, REFERENCE, READ_MASK, WRITE_MASK, FAIL, DEPTH_FAIL, PASSES = range(7)
 
 
@@ -32,6 +33,13 @@ def tests_of(state: DrawState, targets: Targets) -> Tests:
         sides != [StencilSide(), StencilSide()],
         np.array([_numbers(side) for side in sides], np.int64),
     )
+
+
+def nbytes_of(tests: Tests, n_tested: int, n_passed: int) -> int:
+    """Bytes of the targets that tests of samples read and write: a depth has four, a stencil one."""
+    reads = n_tested * (4 * (tests.compare not in (NEVER, ALWAYS)) + tests.has_stencil)
+    writes_stencil = bool(tests.sides[:, WRITE_MASK].any() and tests.sides[:, FAIL:].any())
+    return reads + n_passed * 4 * tests.writes_depth + n_tested * writes_stencil
 
 
 def _numbers(side: StencilSide) -> list[int]:

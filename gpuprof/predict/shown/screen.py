@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.text import Text
 
+from gpuprof.errors import NotComparable
 from gpuprof.predict.calibrate import Calibrated
-from gpuprof.predict.prediction import Prediction
+from gpuprof.predict.draws.explain import ExplainedDraw
+from gpuprof.predict.prediction import DrawPrediction, LaunchPrediction, Prediction
 from gpuprof.predict.space.explain import Explained
 from gpuprof.predict.space.sensitivity import Sensitivity
-from gpuprof.predict.validated import far_outside, validated
+from gpuprof.predict.validated import DRAWS, LAUNCHES, far_outside, validated
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import DIM, HOT, Look, flow, shown
 
@@ -24,23 +26,35 @@ STOPPED = "the recording was stopped early: the test is what it has of it"
 
 
 class Row(NamedTuple):
-    """One chip at one level. `launch`: its number, of rows of launches alone."""
+    """One chip at one level. `within_share`: of the time, what nine of ten predictions are closer than. `launch` and
+    `draw`: its number, of rows of launches and of draws alone.
+    """
 
     name: str
     chip: str
     microseconds: float
     score: float
     naive: float
+    within_share: float
     unit: str
     refused: str = ""
     cost: float = float("nan")
     launch: int | None = None
+    draw: int | None = None
+
+    @property
+    def within_microseconds(self) -> float:
+        return self.microseconds * self.within_share
 
 
 def rows_of(found: Prediction, level: str) -> list[Row]:
-    """`level` is test, buffer or launch."""
+    """`level` is test, buffer, draw or launch. Raises NotComparable where the recording has no draw, or no launch but
+    those of draws.
+    """
     if level == "launch":
-        return [row for place in range(len(found.launches)) for row in _launch_rows(found, place)]
+        return [row for each in _some(found.launches, level) for row in _rows_of_one(found, each)]
+    if level == "draw":
+        return [row for each in _some(found.draws, level) for row in _rows_of_one(found, each)]
     levels = [found.test] if level == "test" else found.buffers
     refused = refused_by(found)
     return [
@@ -50,6 +64,7 @@ def rows_of(found: Prediction, level: str) -> list[Row]:
             float(each.microseconds[k]),
             float(found.score[k]),
             float(found.naive_score[k]),
+            max(map(_within_share, kinds_of(found))),
             each.units[k],
             refused.get(k, ""),
         )
@@ -58,24 +73,47 @@ def rows_of(found: Prediction, level: str) -> list[Row]:
     ]
 
 
+def kinds_of(found: Prediction) -> list[str]:
+    """What the recording has, as errors are known of it."""
+    return [kind for kind, parts in ((LAUNCHES, found.launches), (DRAWS, found.draws)) if parts]
+
+
+def _within_share(kind: str) -> float:
+    return validated(kind).p90_percent / 100
+
+
+BESIDE = {"launch": " but those of draws' shaders", "draw": " (none from before version 7 has)"}
+
+
+def _some(parts: Sequence[Any], level: str) -> Sequence[Any]:
+    if not parts:
+        raise NotComparable(f"the recording has no {level} to predict{BESIDE[level]}; --level test shows what it has")
+    return parts
+
+
 def refused_by(found: Prediction) -> dict[int, str]:
-    """By the chip's place: the first launch that it cannot run, and why."""
+    """By the chip's place: the first launch or draw that it cannot run, and why."""
     texts: dict[int, str] = {}
-    for launch in found.launches:
-        for place, text in launch.refused.items():
-            texts.setdefault(place, f"{launch.kernel}: {text}")
+    for name, refused in (
+        *((each.kernel, each.refused) for each in found.launches),
+        *((each.name, each.refused) for each in found.draws),
+    ):
+        for place, text in refused.items():
+            texts.setdefault(place, f"{name}: {text}")
     return texts
 
 
-def _launch_rows(found: Prediction, place: int) -> Iterator[Row]:
-    launch, reference = found.launches[place], found.recorded.launches[place]
-    there = reference.cycles / found.recorded.reference.clock_mhz
+def _rows_of_one(found: Prediction, one: LaunchPrediction | DrawPrediction) -> Iterator[Row]:
+    """Of one launch or draw on all chips. `score`: how many times as fast as on the reference chip."""
+    numbers = {"draw": one.draw} if isinstance(one, DrawPrediction) else {"launch": one.launch}
+    name = one.name if isinstance(one, DrawPrediction) else one.kernel
+    share = _within_share(DRAWS if isinstance(one, DrawPrediction) else LAUNCHES)
     clock = found.chips["clock_mhz"]
-    for k, name in enumerate(found.chips.names):
-        us = float(launch.cycles[k] / clock[k])
-        naive = float(found.naive_of_reference[place] / (launch.naive_cycles[k] / clock[k]))
-        refused = launch.refused.get(k, "")
-        yield Row(launch.kernel, name, us, there / us, naive, launch.units[k], refused, launch=launch.launch)
+    for k, chip in enumerate(found.chips.names):
+        us = float(one.cycles[k] / clock[k])
+        naive = float(one.naive_of_reference / (one.naive_cycles[k] / clock[k]))
+        refused = one.refused.get(k, "")
+        yield Row(name, chip, us, one.recorded / us, naive, share, one.units[k], refused, **numbers)
 
 
 def page(found: Prediction, rows: Sequence[Row], file: str, level: str, look: Look) -> Iterator[Text]:
@@ -83,10 +121,11 @@ def page(found: Prediction, rows: Sequence[Row], file: str, level: str, look: Lo
     has_costs = not np.isnan([row.cost for row in rows]).all()
     columns = [
         *([Column("#", lambda row: Text(str(row.launch)))] if level == "launch" else []),
+        *([Column("#", lambda row: Text(str(row.draw)))] if level == "draw" else []),
         *([Column(level, lambda row: Text(shown(row.name)), left=True)] if level != "test" else []),
         Column("chip", lambda row: Text(shown(row.chip)), left=True),
         Column("us", lambda row: _number(row, row.microseconds, ",.2f")),
-        Column("within", lambda row: _number(row, within(row.microseconds), ",.2f"), drop=3),
+        Column("within", lambda row: _number(row, row.within_microseconds, ",.2f"), drop=3),
         Column("score", lambda row: _number(row, row.score, ".2f")),
         Column("naive", lambda row: _number(row, row.naive, ".2f"), drop=2),
         *([Column("cost", lambda row: _number(row, row.cost, ",.6g"))] if has_costs else []),
@@ -101,26 +140,14 @@ def _limit(row: Row) -> Text:
     return Text(shown(f"refused: {row.refused}"), HOT) if row.refused else Text(row.unit)
 
 
-def within(microseconds: float) -> float:
-    return microseconds * validated().p90_percent / 100
-
-
 def _number(row: Row, value: float, form: str) -> Text:
     return Text("-" if row.refused or np.isnan(value) else format(value, form))
 
 
 def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
-    known = validated()
     facts = [
         ("file", [f"{file}, recorded on {found.recorded.reference.name}"]),
-        (
-            "error",
-            [
-                f"{known.mean_percent:g} % on average",
-                f"nine of ten within {known.p90_percent:g} %",
-                f"{known.predictions:,} launches on chips that were simulated, too",
-            ],
-        ),
+        *(("error", _errors(kind)) for kind in kinds_of(found)),
         *(("warning", [text]) for text in _few(warnings_of(found))),
     ]
     for label, parts in facts:
@@ -128,12 +155,22 @@ def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
     yield Text()
 
 
+def _errors(kind: str) -> list[str]:
+    known = validated(kind)
+    return [
+        f"{known.mean_percent:g} % on average",
+        f"nine of ten within {known.p90_percent:g} %",
+        f"{known.predictions:,} {kind} on chips that were simulated, too",
+    ]
+
+
 def warnings_of(found: Prediction) -> list[str]:
     """What makes errors larger than those that were validated, or the test another one."""
-    without = [each.launch for each in found.recorded.launches if not each.is_counted]
+    counted = (*found.recorded.launches, *(each for draw in found.recorded.draws for each in draw.shaders))
+    without = sorted(each.launch for each in counted if not each.is_counted)
     told = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
     cut = [] if found.recorded.is_whole else [STOPPED]
-    return [*cut, *told, *far_outside(found.chips)]
+    return [*cut, *told, *dict.fromkeys(text for kind in kinds_of(found) for text in far_outside(found.chips, kind))]
 
 
 def _few(warnings: list[str]) -> list[str]:
@@ -153,6 +190,26 @@ def explained_lines(rows: Sequence[Explained], look: Look) -> Iterator[Text]:
         )
         lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
         yield from map(Text, lines)
+
+
+def explained_draw_lines(rows: Sequence[ExplainedDraw], look: Look) -> Iterator[Text]:
+    """Of each draw its ratios and the rule that held, then the block times of each chip beside the reference chip's."""
+    for row in rows:
+        told = [
+            f"{row.name} (draw {row.draw}) on {row.reference}: {row.rule} = {row.rule_cycles:,.0f} cycles, "
+            f"{row.logged_cycles:,.0f} recorded",
+            f"  {', '.join(row.ratios)}",
+        ]
+        for chip in row.chips:
+            blocks = ", ".join(f"{name} {there:,.0f} -> {here:,.0f}" for name, there, here in chip.blocks)
+            told.append(
+                f"  on {chip.chip}: {chip.rule_cycles:,.0f} cycles by the rule, {chip.cycles:,.0f} predicted; limited "
+                f"by {chip.unit}; twice as fast it saves {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
+                f"{chip.chip}: {blocks}"
+            )
+        for text in map(shown, told):
+            lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
+            yield from map(Text, lines)
 
 
 def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:

@@ -1,7 +1,8 @@
 """Predictions as CSV and JSON.
 
-JSON: {"version": 2, "reference", "validated", "warnings", "calibration", "rows"}; NaN is null. Version history: 1 the
-first; 2 rows have the launch's number.
+JSON: {"version": 3, "reference", "validated", "warnings", "calibration", "rows"}; NaN is null. Version history: 1 the
+first; 2 rows have the launch's number; 3 rows have the draw's number, and `validated` is by what the recording has:
+launches, draws.
 """
 
 import json
@@ -9,13 +10,14 @@ import math
 
 from gpuprof.predict.calibrate import Calibrated
 from gpuprof.predict.prediction import Prediction
-from gpuprof.predict.shown.screen import Row, warnings_of, within
+from gpuprof.predict.shown.screen import Row, kinds_of, warnings_of
 from gpuprof.predict.validated import validated
 from gpuprof.report.formats.csv import cell, text_of
 
-VERSION = 2
+VERSION = 3
 COLUMNS = (
     "launch",
+    "draw",
     "name",
     "chip",
     "microseconds",
@@ -33,14 +35,16 @@ def csv_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> s
 
 
 def json_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:
-    known = validated()
     document = {
         "version": VERSION,
         "reference": found.recorded.reference.name,
         "validated": {
-            "predictions": known.predictions,
-            "mean_percent": known.mean_percent,
-            "p90_percent": known.p90_percent,
+            kind: {
+                "predictions": validated(kind).predictions,
+                "mean_percent": validated(kind).mean_percent,
+                "p90_percent": validated(kind).p90_percent,
+            }
+            for kind in kinds_of(found)
         },
         "warnings": warnings_of(found),
         "calibration": [
@@ -53,7 +57,7 @@ def json_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> 
 
 
 def _values(row: Row) -> tuple:
-    numbers = (row.microseconds, within(row.microseconds), row.score, row.naive)
+    numbers = (row.microseconds, row.within_microseconds, row.score, row.naive)
     found = (None if row.refused or math.isnan(value) else round(value, 6) for value in numbers)
     cost = None if math.isnan(row.cost) else row.cost
-    return (row.launch, row.name, row.chip, *found, "" if row.refused else row.unit, cost, row.refused)
+    return (row.launch, row.draw, row.name, row.chip, *found, "" if row.refused else row.unit, cost, row.refused)

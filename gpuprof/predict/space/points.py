@@ -7,9 +7,8 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.chips.changes import chip_with, field_and_factor
-from gpuprof.chips.fields import TABLES
 from gpuprof.errors import UsageError
-from gpuprof.predict.numbers import NUMERIC, Numbers, joined, numbers_of
+from gpuprof.predict.numbers import Numbers, joined, numbers_of, numbers_of_chip
 from gpuprof.sweep.parameters import Parameter
 
 MOST_POINTS = 2_000_000  # each takes some 2.5 KB of memory, all of them 5 GB
@@ -36,18 +35,18 @@ def _of_chip(chip: Chip, parameters: Sequence[Parameter], lengths: Sequence[int]
     # A clock changes the cycles of the DRAM, unless these are given, too.
     order = sorted(range(len(parameters)), key=lambda k: field_and_factor(parameters[k].name)[0] != "clock_mhz")
     for number in order:
-        changed = [_numbers(chip_with(chip, {parameters[number].name: value})) for value in parameters[number].values]
+        changed = [
+            numbers_of_chip(chip_with(chip, {parameters[number].name: value})) for value in parameters[number].values
+        ]
         for name in columns:
-            if any(each[name] != base[name][0] for each in changed):
+            if any(different(each[name], base[name][0]) for each in changed):
                 columns[name] = np.array([each[name] for each in changed])[places[number]]
     return Numbers(_names(chip, parameters, places, count), (chip.arch,) * count, columns)
 
 
-def _numbers(chip: Chip) -> dict[str, float]:
-    found = {name: float(chip.values[name]) for name in NUMERIC}
-    for table in TABLES:
-        found |= {f"{table}.{entry}": float(value) for entry, value in getattr(chip, table).items()}
-    return found
+def different(value: float, other: float) -> bool:
+    """NaN, which stands for a number that a chip lacks, is as NaN."""
+    return value != other and not (np.isnan(value) and np.isnan(other))
 
 
 def _names(chip: Chip, parameters: Sequence[Parameter], places, count: int) -> tuple[str, ...]:

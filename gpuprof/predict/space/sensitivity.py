@@ -1,10 +1,10 @@
 """How much a chip's score depends on each of its numbers."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.chips.draws import COSTS
 from gpuprof.chips.model import field_of
 from gpuprof.predict.doubled import allowed
 from gpuprof.predict.mapping import Mappings
@@ -18,6 +18,7 @@ USUAL = (
     "l2_nbytes", "l2_slices", "l2_slice_nbytes_per_cycle", "noc_nbytes_per_cycle", "dram_gbytes_per_s",
     "l2_near_cycles", "dram_cycles", "block_launch_cycles", "launch_cycles",
 )  # fmt: skip
+OF_DRAWS = ("draw_cycles", "state_cycles", *(rate for costs in COSTS.values() for _, rate in costs))
 
 
 class Sensitivity(NamedTuple):
@@ -27,10 +28,9 @@ class Sensitivity(NamedTuple):
     gain: np.ndarray
 
 
-def sensitivities(
-    recorded: Recorded, chips: Numbers, mappings: Mappings, names: Sequence[str] = USUAL
-) -> list[Sensitivity]:
+def sensitivities(recorded: Recorded, chips: Numbers, mappings: Mappings) -> list[Sensitivity]:
     """The largest first, up or down."""
+    names = [*USUAL, *(f"graphics.{name}" for name in dict.fromkeys(OF_DRAWS) if recorded.draws)]
     more = [Numbers(chips.names, chips.archs, chips.columns | {name: _more(chips, name)}) for name in names]
     found = predicted(recorded, joined([chips, *more]), mappings, with_units=False)
     rows = found.score.reshape(len(names) + 1, len(chips))

@@ -147,7 +147,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
         *value = value_of(attribute, &is_known);
     return result(status ? status : is_known ? cudaSuccess : cudaErrorInvalidValue);
 }
-cudaError_t cudaDeviceSynchronize() { return result(is_waiting_refused() ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize).status); }
+cudaError_t cudaDeviceSynchronize()
+{
+    return result(is_waiting_refused() ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize, Waits::everything, 0).status);
+}
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaThreadExit() { return cudaDeviceSynchronize(); }

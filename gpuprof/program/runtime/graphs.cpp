@@ -218,7 +218,7 @@ struct Plan {
 
 cudaError_t new_stream(Plan *plan)
 {
-    const Reply reply = ask(Call::make_stream, 0);
+    const Reply reply = ask(Call::make_stream, 0, 1); // which the plan orders, and nothing else
     plan->streams.add((cudaStream_t)reply.words[make_stream_gives::stream]);
     return reply.status;
 }
@@ -277,7 +277,7 @@ cudaError_t wait(cudaStream_t stream, cudaEvent_t event) { return ask(Call::wait
 
 cudaError_t call_host(const HostCall &call)
 {
-    const cudaError_t status = ask(Call::synchronize).status;
+    const cudaError_t status = ask(Call::synchronize, Waits::nothing, 0).status;
     if (!status) {
         TheirTurn turn;
         call.function(call.data);

@@ -6,7 +6,12 @@ using namespace gpuprof;
 
 namespace {
 // A stream that is captured does nothing that one could wait for.
-cudaError_t synchronize(bool is_captured) { return is_captured ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize).status; }
+cudaError_t synchronize(bool is_captured, Waits waits, unsigned long long handle)
+{
+    return is_captured ? cudaErrorStreamCaptureUnsupported : ask(Call::synchronize, waits, handle).status;
+}
+cudaError_t wait_for(cudaStream_t stream) { return synchronize(captured_by(stream), Waits::stream, number(stream)); }
+cudaError_t wait_for(cudaEvent_t event) { return synchronize(is_waiting_refused(), Waits::event, (unsigned long long)event); }
 
 cudaError_t record(cudaEvent_t event, cudaStream_t stream)
 {
@@ -45,7 +50,7 @@ cudaError_t make_stream(cudaStream_t *stream, unsigned flags, int priority)
 {
     const int kept = priority > 0 ? 0 : priority < -5 ? -5 : priority; // CUDA takes the nearest of its range
     Turn turn;
-    const Reply reply = ask(Call::make_stream, (long long)kept);
+    const Reply reply = ask(Call::make_stream, (long long)kept, (unsigned long long)flags);
     *stream = (cudaStream_t)reply.words[make_stream_gives::stream];
     if (!reply.status)
         all.add({*stream, flags, kept});
@@ -89,13 +94,13 @@ cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return result(destroy_stream(stream)); }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(synchronize(captured_by(stream))); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { return result(synchronize(captured_by(stream))); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return result(wait_for(stream)); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { return result(wait_for(stream)); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int) { return result(wait(stream, event)); }
 // What is called when the stream is done: here that is at once, after waiting for it.
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned int)
 {
-    const cudaError_t status = synchronize(captured_by(stream));
+    const cudaError_t status = synchronize(captured_by(stream), Waits::nothing, 0);
     if (status == cudaErrorStreamCaptureUnsupported)
         return result(status);
     callback(stream, status, data);
@@ -105,7 +110,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 {
     if (Graph *graph = captured_by(stream))
         return result(add_host(graph, stream, function, data));
-    const cudaError_t status = synchronize(false);
+    const cudaError_t status = synchronize(false, Waits::nothing, 0);
     function(data);
     return result(status);
 }
@@ -115,8 +120,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int) { return 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return result(record(event, stream)); }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int) { return result(record(event, stream)); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return result_if(event); }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return result(synchronize(is_waiting_refused())); }
-cudaError_t cudaEventQuery(cudaEvent_t) { return result(synchronize(is_waiting_refused())); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return result(wait_for(event)); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { return result(wait_for(event)); }
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     const Reply reply = ask(Call::event_time, (unsigned long long)start, (unsigned long long)end);

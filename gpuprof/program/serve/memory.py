@@ -34,7 +34,7 @@ class Memory:
         return (address,), b""
 
     def free(self, payload: bytes, address: int):
-        self._wait_for_all()
+        self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
         self._release(address)
         return (), b""
 
@@ -52,8 +52,9 @@ class Memory:
         return (), b""
 
     def copy_out(self, payload: bytes, address: int, nbytes: int, stream: int):
-        self._wait_for_all()
-        return (), self.device.submit(cmd.CopyOut(address, nbytes, self._streams.number(stream)))
+        number = self._streams.number(stream)
+        self._wait(cmd.Wait(cmd.EVERYTHING, cmd.HOST, of=number))
+        return (), self.device.submit(cmd.CopyOut(address, nbytes, number))
 
     def staged_in(self, payload: bytes, address: int, nbytes: int, stream: int):
         return self.copy_in(self.arena.staging[: self._checked_staging(nbytes)], address, stream)
@@ -102,13 +103,13 @@ class Memory:
         total = self.arena.nbytes
         return (total - self.arena.memory.used_nbytes, total), b""
 
-    def synchronize(self, payload: bytes):
-        self._wait_for_all()
+    def synchronize(self, payload: bytes, waits: int, handle: int):
+        self._wait(self._streams.waited_for(waits, handle))
         return (), b""
 
-    def _wait_for_all(self) -> None:
+    def _wait(self, wait: cmd.Wait) -> None:
         """All that was asked is done, and so is what waited for that."""
-        self._streams.wait_for_all()
+        self._streams.pass_until(wait)
         freed, self._freed = self._freed, []
         for address in freed:
             self._release(address)

@@ -1,11 +1,14 @@
 """Streams and events, and how much of the GPU's time has passed."""
 
+from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.streams import Event
 from gpuprof.program import errors
+from gpuprof.program.calls import WAITS
 from gpuprof.program.serve.failed import Failed, signed
 
 FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its three names
+NON_BLOCKING = 1  # of a stream's flags: cudaStreamNonBlocking
 
 
 class Streams:
@@ -15,10 +18,9 @@ class Streams:
         self.device, self.gpu_ns = device, 0
         self._streams: dict[int, int] = {0: 0, 1: 0, 2: 0}  # handle -> number
         self._events: list[Event] = []
-        self._mark = device.event()
 
-    def make_stream(self, payload: bytes, priority: int):
-        number = self.device.stream(signed(priority)).number
+    def make_stream(self, payload: bytes, priority: int, flags: int):
+        number = self.device.stream(signed(priority), non_blocking=flags & NON_BLOCKING != 0).number
         self._streams[FIRST_STREAM + number] = number
         return (FIRST_STREAM + number,), b""
 
@@ -59,10 +61,18 @@ class Streams:
             raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no event {handle}")
         return self._events[handle - 1]
 
-    def wait_for_all(self) -> None:
+    def waited_for(self, waits: int, handle: int) -> cmd.Wait:
+        """What a program waits for: number `waits` of WAITS. Raises Failed for a handle of nothing."""
+        what = WAITS[waits] if waits < len(WAITS) else ""
+        if what == "stream":
+            return cmd.Wait(cmd.EVERYTHING, cmd.HOST, self.number(handle))
+        if what == "event" and self._event(handle).query():
+            return cmd.Wait(self._event(handle).number, cmd.HOST)
+        return cmd.Wait(cmd.EVERYTHING, cmd.HOST, cmd.EVERY_STREAM if what == "everything" else cmd.NO_STREAM)
+
+    def pass_until(self, wait: cmd.Wait) -> None:
         """All that was asked is done; the host's made time has passed until then."""
-        self._mark.record()
-        self.gpu_ns = max(self.gpu_ns, self._nanoseconds(self._mark.cycle))
+        self.gpu_ns = max(self.gpu_ns, self._nanoseconds(self.device.submit(wait)))
 
     def _nanoseconds(self, cycle: int) -> int:
         return round(cycle * 1e3 / self.device.chip.clock_mhz)

@@ -68,6 +68,15 @@ held them up, useful work at the bottom.
 | `s` | zooms to the task or the stretch that is selected |
 | Escape | selects nothing |
 
+## Draws
+
+Blocks of the graphics pipeline over time, units and shader stages: how much of a unit's time it was
+at work, how many waves of a stage were in flight. Below are the draws, with what became of their
+primitives and how much the target was drawn over; a click on one marks its time in the lanes, and
+lists its blocks, how busy each was and how long it waited for room behind it, and its shaders with
+their sources. Sums by pass and by command buffer follow. A recording without draws has no such
+view.
+
 ## Machine
 
 For one kernel: the share of each unit's peak ([peak.md](peak.md)) and what limits; the roofline of
@@ -89,8 +98,8 @@ other views show FILE.
 The address names what is shown: `out.html#kernel=saxpy&line=saxpy.cu:4` opens a line,
 `#kernel=saxpy&at=0x100040` an instruction, `#view=grid&by=stream,kernel` a grid,
 `#view=timeline&from=1000&to=2000&task=3` a window of the timeline, `&range=1200-1500` a stretch of
-it, `#view=machine&kernel=saxpy` a kernel. A kernel that shares its name with others is named by its
-symbol.
+it, `#view=draws&draw=3` a draw, `#view=machine&kernel=saxpy` a kernel. A kernel that shares its
+name with others is named by its symbol.
 
 ## What a page may do
 

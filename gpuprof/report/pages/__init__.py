@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Entry(NamedTuple):
     text: str  # what the page shows, for --help and docs/report.md
     file: str  # that has it, in this folder
-    flags: tuple[str, ...] = ()  # of --source-lines and --isa, those that go with it
+    flags: tuple[str, ...] = ()  # of --source-lines, --isa, --task and --sort, those that go with it
     needs_cycles: bool = True  # there must be samples or a ledger
 
 
@@ -37,5 +37,11 @@ PAGES = {
         ("--task",),
     ),
     "timeline": Entry("a row of bars for each task, in time, with the longest chain of needs marked", "timeline"),
+    "draws": Entry(
+        "each draw's primitives, fragments, overdraw, busy blocks and bottleneck; sums by pass and command buffer",
+        "draws",
+        ("--sort",),
+        needs_cycles=False,
+    ),
     "samples": Entry("what the samples estimate beside the exact numbers, for each line and reason", "samples"),
 }

@@ -18,6 +18,7 @@ class Request(NamedTuple):
     lines: tuple[int, int] | None = None
     isa: bool = False
     task: str | None = None  # the name of a task or a buffer, or "#" and a task's number
+    sort: str | None = None  # of the page of draws: a key of its ORDERS
 
 
 class Page(NamedTuple):

@@ -38,6 +38,9 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from kernel_table(report, look)
         if span := span_fact([launch for kernel in report.kernels for launch in kernel.launches], report.chip):
             yield from flow(Text("# " if look.plain else ""), [span], look)
+    if report.n_draws:
+        number = plural(report.n_draws, "draw", "draws")
+        yield from flow(Text("# " if look.plain else ""), [f"{number}: gpuprof report FILE --page draws"], look)
     for kernel in report.kernels:
         yield from kernel_summary(kernel, report, look)
 

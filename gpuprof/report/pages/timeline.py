@@ -12,7 +12,8 @@ from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import NO_TASKS, begin, end, label, remark, task_values
-from gpuprof.report.tasks.activity import in_parts
+from gpuprof.report.tasks import activity
+from gpuprof.report.tasks.lanes import Lane, in_parts
 from gpuprof.report.tasks.read import MOST_LINES, Node, TaskReport
 from gpuprof.report.terminal.look import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, shown
 
@@ -34,6 +35,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     last = max(end(related.tasks, node) for node in nodes)
     width = look.width or PIPE_WIDTH
     longest = max(2 * node.depth + cell_len(label(related.tasks, node)) for node in nodes)
+    longest = max([longest, *(len(title(lane)) for lane in related.lanes)])
     names = min(max(LEAST_NAME, width // NAME_SHARE), longest, width - LEAST_BARS - 1)
     room = width - names - 1
     critical = set(related.path.tasks)
@@ -51,6 +53,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         bar = bars(related, node, first, last, room, critical)
         yield name.append(bar, HOT if on_path else "")
     yield from strips(related, report.chip.sms, first, last, names, room, look)
+    yield from pipeline(related.lanes, first, last, names, room, look)
     if len(nodes) > MOST_LINES:
         yield from remark(f"{len(nodes) - MOST_LINES:,} more rows (--format csv)", look)
     yield from remark(
@@ -84,7 +87,7 @@ def strips(
     """
     if not len(related.activity.begins) or not sms or last <= first:
         return
-    stalls, active = in_parts(related.activity, first, last, room)
+    stalls, active = activity.in_parts(related.activity, first, last, room)
     share = np.round(active * room / (last - first) / sms, 6)  # sums of parts of bins are not exact
     tenths = np.minimum(9, np.floor(10 * share)).astype(int)
     numbers = "".join(str(n) if any_ else " " for n, any_ in zip(tenths.tolist(), active > 0, strict=True))
@@ -101,6 +104,24 @@ def strips(
     seen = [reason for reason in np.argsort(-held, kind="stable").tolist() if held[reason]]
     letters = (f"{REASON_LOOKS[NAMES[reason]].letter} {look.vocabulary.word(reason)}" for reason in seen[:MOST_LETTERS])
     yield from remark(", ".join(letters), look)
+
+
+def pipeline(lanes: Sequence[Lane], first: int, last: int, names: int, room: int, look: Look) -> Iterator[Text]:
+    """A line for each block of the graphics pipeline: tenths of the time that a unit was at work, of the most waves of
+    a shader stage that were in flight; nothing where nobody drew.
+    """
+    for lane in lanes if last > first else ():
+        amounts = in_parts(lane, first, last, room)
+        full = amounts.max() if lane.is_stage else 1.0
+        tenths = np.clip(np.floor(np.round(10 * amounts / (full or 1.0), 6)), 0, 9).astype(int)
+        cells = "".join(str(n) if amount > 0 else " " for n, amount in zip(tenths.tolist(), amounts, strict=True))
+        yield Text(fitted(Text(title(lane)), names, look).plain.ljust(names + 1)).append(cells.rstrip())
+    if lanes:
+        yield from remark("busy: tenths of the time; waves: tenths of the most in flight", look)
+
+
+def title(lane: Lane) -> str:
+    return f"{lane.block} {'waves' if lane.is_stage else 'busy'}"
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:

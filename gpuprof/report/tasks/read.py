@@ -14,6 +14,8 @@ from gpuprof.isa.stalls import N_REASONS
 from gpuprof.relate.critical import Path
 from gpuprof.relate.independent import Pair
 from gpuprof.report.tasks.activity import Activity, read_activity
+from gpuprof.report.tasks.lanes import Lane, read_lanes
+from gpuprof.report.tasks.wholes import Wholes
 
 MOST_PAIRS = 10
 MOST_LINES = 200  # of a tree on a terminal
@@ -88,7 +90,8 @@ class TaskReport:
     observed: bool
     neighbours: tuple[tuple[str, tuple[Neighbour, ...]], ...] = ()
     touches: tuple[tuple[str, tuple[Touch, ...]], ...] = ()
-    activity: Activity | None = None  # only for the page of the timeline
+    activity: Activity | None = None  # only for the page of the timeline, and so are these
+    lanes: tuple[Lane, ...] = ()
 
 
 MOST_CHOSEN = 20  # tasks of one name
@@ -115,6 +118,7 @@ def read_task_report(database: sqlite3.Connection, page: str | None, chosen: str
         neighbours,
         touches,
         read_activity(database) if page in ("timeline", None) else None,
+        read_lanes(database) if page in ("timeline", None) else (),
     )
 
 
@@ -244,7 +248,8 @@ def _chosen(database: sqlite3.Connection, chosen: str) -> tuple[tuple, tuple]:
         raise UsageError(
             f"--task {chosen!r}: no task and no buffer has this name{f'; {near}' if near else ''}; give #N for task N"
         )
-    neighbours = tuple((f"{name} (task {task})", tuple(_neighbours(database, task))) for task, name in tasks)
+    wholes = Wholes(database) if tasks else None
+    neighbours = tuple((f"{name} (task {task})", tuple(_neighbours(database, task, wholes))) for task, name in tasks)
     touches = tuple(
         (
             name,
@@ -257,10 +262,19 @@ def _chosen(database: sqlite3.Connection, chosen: str) -> tuple[tuple, tuple]:
     return neighbours, touches
 
 
-def _neighbours(database: sqlite3.Connection, task: int) -> list[Neighbour]:
+def _neighbours(database: sqlite3.Connection, task: int, wholes: Wholes) -> list[Neighbour]:
     found = [Neighbour(*row) for row in database.execute(NEIGHBOURS, (task,))]
     ways = (("depends on", "before", "after"), ("is needed by", "after", "before"))
     for kind, to, of in ways:
         for number, name in database.execute(FURTHER.format(to=to, of=of), (task,)):
             found.append(Neighbour(kind, number, name, "", 0, "implied"))
+    for kind, other, via, nbytes in wholes.between(task):
+        found.append(Neighbour(kind, other, *_names(database, other, via), nbytes, "implied"))
     return list(dict.fromkeys(found))
+
+
+def _names(database: sqlite3.Connection, task: int, buffer: int | None) -> tuple[str, str]:
+    return database.execute(
+        "SELECT name, COALESCE((SELECT name FROM parameters WHERE parameter = ?), '') FROM tasks WHERE task = ?",
+        (buffer, task),
+    ).fetchone()

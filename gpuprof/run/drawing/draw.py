@@ -1,7 +1,8 @@
 """Carries out draws: the fixed-function stages between the shaders, piece by piece.
 
-    Draw ─ fetch, reuse ─> lanes ─ vertex shader [─ geometry shader ─ strips] ─> positions, varyings ─ clip, setup ─>
-    triangles ─ raster ─> quads ─ interpolate ─> lanes ─ pixel shader ─> colors ─ merge ─> targets
+    Draw ─ fetch, reuse ─> lanes ─ vertex shader [─ hull shader ─ tessellate ─ domain shader]
+    [─ geometry shader ─ strips] ─> positions, varyings ─ clip, setup ─> primitives ─ raster ─> quads ─ interpolate ─>
+    lanes ─ pixel shader ─> colors ─ merge ─> targets
 
 What the stages hand to the shaders lies in device memory while the draw lasts. All that a draw does, it does before the
 next command.
@@ -10,22 +11,35 @@ next command.
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import FORMATS, Buffers
+from gpuprof.device.drawing.state import DRAWN_CORNERS, FORMATS, Buffers
 from gpuprof.device.memory import AddressSpace
 from gpuprof.errors import UsageError
-from gpuprof.graphics.checks import check_draw, check_targets
+from gpuprof.graphics.checks import check_draw, check_made, check_targets
 from gpuprof.graphics.counts import DrawCounts
-from gpuprof.graphics.stages.clip import clipped
-from gpuprof.graphics.stages.fetch import check_indices, triangles
+from gpuprof.graphics.sizes import BLOCK
+from gpuprof.graphics.stages.clip import clipped, planes
+from gpuprof.graphics.stages.clip_lines import clipped_lines, clipped_points
+from gpuprof.graphics.stages.fetch import primitives, vertex_numbers
 from gpuprof.graphics.stages.resolve import resolve
 from gpuprof.graphics.stages.reuse import batched
 from gpuprof.graphics.stages.setup import set_up
-from gpuprof.run.drawing.pixels import PIXEL_STAGE, WARP, shade_pixels
-from gpuprof.run.drawing.vertices import GEOMETRY_STAGE, VERTEX_STAGE, shade_triangles, shade_vertices
+from gpuprof.graphics.stages.tessellate.cut import cut, sizes_of
+from gpuprof.graphics.stages.waves import waves_of
+from gpuprof.run.drawing.patches import DOMAIN_STAGE, HULL_STAGE, shade_patches, shade_places
+from gpuprof.run.drawing.pixels import PIXEL_STAGE, shade_pixels
+from gpuprof.run.drawing.reached import check_reached
+from gpuprof.run.drawing.vertices import GEOMETRY_STAGE, VERTEX_STAGE, Vertices, shade_primitives, shade_vertices
 from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.drawing.workspace import RunShader, Workspace
 
-STAGE_NBYTES = {"vertex": VERTEX_STAGE.size, "geometry": GEOMETRY_STAGE.size, "pixel": PIXEL_STAGE.size}
+CLIPPERS = {1: clipped_points, 2: clipped_lines, 3: clipped}  # by the corners of what is drawn
+STAGE_NBYTES = {
+    "vertex": VERTEX_STAGE.size,
+    "hull": HULL_STAGE.size,
+    "domain": DOMAIN_STAGE.size,
+    "geometry": GEOMETRY_STAGE.size,
+    "pixel": PIXEL_STAGE.size,
+}
 
 
 def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: WorkOfDraw | None) -> DrawCounts:
@@ -33,28 +47,40 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
     range, and what shaders raise; targets then hold what was drawn before.
     """
     check_draw(command, STAGE_NBYTES)
+    check_reached(command, memory)
     workspace, state, instances = Workspace(memory), command.state, command.buffers.instances
     indices = _indices(command.buffers, workspace)
-    check_indices(indices, command.buffers.n_vertices, command.name)
-    primitives = triangles(indices, state.topology)
-    n_primitives = len(primitives) * instances
-    counts = DrawCounts(indices=len(indices) * instances, primitives=n_primitives)
-    if not n_primitives:
+    numbers = vertex_numbers(indices, command.buffers, state.restarts, command.name)
+    found = primitives(numbers, state)
+    counts = DrawCounts(indices=len(indices) * instances, primitives=len(found) * instances)
+    if not counts.primitives:
         return counts
-    batches = batched(primitives)
+    batches = batched(found)
+    counts = counts._replace(vertex_waves=len(batches.used) * instances, vertices=int(batches.used.sum()) * instances)
     if work:
         work.vertices(batches, command.buffers)
     with workspace.inside():
         shaded = shade_vertices(command, batches, workspace, run_shader)
+        if command.hull:
+            shaded, counts = _tessellated(command, shaded, counts, workspace, run_shader, work)
+            if not counts.tessellated:
+                return counts
         if command.geometry:
-            shaded = shade_triangles(command.geometry, shaded, workspace, run_shader)
-            counts = counts._replace(geometry_waves=-(-n_primitives // WARP), emitted=len(shaded.corners))
+            check_made(command.name, len(shaded.corners) * command.geometry.interface.most_vertices, "vertices")
+            waves = waves_of("geometry", shaded.waves())
+            counts = counts._replace(geometry_waves=len(waves.needs))
+            shaded = shade_primitives(command.geometry, shaded, workspace, run_shader)
+            counts = counts._replace(emitted=len(shaded.corners))
+            if work:
+                work.stage(waves)
+                work.blocks.shaded("geometry")
+                work.blocks.made(shaded.corners[:, 0] // command.geometry.interface.most_vertices)
+                work.primitives("geometry", shaded.waves(command.geometry.interface.most_vertices))
         positions, varyings = shaded.arrays(workspace)
-    left = clipped(positions, varyings, shaded.corners, state.viewport)
-    found, culled = set_up(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
+    drawn = shaded.corners[:, DRAWN_CORNERS[shaded.corners.shape[1]]]
+    left = CLIPPERS[drawn.shape[1]](positions, varyings, drawn, planes(state.viewport))
+    found, culled = set_up(left, state, command.targets.samples)
     counts = counts._replace(
-        vertex_waves=len(batches.used) * instances,
-        vertices=int(batches.used.sum()) * instances,
         rejected=left.n_rejected,
         clipped=left.n_clipped,
         culled=culled.by_side,
@@ -64,6 +90,42 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
     if work:
         work.triangles(found)
     return shade_pixels(command, found, left.varyings, counts, workspace, run_shader, work)
+
+
+def _tessellated(
+    command: cmd.Draw,
+    given: Vertices,
+    counts: DrawCounts,
+    workspace: Workspace,
+    run_shader: RunShader,
+    work: WorkOfDraw | None,
+) -> tuple[Vertices, DrawCounts]:
+    """The vertices that the domain shader gives, and the primitives between them, if there are any."""
+    tessellation = command.state.tessellation
+    patches = shade_patches(command.hull, given, workspace, run_shader)
+    if work:
+        work.stage(waves_of("hull", given.waves(), patches.rows.of_warp, patches.rows.points))
+        work.blocks.shaded("hull", of_block=patches.rows.of_warp)
+    sizes = sizes_of(patches.levels, tessellation)
+    check_made(command.name, int(sizes.n_vertices.sum()), "vertices")
+    check_made(command.name, int(sizes.n_primitives.sum()), "primitives")
+    made = cut(sizes, tessellation)
+    counts = counts._replace(
+        hull_waves=patches.lanes // BLOCK,
+        culled_patches=int(sizes.levels.culled.sum()),
+        domain_vertices=len(made.places),
+        domain_waves=-(-len(made.places) // BLOCK),
+        tessellated=len(made.corners),
+    )
+    if not len(made.corners):
+        return given, counts
+    shaded = shade_places(command.domain, patches, made, workspace, run_shader)
+    if work:
+        work.stage(waves_of("domain", patches.rows.wave_of(made.patches.astype(np.int64))))
+        work.blocks.shaded("domain", made.patches)
+        work.blocks.made(made.patches[made.corners[:, 0]])
+        work.primitives("domain", shaded.waves())
+    return shaded, counts
 
 
 def resolve_target(command: cmd.Resolve, memory: AddressSpace) -> None:

@@ -5,9 +5,9 @@ import struct
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import DISCARDS, FORMATS, WRITES_DEPTH, Targets
+from gpuprof.device.drawing.state import DISCARDS, FORMATS, MOST_TARGETS, WRITES_DEPTH, Targets
 from gpuprof.graphics.counts import DrawCounts
-from gpuprof.graphics.sizes import QUAD
+from gpuprof.graphics.sizes import BLOCK, QUAD
 from gpuprof.graphics.stages import raster
 from gpuprof.graphics.stages.interpolate import Lanes, interpolated
 from gpuprof.graphics.stages.merge import (
@@ -25,7 +25,6 @@ from gpuprof.graphics.stages.tests import tests_of
 from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
 
-WARP = 32
 PIXEL_STAGE = struct.Struct("<QQQQQQII")  # the members of PixelStage in include/gpuprof/graphics.h, in their order
 
 
@@ -40,7 +39,7 @@ def shade_pixels(
 ) -> DrawCounts:
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
-    is_early = shader is None or not shader.abilities
+    is_early = shader is None or not shader.interface.abilities
     progress = raster.begin_scan()
     late = np.zeros(4, np.int64)
     n_quads, n_helpers, n_waves = 0, 0, 0
@@ -57,7 +56,7 @@ def shade_pixels(
             continue
         n_quads += len(quads.x)
         n_helpers += _uncovered(quads.masks, targets.samples)
-        n_waves += -(-len(quads.x) * QUAD // WARP)
+        n_waves += -(-len(quads.x) * QUAD // BLOCK)
         with workspace.inside():
             shaded = _shade(command, quads, found, varyings, workspace, run_shader)
             if not is_early:
@@ -67,6 +66,8 @@ def shade_pixels(
             if work:
                 work.pixels(quads, found, progress.counts, late)
             _write(command, quads, shaded, workspace, late)
+    if work:
+        work.rest(found, progress.counts, late)
     return counts._replace(
         tiles=int(progress.counts[raster.TILES]),
         hidden_tiles=int(progress.counts[raster.HIDDEN_TILES]),
@@ -105,14 +106,16 @@ def _shade(
     run_shader: RunShader,
 ) -> Shaded:
     """Runs the pixel shader on quads. What it gives is good until more memory is taken."""
-    shader, n_targets = command.pixel, len(command.targets.colors)
+    shader = command.pixel
     lanes = whole_blocks(len(quads.x) * QUAD)
-    writes_depth, discards = shader.abilities & WRITES_DEPTH != 0, shader.abilities & DISCARDS != 0
+    abilities = shader.interface.abilities
+    writes_depth, discards = abilities & WRITES_DEPTH != 0, abilities & DISCARDS != 0
     shapes = (
-        ("varyings of pixels", (shader.words, lanes), np.float32),
+        ("varyings of pixels", (shader.interface.words_in, lanes), np.float32),
         ("places of pixels", (lanes, 4), np.float32),
         ("facts of pixels", (lanes,), np.uint32),
-        ("colors of pixels", (n_targets, lanes, 4), np.float32),
+        # a color for a target that the frame has not goes nowhere, as in Direct3D
+        ("colors of pixels", (MOST_TARGETS, lanes, 4), np.float32),
         ("depths of pixels", (lanes if writes_depth else 0,), np.float32),
         ("discarded pixels", (lanes if discards else 0,), np.uint8),
     )

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+from gpuprof.chips.draws import SHADER_STAGES
 from gpuprof.device import commands as cmd
 from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.inflight import Begun, Flight, InFlight
+from gpuprof.timing.batch import Shades
 
-# The pixels of draws before go first: they make room for what comes behind.
-PIXELS_FIRST, VERTICES_LATER = 0, 1
+# The later stages of draws before go first: they make room for what comes behind.
+PRIORITIES = {stage: number for number, stage in enumerate(reversed(SHADER_STAGES))}
 
 
 class TimedShaders:
@@ -15,24 +17,25 @@ class TimedShaders:
 
     def __init__(self, in_flight: InFlight, begin: Callable[[cmd.Launch], Begun], work: WorkOfDraw):
         self._in_flight, self._begin, self._work = in_flight, begin, work
-        self._vertices: Flight | None = None
+        self._first: Flight | None = None
         self._number = len(in_flight.flights)
+        self._n_shaded = dict.fromkeys(SHADER_STAGES, 0)  # warps so far
 
-    def run(self, launch: cmd.Launch) -> None:
-        """Emulates a shader; its trace is kept for the timing. The first one is that of the vertices."""
-        begun = self._begin(launch)
-        if self._vertices is None:
-            self._vertices = self._in_flight.add_shader(begun._replace(priority=VERTICES_LATER))
-        else:
-            flight = self._in_flight.add_shader(begun._replace(priority=PIXELS_FIRST))
-            flight.pixels_of = self._number, self._work.n_waves
+    def run(self, shader: cmd.Shader, launch: cmd.Launch) -> None:
+        """Emulates a shader of the draw, or the next part of what it shades; its trace is kept for the timing."""
+        stage = shader.interface.stage
+        shades = Shades(self._number, stage, self._n_shaded[stage])
+        begun = self._begin(launch)._replace(priority=PRIORITIES[stage])
+        flight = self._in_flight.add_shader(begun, shades)
+        self._n_shaded[stage] += launch.grid[0]
+        self._first = self._first or flight
         self._in_flight.finish_emulation()
 
     def drawn(self) -> bool:
         """The draw is over, or an error ended it; its work is known, as far as it came. Whether a shader ran at all."""
-        if self._vertices:
-            self._vertices.draw = self._work.whole()
-        return self._vertices is not None
+        if self._first:
+            self._first.draw = self._work.whole()
+        return self._first is not None
 
 
 def changes(before: cmd.Draw | None, command: cmd.Draw) -> int:
@@ -41,7 +44,7 @@ def changes(before: cmd.Draw | None, command: cmd.Draw) -> int:
         return 0
     pairs = [(getattr(before, name), getattr(command, name)) for name in ("buffers", "targets")]
     pairs += [(getattr(before.state, name), getattr(command.state, name)) for name in before.state.__dataclass_fields__]
-    for old, new in ((before.vertex, command.vertex), (before.pixel, command.pixel)):
+    for old, new in [(before.shader(stage), command.shader(stage)) for stage in SHADER_STAGES]:
         pairs += [(old and old.function, new and new.function), (old and old.params, new and new.params)]
     return sum(old != new for old, new in pairs)
 

@@ -1,4 +1,4 @@
-"""The shaders in front of the rasteriser: vertices, and what a geometry shader makes of each triangle."""
+"""The shaders of vertices and of whole primitives, in front of the rasteriser."""
 
 import struct
 from typing import NamedTuple
@@ -7,6 +7,7 @@ import numpy as np
 
 from gpuprof.device import commands as cmd
 from gpuprof.graphics.checks import check_lanes
+from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.reuse import Batches
 from gpuprof.graphics.stages.strips import strips
 from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
@@ -16,8 +17,8 @@ VERTEX_STAGE, GEOMETRY_STAGE = struct.Struct("<QQQQIIII"), struct.Struct("<QQQQQ
 
 
 class Vertices(NamedTuple):
-    """In device memory: positions float32 (lanes, 4), varyings float32 (words, lanes). corners: int64 (n, 3), the lanes
-    of each triangle's vertices.
+    """In device memory: positions float32 (lanes, 4), varyings float32 (words, lanes). corners: int64 (primitives,
+    corners), the lanes of each primitive's vertices.
     """
 
     positions: int
@@ -26,45 +27,56 @@ class Vertices(NamedTuple):
     lanes: int
     corners: np.ndarray
 
+    def waves(self, of_lane: int = 1) -> np.ndarray:
+        """int64 (primitives,), ascending: the last warp that each primitive, or one before it, needs of those that have
+        shaded the vertices, each lane so many of them.
+        """
+        return np.maximum.accumulate(self.corners.max(axis=1, initial=-1) // (BLOCK * of_lane))
+
     def arrays(self, workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
         """Copies of positions and varyings."""
         positions = workspace.array(self.positions, (self.lanes, 4), np.float32)
         return positions.copy(), workspace.array(self.varyings, (self.words, self.lanes), np.float32).copy()
 
 
+def take_vertices(workspace: Workspace, what: str, words: int, lanes: int) -> tuple[int, int]:
+    """The addresses of positions and of varyings."""
+    positions = workspace.take(f"positions of {what}", lanes * 16)
+    return positions, workspace.take(f"varyings of {what}", lanes * 4 * words)
+
+
 def shade_vertices(command: cmd.Draw, batches: Batches, workspace: Workspace, run_shader: RunShader) -> Vertices:
     """Those of all instances."""
     shader, buffers = command.vertex, command.buffers
-    of_instance = len(batches.numbers)
+    of_instance, words = len(batches.numbers), shader.interface.words_out
     lanes = whole_blocks(of_instance * buffers.instances)
-    check_lanes(lanes)
+    check_lanes(lanes, "the vertices of a draw's instances")
     numbers = np.tile(batches.numbers, buffers.instances)
     at_numbers = workspace.take("vertex numbers", lanes * 4)
-    at_positions = workspace.take("positions", lanes * 16)
-    at_varyings = workspace.take("varyings of vertices", lanes * 4 * shader.words)
+    positions, varyings = take_vertices(workspace, "vertices", words, lanes)
     workspace.array(at_numbers, (lanes,), np.uint32)[: len(numbers)] = numbers
     stage = VERTEX_STAGE.pack(
-        buffers.vertices, at_numbers, at_positions, at_varyings, lanes, of_instance, buffers.instances, 0
+        buffers.vertices, at_numbers, positions, varyings, lanes, of_instance, buffers.instances, 0
     )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     corners = np.concatenate([batches.corners + k * of_instance for k in range(buffers.instances)])
-    return Vertices(at_positions, at_varyings, shader.words, lanes, corners)
+    return Vertices(positions, varyings, words, lanes, corners)
 
 
-def shade_triangles(shader: cmd.Shader, given: Vertices, workspace: Workspace, run_shader: RunShader) -> Vertices:
-    """The strips of triangles that a geometry shader makes, a lane for each triangle given."""
-    lanes, most = whole_blocks(len(given.corners)), shader.most_vertices
-    at_corners = workspace.take("corners", lanes * 12)
-    at_positions = workspace.take("positions of strips", lanes * most * 16)
-    at_varyings = workspace.take("varyings of strips", lanes * most * 4 * shader.words)
+def shade_primitives(shader: cmd.Shader, given: Vertices, workspace: Workspace, run_shader: RunShader) -> Vertices:
+    """The points, lines or triangles that a geometry shader makes, a lane for each primitive given."""
+    interface, corners = shader.interface, given.corners
+    lanes, most = whole_blocks(len(corners)), interface.most_vertices
+    at_corners = workspace.take("corners", lanes * corners.shape[1] * 4)
+    positions, varyings = take_vertices(workspace, "strips", interface.words_out, lanes * most)
     at_marks = workspace.take("marks of strips", lanes * most)
-    workspace.array(at_corners, (lanes, 3), np.uint32)[: len(given.corners)] = given.corners
+    workspace.array(at_corners, (lanes, corners.shape[1]), np.uint32)[: len(corners)] = corners
     stage = GEOMETRY_STAGE.pack(
         at_corners,
         given.positions,
         given.varyings,
-        at_positions,
-        at_varyings,
+        positions,
+        varyings,
         at_marks,
         given.lanes,
         lanes * most,
@@ -72,5 +84,6 @@ def shade_triangles(shader: cmd.Shader, given: Vertices, workspace: Workspace, r
         0,
     )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
-    marks = workspace.array(at_marks, (lanes, most), np.uint8)[: len(given.corners)]
-    return Vertices(at_positions, at_varyings, shader.words, lanes * most, strips(marks))
+    marks = workspace.array(at_marks, (lanes, most), np.uint8)[: len(corners)]
+    found = strips(marks, interface.corners_out)
+    return Vertices(positions, varyings, interface.words_out, lanes * most, found)

@@ -4,44 +4,80 @@ import numpy as np
 
 from gpuprof.device.commands import Draw
 from gpuprof.device.drawing.state import FORMATS, Buffers
-from gpuprof.graphics.sizes import BATCH_VERTICES, BLOCK, QUAD
-from gpuprof.graphics.stages.merge import LATE_TESTED
-from gpuprof.graphics.stages.raster import TESTED, TILES, Quads
+from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD
+from gpuprof.graphics.stages.fetch import topology_of
+from gpuprof.graphics.stages.merge import LATE_PASSED, LATE_TESTED
+from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads
 from gpuprof.graphics.stages.reuse import Batches
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.timing.draws import BATCH, WAVE, DrawWork
+from gpuprof.graphics.stages.tests import nbytes_of, tests_of
+from gpuprof.graphics.stages.waves import Waves
+from gpuprof.run.drawing.primitives import BlockPrimitives
+from gpuprof.run.drawing.touched import TouchedTargets
+from gpuprof.timing.draws import WORK, DrawWork
 
 QUADS_OF_WAVE = BLOCK // QUAD
+LANES_OF = {"hull": "n_control_points", "domain": "n_tessellated"}  # what a lane of these stages is
+SHARED = ("n_tiles", "n_samples", "depth_nbytes", "n_late_samples", "late_depth_nbytes")  # even over waves
 
 
 class WorkOfDraw:
     """Takes what each stage did, in the order of the stages; `whole` gives it as the timing model wants it."""
 
-    def __init__(self, command: Draw, state_changes: int = 0, drains: bool = False):
+    def __init__(
+        self, command: Draw, state_changes: int = 0, drains: bool = False, touched: TouchedTargets | None = None
+    ):
+        """`touched`: who is told of the bytes of targets, where somebody wants them."""
         self._command, self._state_changes, self._drains = command, state_changes, drains
-        self._batches = np.zeros(0, BATCH)
-        self._batch_of = np.zeros(0, np.int64)  # of each primitive
-        self._waves = [np.zeros(0, WAVE)]
-        self._told = np.zeros(3, np.int64)  # tiles, samples and late samples of the waves so far
-
-    @property
-    def n_waves(self) -> int:
-        return sum(map(len, self._waves))
+        stages = [shader.interface.stage for shader in command.shaders]
+        self._last = [stage for stage in stages if stage != "pixel"][-1]
+        self._items: dict[str, np.ndarray] = {}
+        self._group_of = np.zeros(0, np.int64)  # of each primitive: those that are assembled together
+        self._waves = [np.zeros(0, WORK["pixel"])]
+        self._told = dict.fromkeys(SHARED, 0)  # of the waves so far
+        self.blocks, self._touched = BlockPrimitives(), touched
 
     def vertices(self, batches: Batches, buffers: Buffers) -> None:
         """Batches of all instances, one instance after the other."""
         batch_of = batches.corners[:, 0] // BATCH_VERTICES
         n_primitives = np.bincount(batch_of, minlength=len(batches.used))
-        found = np.zeros(len(n_primitives), BATCH)
-        # A strip's triangle takes one index beside those of the one before.
-        indices = 3 * n_primitives if self._command.state.topology == "triangles" else n_primitives + 2
-        found["n_indices"], found["n_primitives"] = indices, n_primitives
-        self._batches = np.tile(found, buffers.instances)
-        self._batch_of = np.concatenate([batch_of + k * len(found) for k in range(buffers.instances)])
+        found = np.zeros(len(n_primitives), WORK["vertex"])
+        found["needs"], found["is_shaded"] = -1, 1
+        corners, shared = topology_of(self._command.state)
+        found["n_indices"] = corners * n_primitives - shared * (n_primitives - 1)
+        self._items["vertex"] = np.tile(found, buffers.instances)
+        wave_of = np.concatenate([batch_of + k * len(found) for k in range(buffers.instances)])
+        self.blocks.vertices(wave_of)
+        self.primitives("vertex", wave_of)
+
+    def stage(self, waves: Waves) -> None:
+        """The warps of a shader behind that of the vertices, which have run."""
+        found = np.zeros(len(waves.needs), WORK[waves.stage])
+        found["needs"], found["is_shaded"] = waves.needs, 1
+        if waves.stage == "geometry":
+            found["n_emitted"] = waves.n_items * self._command.geometry.interface.most_vertices
+        else:
+            found[LANES_OF[waves.stage]] = waves.n_items
+        self._items[waves.stage] = found
+
+    def primitives(self, stage: str, wave_of: np.ndarray) -> None:
+        """What a shader gives, which is assembled if no other takes it. wave_of: int64 (primitives,), ascending: the
+        last warp that each needs.
+        """
+        if stage != self._last:
+            return
+        # Those of a warp follow each other; so many of them are assembled together at most.
+        first = np.flatnonzero(np.diff(wave_of, prepend=-1))
+        place = np.arange(len(wave_of)) - np.repeat(first, np.diff(first, append=len(wave_of)))
+        begins = place % BATCH_PRIMITIVES == 0
+        self._group_of = np.cumsum(begins) - 1
+        groups = np.zeros(int(begins.sum()), WORK["primitive"])
+        groups["needs"], groups["n_primitives"] = wave_of[begins], np.bincount(self._group_of)
+        self._items["primitive"] = groups
 
     def triangles(self, found: Triangles) -> None:
-        of_batch = self._batch_of[found.sources]
-        self._batches["n_accepted"] = np.bincount(of_batch, minlength=len(self._batches))
+        groups = self._items["primitive"]
+        groups["n_accepted"] = np.bincount(self._group_of[found.sources], minlength=len(groups))
 
     def pixels(self, quads: Quads, found: Triangles, scanned: np.ndarray, late: np.ndarray) -> None:
         """Quads that came together, as the tests have left them, and what scan and late tests have counted so far.
@@ -49,15 +85,17 @@ class WorkOfDraw:
         """
         if not len(quads.x):
             return
-        so_far = np.array([scanned[TILES], scanned[TESTED], late[LATE_TESTED]])
-        new, self._told = so_far - self._told, so_far
+        if self._touched:
+            self._touched.pixels(quads)
         first = np.arange(0, len(quads.x), QUADS_OF_WAVE)
         last = np.minimum(first + QUADS_OF_WAVE, len(quads.x)) - 1
-        waves = np.zeros(len(first), WAVE)
-        waves["batch"] = self._batch_of[found.sources[quads.triangles[last]]]
+        waves = np.zeros(len(first), WORK["pixel"])
+        waves["needs"] = self._group_of[found.sources[quads.triangles[last]]]
+        waves["is_shaded"] = self._command.pixel is not None
+        if self._command.pixel:
+            self.blocks.pixels(found.sources[quads.triangles], first)
         waves["n_pixels"] = (last - first + 1) * QUAD
-        for name, total in zip(("n_tiles", "n_samples", "n_late_samples"), new.tolist(), strict=True):
-            waves[name] = _even(total, len(waves))
+        self._share(waves, scanned, late)
         targets = self._command.targets
         if targets.colors and self._command.pixel:
             samples, pixels = _written(quads.masks, targets.samples)
@@ -66,9 +104,31 @@ class WorkOfDraw:
             waves["written_nbytes"] = nbytes * np.add.reduceat(samples, first)
         self._waves.append(waves)
 
+    def rest(self, found: Triangles, scanned: np.ndarray, late: np.ndarray) -> None:
+        """What scan and tests have counted since the last quads: an item of its own, of which nothing is shaded."""
+        item = np.zeros(1, WORK["pixel"])
+        self._share(item, scanned, late)
+        if item["n_tiles"][0]:
+            item["needs"] = self._group_of[found.sources[-1]]
+            self._waves.append(item)
+
+    def _share(self, waves: np.ndarray, scanned: np.ndarray, late: np.ndarray) -> None:
+        tests = tests_of(self._command.state, self._command.targets)
+        n_early, n_late = int(scanned[TESTED]), int(late[LATE_TESTED])
+        so_far = {
+            "n_tiles": int(scanned[TILES]),
+            "n_samples": n_early,
+            "depth_nbytes": nbytes_of(tests, n_early, int(scanned[PASSED])) if n_early else 0,
+            "n_late_samples": n_late,
+            "late_depth_nbytes": nbytes_of(tests, n_late, int(late[LATE_PASSED])) if n_late else 0,
+        }
+        for name, number in so_far.items():
+            waves[name] = _even(number - self._told[name], len(waves))
+        self._told = so_far
+
     def whole(self) -> DrawWork:
         waves = np.concatenate(self._waves)
-        return DrawWork(self._state_changes, self._drains, self._batches, waves, self._command.pixel is not None)
+        return DrawWork(self._state_changes, self._drains, self._items | ({"pixel": waves} if len(waves) else {}))
 
 
 def _even(total: int, parts: int) -> np.ndarray:

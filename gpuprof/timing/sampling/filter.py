@@ -1,11 +1,11 @@
 """Which samples are wanted: the filter registers of the trace cells, and how they are written.
 
     sm=0-3,7  block=0-63  warp=0  launch=2  kernel=^matmul  stream=1  task=layer  cycles=1000-2000
-    launch-cycles=0-4095  off
+    launch-cycles=0-4095  draw=3,5-9  stage=vertex,pixel  off
 
 A sample is taken as if there were no filter; one that does not pass is then not due and takes no place in the FIFO.
-What is known of a whole launch (launch, kernel, stream, task) is decided when it is asked for, the rest by the cell,
-sample by sample (`gate`).
+What is known of a whole launch (launch, kernel, stream, task, draw, stage) is decided when it is asked for, the rest by
+the cell, sample by sample (`gate`).
 """
 
 import re
@@ -15,6 +15,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
+from gpuprof.chips.draws import SHADER_STAGES
 from gpuprof.errors import UsageError
 
 NO_END = (1 << 62) - 1
@@ -37,8 +38,8 @@ EVERY = Range(0, NO_END)
 
 
 class Key(NamedTuple):
-    """How a register is written. `form`: "ranges", "range" (one), "pattern", "count", or "word", which takes no
-    value.
+    """How a register is written. `form`: "ranges", "range" (one), "pattern", "stages", "count", or "word", which takes
+    no value.
     """
 
     form: str
@@ -53,6 +54,8 @@ KEYS = {
     "kernel": Key("pattern", "kernels whose name matches the regular expression"),
     "stream": Key("ranges", "streams, by number"),
     "task": Key("pattern", "tasks that match the regular expression: names of the open tasks, joined by /"),
+    "draw": Key("ranges", "draws, by number: launches of their shaders"),
+    "stage": Key("stages", "stages of draws' shaders"),
     "cycles": Key("range", "GPU cycles, from power-on"),
     "launch-cycles": Key("range", "cycles since the launch's start"),
     "skip": Key("count", "number of launches to skip first, of those that pass the other keys"),
@@ -76,6 +79,8 @@ class Filter:
     kernel: str = ""
     stream: tuple[Range, ...] = ()
     task: str = ""
+    draw: tuple[Range, ...] = ()
+    stage: tuple[str, ...] = ()
     cycles: tuple[Range, ...] = ()
     launch_cycles: tuple[Range, ...] = ()
     skip: int = 0
@@ -116,15 +121,21 @@ class Chooser:
         self.filter = filter
         self._n = 0
 
-    def choose(self, launch: int, names: Iterable[str], stream: int, task: str) -> Filter:
+    def choose(
+        self, launch: int, names: Iterable[str], stream: int, task: str, draw: int | None = None, stage: str = ""
+    ) -> Filter:
         """The filter for this launch, NOTHING when no sample of it is wanted. `names`: the kernel's, as written and as
-        a symbol.
+        a symbol. draw, stage: of a draw's shader; None and "" for other launches.
         """
         wanted = self.filter
         finds = re.compile(wanted.kernel).search
         if not (_contains(wanted.launch, launch) and _contains(wanted.stream, stream) and any(map(finds, names))):
             return NOTHING
         if wanted.task and not re.search(wanted.task, task):
+            return NOTHING
+        if wanted.draw and (draw is None or not _contains(wanted.draw, draw)):
+            return NOTHING
+        if wanted.stage and stage not in wanted.stage:
             return NOTHING
         self._n += 1
         if self._n <= wanted.skip or (wanted.count and self._n > wanted.skip + wanted.count):
@@ -171,7 +182,7 @@ def kernel_pattern(name: str) -> str:
     return rf"^(.*::)?{re.escape(name)}(<.*>)?$"
 
 
-SHAPES = {"ranges": "0-3,7", "range": "0-63", "pattern": "RE", "count": "1"}
+SHAPES = {"stages": "vertex,pixel", "ranges": "0-3,7", "range": "0-63", "pattern": "RE", "count": "1"}
 
 
 def _shape(key: str) -> str:
@@ -197,6 +208,8 @@ def _value(key: str, text: str) -> object:
         if not text:
             raise UsageError(f"sampling filter {key}=: it needs a regular expression")
         return text
+    if form == "stages":
+        return _stages(key, text)
     if form == "count":
         number = _number(key, text, text)
         if key == "count" and number == 0:
@@ -206,6 +219,17 @@ def _value(key: str, text: str) -> object:
     if form == "range" and len(ranges) > 1:
         raise UsageError(f"sampling filter {key}={text}: expected one range, as in {_shape(key)}")
     return ranges
+
+
+def _stages(key: str, text: str) -> tuple[str, ...]:
+    """In the order of the pipeline."""
+    given = [part.strip() for part in text.split(",")]
+    for stage in given:
+        if stage not in SHADER_STAGES:
+            raise UsageError(
+                f"sampling filter {key}={text}: there is no stage {stage!r}; stages are {', '.join(SHADER_STAGES)}"
+            )
+    return tuple(stage for stage in SHADER_STAGES if stage in given)
 
 
 def _range(key: str, text: str, whole: str) -> Range:

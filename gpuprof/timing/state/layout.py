@@ -417,39 +417,55 @@ LOAD_RECORD = np.dtype(
 # Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
 BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
 
-# What the fixed-function units do for draws (units/pipeline.py): items pass stages, each in the order of its series. An
-# item is a batch of vertices, or a wave of pixels; rows of the waves follow those of the batches. In the stage where a
-# series is shaded, an item is a block of a grid.
-BATCHES, WAVES = range(2)
-FETCHED, BATCH_SHADED, ASSEMBLED, SET_UP = range(4)
-SCANNED, TESTED, WAVE_SHADED, WRITTEN = range(4)
-N_STAGES = 4
+# What the fixed-function units do for draws (units/pipeline.py): items pass the columns of their series one after the
+# other, each in the order of its series. Rows of a series' items follow those of the series before it. In the column
+# WARPS, an item is a block of a grid. FED and RETIRED take no time: items are brought to the shader, and leave it, in
+# their order.
+WARPS, FED, RETIRED = "warps", "fed", "retired"
+SERIES = {
+    "vertex": ("fetch", WARPS, RETIRED),
+    "hull": (FED, WARPS, RETIRED),
+    "domain": ("tessellate", WARPS, RETIRED),
+    "geometry": (FED, WARPS, RETIRED),
+    "primitive": ("assembly", "setup"),
+    "pixel": ("scan", "depth", WARPS, "write"),
+}
+N_SERIES, N_COLUMNS = len(SERIES), max(map(len, SERIES.values()))
+LAST_COLUMN = tuple(len(columns) - 1 for columns in SERIES.values())
+SHADER_COLUMN = tuple(columns.index(WARPS) if WARPS in columns else -1 for columns in SERIES.values())
 ITEM = np.dtype(
     [
         ("draw", "i8"),
-        # Of a wave: the last batch that must be set up before it is scanned. Of a batch: the last wave up to which no
-        # other batch is needed. -1: none.
-        ("meets", "i8"),
-        ("is_shaded", "i8"),  # 0: it passes the shaders by
+        ("series", "i8"),  # its place in SERIES
+        ("is_shaded", "i8"),  # 0: it passes the shader by
+        ("needs", "i8"),  # row of the last item, of another series, that must be done before it; -1: the command alone
+        # Row of the last item that needs this one and none behind it, or one before this: with the begin of that, this
+        # one's place in the buffer behind its series is free. -1: it always is.
+        ("frees", "i8"),
     ]
 )
-# An item in a stage, in ticks: how long it keeps it, when that began, and when it left it. NEVER: not known yet.
-PASSAGE = np.dtype([("ticks", "i8"), ("begun", "i8"), ("left", "i8")])
-STAGE = np.dtype(
+PASSAGE = np.dtype(
     [
-        ("first", "i8"),  # row of the series' first item
-        ("next", "i8"),  # of the item that comes next
-        ("end", "i8"),  # and behind the last one
+        # An item in a column, in ticks: how long it keeps it, when that began, and when it left it. NEVER: not known
+        # yet.
+        ("ticks", "i8"),
+        ("begun", "i8"),
+        ("left", "i8"),
+        ("ahead", "i8"),  # row of the item that must have given its place back before there is one for this, -1: none
+    ]
+)
+COLUMN = np.dtype(
+    [
+        ("next", "i8"),  # row of the item that comes next
+        ("end", "i8"),  # and behind the last one of the series
         ("tick", "i8"),  # when the item before left
-        ("room", "i8"),  # items that have left it and that the unit behind it has not begun, at most
+        ("taker", "i8"),  # column that takes items from the buffer behind this one, -1: another series does
     ]
 )
 DRAW = np.dtype(
     [
         ("ticks", "i8"),  # of the command processor
         ("drains", "i8"),  # 1: it begins when all before it is done
-        ("last_batch", "i8"),  # rows of the last items before it, -1: there are none
-        ("last_wave", "i8"),
         ("begun", "i8"),  # when its command has been processed, in ticks
     ]
 )
@@ -575,7 +591,8 @@ CONSTANTS = (
     "n_tlb_hints",
     "n_waits",
     "n_activities",  # stall reasons, and that an SM has warps
-    "n_stages",
+    "n_series",
+    "n_columns",
 )
 
 
@@ -663,9 +680,10 @@ TABLES = {
     "gate": Table(GATE),  # by grid
     "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
     "draw": Table(DRAW),
+    "before": Table(WORD, "n_series"),  # by draw: row of the last item of each series before it, -1: there is none
     "item": Table(ITEM),
-    "passage": Table(PASSAGE, "n_stages"),  # by item
-    "stage": Table(STAGE, "n_stages"),  # by series
+    "passage": Table(PASSAGE, "n_columns"),  # by item
+    "column": Table(COLUMN, "n_columns"),  # by series
     "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
     "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
 }

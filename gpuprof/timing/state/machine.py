@@ -136,9 +136,10 @@ class Draws(NamedTuple):
     """What the fixed-function units do (timing.draws)."""
 
     draw: np.ndarray
+    before: np.ndarray  # int64 (draws, N_SERIES)
     item: np.ndarray
-    passage: np.ndarray  # layout.PASSAGE (items, N_STAGES)
-    stage: np.ndarray  # layout.STAGE (series, N_STAGES)
+    passage: np.ndarray  # layout.PASSAGE (items, N_COLUMNS)
+    column: np.ndarray  # layout.COLUMN (N_SERIES, N_COLUMNS)
 
 
 class State(NamedTuple):
@@ -478,7 +479,8 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_tlb_hints": layout.TLB_HINTS,
         "n_waits": len(WAITS),
         "n_activities": N_ACTIVITIES,
-        "n_stages": layout.N_STAGES,
+        "n_series": layout.N_SERIES,
+        "n_columns": layout.N_COLUMNS,
     }
 
 

@@ -7,17 +7,30 @@ import numpy as np
 from gpuprof.timing.state.activity import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation
 
+# A warp of a shader: its stage, a place in chips.draws.SHADER_STAGES, and the cycles in which it starts and has ended.
+SHADER_WAVE = np.dtype([("stage", "u1"), ("start_cycle", "i8"), ("end_cycle", "i8")])
+
 
 @dataclass(frozen=True)
 class DrawTiming:
-    """Cycles from power-on. `busy_cycles` and `blocked_cycles` of each fixed-function unit by name: at work, and with
-    an item that the buffer behind has no room for.
+    """Cycles from power-on: the draw starts with its command, and ends when all of it has left all units.
+
+    Of each fixed-function unit that the draw passed, by name (chips.draws): `busy_cycles`, at work, and
+    `blocked_cycles`, with an item that the buffer behind has no room for; the cycle in which the unit began its first
+    item, and that by which the last one had left it.
+
+    waves: SHADER_WAVE, every warp of the draw's shaders as they were dispatched. work: what the draw asked of the
+    units, by the amounts of chips.draws.COSTS, and `state_changes`.
     """
 
     start_cycle: int
     end_cycle: int
     busy_cycles: dict[str, float]
     blocked_cycles: dict[str, float]
+    first_cycle: dict[str, int]
+    last_cycle: dict[str, int]
+    waves: np.ndarray
+    work: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -73,4 +86,4 @@ class LaunchTiming:
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
     extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to go on from here
-    draw: DrawTiming | None = None  # of the draw whose vertices it shades
+    draw: DrawTiming | None = None  # of the draw that it is the first shader of

@@ -39,7 +39,9 @@ def start_blocks(machine):
     pick_head(machine, present)
     while machine.head >= 0:
         grid = grid_at(machine, machine.head)
-        sm = free_sm(machine)
+        # A warp of a draw that has just come finds SMs that have had room for long, and none for longer than another.
+        came = released_at(machine, grid.first_item + grid.next_block) if grid.first_item >= 0 else 0
+        sm = free_sm(machine, came)
         if sm < 0:
             break
         if grid.next_block % grid.cluster == 0:
@@ -48,7 +50,7 @@ def start_blocks(machine):
                 break
         if grid.next_block == grid.known_blocks:
             return 0
-        start_block(machine, grid, sm, present)
+        start_block(machine, grid, sm, max(came, machine.cluster_since), present)
         grid.next_block += 1
         if grid.next_block == grid.released:
             pick_head(machine, present)
@@ -77,31 +79,29 @@ def cluster_since(machine, grid):
 
 
 @hot
-def free_sm(machine):
+def free_sm(machine, came):
+    """The SM that has had room for longest for a block that came at cycle `came`, -1: none has."""
     best = -1
     for sm in range(machine.sms):
         s = sm_at(machine, sm)
-        if s.block_free < NEVER and (best < 0 or sooner(s, sm_at(machine, best))):
+        if s.block_free < NEVER and (best < 0 or sooner(s, sm_at(machine, best), came)):
             best = sm
     return best
 
 
 @hot
-def sooner(first, second):
-    return first.block_free < second.block_free or (
-        first.block_free == second.block_free and first.blocks < second.blocks
-    )
+def sooner(first, second, came):
+    since, other = max(first.block_free, came), max(second.block_free, came)
+    return since < other or (since == other and first.blocks < second.blocks)
 
 
 @hot
-def start_block(machine, grid, sm, present):
-    """Puts the head grid's next block on an SM, not before cycle `present`."""
+def start_block(machine, grid, sm, came, present):
+    """Puts the head grid's next block, which came at cycle `came`, on an SM, not before cycle `present`."""
     s = sm_at(machine, sm)
     slot = s.next_slot
     block = block_at(machine, slot)
-    since = max(s.block_free, machine.cluster_since)
-    if grid.first_item >= 0:
-        since = max(since, released_at(machine, grid.first_item + grid.next_block))
+    since = max(s.block_free, came)
     # One distributor serves all SMs: a block every distributor_ticks (an estimate on every chip).
     tick = max(max(since + machine.block_launch_cycles, present) << TICK_BITS, machine.distributor_tick)
     machine.distributor_tick = tick + machine.distributor_ticks

@@ -113,6 +113,8 @@ def give_back(machine, slot, sm, cycle):
     s = sm_at(machine, sm)
     block = block_at(machine, slot)
     grid = grid_at(machine, block.grid)
+    # Warps of draws come one by one, so one that ends where there was room makes none for another.
+    had_room = grid.first_item >= 0 and blocks_that_fit(machine, block.grid, sm) > 0
     block.used = 0
     block.free = cycle
     presence_at(machine, block.grid, sm).blocks -= 1
@@ -120,7 +122,7 @@ def give_back(machine, slot, sm, cycle):
     s.warps_taken -= grid.warps_per_block
     s.registers -= grid.registers
     s.shared_nbytes -= grid.shared_nbytes
-    if block.grid != machine.head:
+    if block.grid != machine.head and not had_room:
         s.freed = max(s.freed, cycle)
     find_room(machine, sm)
 

@@ -68,11 +68,15 @@ class Checker(TraceGenerator):
             )
 
     def thread_text(self, who: Who) -> str:
-        """ "thread (3, 0, 0) of block (1, 0, 0)" """
-        (bx, by, _), (gx, gy, _) = self.kernel.block, self.kernel.grid
-        block, thread = who
-        x, y, z = thread % bx, thread // bx % by, thread // (bx * by)
-        return f"thread ({x}, {y}, {z}) of block ({block % gx}, {block // gx % gy}, {block // (gx * gy)})"
+        return thread_text(self.kernel, who)
+
+
+def thread_text(kernel: Kernel, who: Who) -> str:
+    """ "thread (3, 0, 0) of block (1, 0, 0)" """
+    (bx, by, _), (gx, gy, _) = kernel.block, kernel.grid
+    block, thread = who
+    x, y, z = thread % bx, thread // bx % by, thread // (bx * by)
+    return f"thread ({x}, {y}, {z}) of block ({block % gx}, {block // gx % gy}, {block // (gx * gy)})"
 
 
 def ptx_of(kernel: Kernel, instruction: Instruction) -> str:

@@ -13,12 +13,14 @@ from gpuprof.trace.checkers.definedness.plan import Plan, Step
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
 from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, narrowed, read, write
 from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.kernel import Instruction, Kernel
 
 # Kinds whose addresses only their execution finds.
 FOUND_LATER = (
     *("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "fetch", "surface_load"),
     *("surface_store", "surface_reduction", "matrix_async"),
 )
+ENDS = ("exit", "return")
 IGNORED = frozenset(
     ("hint", "meet", "fence", "copy_commit", "copy_wait", "bulk_commit", "bulk_wait", "bulk_wait_read", "bulk_prefetch",
      "matrix_commit", "matrix_wait", "grid_signal", "grid_wait", "breakpoint")
@@ -35,23 +37,40 @@ class Initcheck(Doubts):
     kinds = tuple(kind for kind in KINDS if kind not in IGNORED)
     post_kinds = FOUND_LATER
 
+    def initialize(self, kernel: Kernel) -> None:
+        super().initialize(kernel)
+        self._is_followed = [_is_followed(instruction) for instruction in kernel.instructions]
+        self._in_global = [each.space == "global" and each.kind != "copy" for each in kernel.instructions]
+
+    def passes(self, number: int) -> bool:
+        if self._n_hot_rows[number]:
+            return False
+        return not self._is_followed[number] or (self._in_global[number] and self.shadow.is_defined)
+
     def event(self, event: TraceEvent) -> None:
+        if self.passes(event.instruction.number):
+            return
         plan, kind = self._module.plan(event.instruction), event.instruction.kind
         act, quick = _ACTS[kind], _QUICK.get(kind)
+        if kind == "compute" and self._n_hot_rows[event.instruction.number] and plan.simple is not None:
+            self._registers.follow(
+                plan.simple, self._slots(event.block), event.warp, event.active_masks, event.true_masks
+            )
+            return
         step = self._doubtful(event, plan, quick is None)
         if step is not None:
             self._check_guard(step)
             act(self, step)
         elif quick is not None:
             quick(self, event, plan)
-        if kind in ("exit", "return"):
+        if kind in ENDS:
             self._exit(event)
 
     def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
         """The event's warps that have an undefined bit in a register of the instruction, where warps stand alone: else
         all of them. None where no warp has one.
         """
-        if not (self._registers.may_be_undefined and plan.rows):
+        if not self._n_hot_rows[event.instruction.number]:
             return None
         slots = self._slots(event.block)
         hot = self._registers.hot(slots, event.warp, plan.rows)
@@ -141,6 +160,8 @@ class Initcheck(Doubts):
         return self._spaces.pieces(access, event.block, event.warp)
 
     def _read(self, event: TraceEvent, access: Access) -> np.ndarray | None:
+        if self._spaces.is_clean(access, event.block):
+            return None
         pieces = self._pieces(event, access)
         found = read(pieces, access.nbytes) if pieces else None
         if found is None:
@@ -183,7 +204,7 @@ class Initcheck(Doubts):
 
     def _quick_store(self, event: TraceEvent, plan: Plan) -> None:
         for access in event.accesses:
-            if access.operation != "load":
+            if access.operation != "load" and not self._spaces.is_defined_now(access, event.block):
                 define(self._pieces(event, access))
 
     def _store(self, step: Step) -> None:
@@ -344,6 +365,11 @@ class Initcheck(Doubts):
             text = f"writes {place.nbytes} bytes of global memory at {place.address:#x}, some of them undefined"
             at = self._place("global", place.address)
             self._tell(STORE, step, lanes, origin, lambda row, lane: (text, *at))
+
+
+def _is_followed(instruction: Instruction) -> bool:
+    """Whether it may change what is undefined though no register of it is."""
+    return instruction.kind in _QUICK or instruction.kind in ENDS
 
 
 def _forbidden(event: TraceEvent, access: Access) -> np.ndarray:

@@ -10,17 +10,20 @@ from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
 from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
+from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
-from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.kernel import Code, Instruction, Kernel
 from gpuprof.trace.masks import WARP
 
 ACCESSES = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store")
 MATRIX_ROW_NBYTES = 16
+UNITS_OF_ROW_SHIFT = 3  # as many units have a row of accesses before the table is looked through
 WORD_NBYTES = 4  # as narrow as matrices of warp groups are looked at
 SPACES = ("global", "shared")
 NAMES = {stamps.WRITE_WRITE: "write_write", stamps.READ_WRITE: "read_write", stamps.WRITE_READ: "write_read"}
@@ -63,9 +66,13 @@ class Racecheck(Checker):
         *AFTER,
     )
     post_kinds = AFTER
+    compares_launches = True
     same_value = Option(False, "also find writes of the value that is there")
     volatile = Option(False, "also find races of volatile accesses with each other")
     warp_synchronous = Option(True, "also find races within a warp")
+
+    def wants_too(self, code: Code) -> frozenset[int]:
+        return touching(code)
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
@@ -90,6 +97,7 @@ class Racecheck(Checker):
         self._found = {space: np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64) for space in SPACES}
         self._n_found = dict.fromkeys(SPACES, 0)
         self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
+        self._accumulators, self._of_registers = Accumulators(), touching(kernel.code)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -99,6 +107,18 @@ class Racecheck(Checker):
         if act is None:
             act = self._acts[instruction.number] = self._act(instruction)
         act(event)
+        if instruction.number in self._of_registers or instruction.kind in ("matrix_commit", "matrix_wait"):
+            self._read_accumulators(event)
+
+    def _read_accumulators(self, event: TraceEvent) -> None:
+        for found in self._accumulators.act(event):
+            who = Who(int(event.block[found.row]), WARP * int(event.warp[found.row]))
+            text = (
+                f"the warp of {self.thread_text(who)} uses what a wgmma.mma_async writes to registers; nobody has "
+                "waited for its group, so it may still be under way"
+            )
+            pcs = (self.kernel.instructions[at].pc for at in (found.at, found.other_at))
+            self.note("async_register_race", Instance(text, who), 1, *pcs)
 
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
@@ -206,6 +226,7 @@ class Racecheck(Checker):
         for block, slot in self._blocks.exit(event.block, event.warp, event.taken_masks):
             self._shared.clear(block, slot)
             self._async.forget(block)
+            self._accumulators.forget(block)
 
     # What is ordered.
 
@@ -232,27 +253,48 @@ class Racecheck(Checker):
         if event.instruction.kind == "copy":
             how |= stamps.ASYNC if access.operation == "store" else 0
         values = _values(event) if access.operation == "store" and event.instruction.kind == "store" else None
-        self._blocks.room_for(2 * WARP * event.n_warps)
-        order_now = self._blocks.order
-        order_now.counts[order.N_FOUND] = self._n_found[access.space]
-        stamps.touch(
-            order_now,
-            memory,
-            self._found[access.space],
-            index,
-            max(1, access.nbytes >> self._shift),
-            access.masks,
-            access.addresses,
-            event.block,
-            slots,
-            event.warp,
-            event.instruction.number,
-            how,
-            does,
-            np.zeros((event.n_warps, WARP), np.uint32) if values is None else values,
-            values is not None and not self.same_value,
+        n_units, start = max(1, access.nbytes >> self._shift), 0
+        self._room_for(stamps.MOMENTS_OF_WARP, stamps.rows_of_warp(n_units))
+        given = np.zeros((event.n_warps, WARP), np.uint32) if values is None else values
+        has_values = values is not None and not self.same_value
+        number, found = event.instruction.number, self._found[access.space]
+        self._blocks.order.counts[order.N_FOUND] = self._n_found[access.space]
+        while True:
+            start = stamps.touch(
+                self._blocks.order,
+                memory,
+                found,
+                index,
+                n_units,
+                access.masks,
+                access.addresses,
+                event.block,
+                slots,
+                event.warp,
+                number,
+                how,
+                does,
+                given,
+                has_values,
+                start,
+            )
+            if start == event.n_warps:
+                break
+            self._room_for(stamps.MOMENTS_OF_WARP, stamps.rows_of_warp(n_units))
+        self._n_found[access.space] = int(self._blocks.order.counts[order.N_FOUND])
+
+    def _room_for(self, n_moments: int, n_rows: int) -> None:
+        """Room for more moments and rows of accesses. What nobody needs goes once there is much of it."""
+        counts, tables = self._blocks.order.counts, self._blocks.order
+        is_full = counts[order.N_MOMENTS] + n_moments > len(tables.moments) or counts[order.N_ROWS] + n_rows > len(
+            tables.rows
         )
-        self._n_found[access.space] = int(order_now.counts[order.N_FOUND])
+        spaces = (self._global.stamps, self._shared.stamps)
+        most = max(LEAST_ROWS, sum(map(len, spaces)) >> UNITS_OF_ROW_SHIFT)
+        if is_full and max(counts[order.N_MOMENTS], counts[order.N_ROWS]) > most:
+            self._async.renumber(lambda moments: compact(tables, spaces, moments))
+        self._blocks.room_for(n_moments)
+        self._blocks.room_for_rows(n_rows)
 
     def _touch_ranges(self, space: str, operation: str, addresses, nbytes, who, moment: int, at: int, how: int) -> None:
         """Ranges of an asynchronous operation, int64 (k,); `who`, int64 (k, 4): block, slot, warp, lane."""
@@ -263,26 +305,30 @@ class Racecheck(Checker):
         else:
             every = np.ones(len(addresses), np.bool_)
             index, memory = self._shared.index(addresses, nbytes, every, who[:, 0], who[:, 1]), self._shared
-            how |= stamps.BY_PROXY
-        n_units = np.maximum(nbytes >> self._shift, 1)
-        order_now = self._blocks.order
-        order_now.counts[order.N_FOUND] = self._n_found[space]
+        how |= stamps.BY_PROXY
+        n_units, start = np.maximum(nbytes >> self._shift, 1), 0
         does = {"load": stamps.READ, "store": stamps.WRITE}.get(operation, stamps.READ | stamps.WRITE)
-        stamps.touch_ranges(
-            order_now,
-            memory.stamps,
-            self._found[space],
-            index,
-            n_units,
-            self._shift,
-            addresses,
-            who,
-            moment,
-            at,
-            how,
-            does,
-        )
-        self._n_found[space] = int(order_now.counts[order.N_FOUND])
+        self._blocks.order.counts[order.N_FOUND] = self._n_found[space]
+        while True:
+            start = stamps.touch_ranges(
+                self._blocks.order,
+                memory.stamps,
+                self._found[space],
+                index,
+                n_units,
+                self._shift,
+                addresses,
+                who,
+                moment,
+                at,
+                how,
+                does,
+                start,
+            )
+            if start == len(n_units):
+                break
+            self._blocks.room_for_rows(int(n_units[start]) + 1)  # not compacted: `moment` is a number
+        self._n_found[space] = int(self._blocks.order.counts[order.N_FOUND])
 
     def finish(self) -> None:
         for space, found in self._found.items():
@@ -292,6 +338,7 @@ class Racecheck(Checker):
         if n_lost:
             text = f"races between more than {stamps.MOST_FOUND} pairs of places are only counted"
             self.note("more_races", Instance(text, Who(-1, -1)), n_lost, -1)
+        self.touched = self._global.touched(self._blocks.order, self.kernel.threads_per_block)
         super().finish()
 
     def _tell(self, space: str, row: list[int]) -> None:
@@ -347,12 +394,13 @@ def _unit_nbytes(width: int) -> int:
 
 
 def _values(event: TraceEvent) -> np.ndarray:
-    """uint32 (n, 32): a number for what each lane stores, never 0."""
-    mixed = np.zeros((event.n_warps, WARP), np.uint32)
-    for value in event.operands:
-        if value.slot == "b":
-            bits = value.bits
-            parts = (bits, bits >> 32) if bits.dtype.itemsize == 8 else (bits,)
-            for part in parts:
-                mixed = mixed * np.uint32(31) + part.astype(np.uint32)
+    """uint32 (n, 32): a number for the bytes that each lane stores, never 0; zeros have one, however many they are."""
+    mixed, nbytes = np.zeros((event.n_warps, WARP), np.uint32), event.instruction.nbytes
+    stored = [value.bits for value in event.operands if value.slot == "b"]
+    unused = np.uint32(max(32 - 8 * nbytes // max(len(stored), 1), 0))  # upper bits of a register
+    for bits in stored:
+        parts = (bits, bits >> 32) if bits.dtype.itemsize == 8 else (bits << unused,)
+        for part in parts:
+            mixed = mixed * np.uint32(31) + part.astype(np.uint32)
+    mixed = np.where(mixed == 0, mixed, mixed * np.uint32(31) + np.uint32(nbytes))
     return mixed * np.uint32(2654435761) | np.uint32(1)

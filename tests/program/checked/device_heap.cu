@@ -14,7 +14,7 @@ __global__ void push()
         return;
     }
     node->value = threadIdx.x;
-    Node *old = head;
+    Node *old = (Node *)atomicAdd((unsigned long long *)&head, 0);
     do {
         node->next = old;
         old = (Node *)atomicCAS((unsigned long long *)&head, (unsigned long long)node->next, (unsigned long long)node);

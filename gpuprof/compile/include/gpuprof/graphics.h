@@ -66,9 +66,93 @@ template <typename In, typename Out> struct VertexStage {
     }
 };
 
-// One lane for each triangle. It makes strips of up to MOST vertices; what is more is left out.
-template <typename In, typename Out, int MOST> struct GeometryStage {
-    const unsigned *corners; // three lanes of the vertex shader for each triangle
+// What a geometry shader takes and makes: corners of a primitive, with its neighbours or without.
+enum { OF_POINTS = 1, OF_LINES = 2, OF_TRIANGLES = 3, OF_LINES_ADJACENCY = 4, OF_TRIANGLES_ADJACENCY = 6 };
+
+namespace gpuprof {
+
+struct nothing {};
+
+// Patches lie side by side in the warps of a hull shader. Lanes that are left over at a warp's end have the patch before
+// them; what they give goes to rows that nobody reads.
+template <int POINTS> struct patch_rows {
+    static constexpr unsigned OF_WARP = 32 / POINTS, SLOTS = (32 + POINTS - 1) / POINTS;
+    static GPUPROF_STAGE unsigned patch(unsigned lane)
+    {
+        unsigned place = lane % 32 / POINTS;
+        return lane / 32 * OF_WARP + (place < OF_WARP ? place : OF_WARP - 1);
+    }
+    static GPUPROF_STAGE unsigned slot(unsigned lane) { return lane / 32 * SLOTS + lane % 32 / POINTS; }
+};
+
+} // namespace gpuprof
+
+// One lane for each of the COUNT control points that a patch gets. A patch's lanes are in one warp, side by side.
+template <typename In, typename Out, int COUNT, typename Constants = gpuprof::nothing> struct HullStage {
+    static_assert(1 <= COUNT && COUNT <= 32, "a patch has 1 to 32 control points");
+    using rows = gpuprof::patch_rows<COUNT>;
+    const unsigned *corners; // the lanes of the vertex shader, for each patch
+    const float4 *given;
+    const float *given_varyings;
+    float4 *positions;
+    float *varyings;
+    float *levels; // word by word: four of the edges, two of the inside
+    float *of_patches;
+    unsigned given_lanes, lanes, patches, corners_of_patch, slots, padding;
+
+    GPUPROF_STAGE unsigned point() const { return gpuprof::lane() % 32 % COUNT; }
+    GPUPROF_STAGE unsigned patch() const { return min(rows::patch(gpuprof::lane()), patches - 1); }
+    // Corner k of the patch, as the vertex shader gave it.
+    GPUPROF_STAGE unsigned corner(unsigned k) const { return corners[(size_t)patch() * corners_of_patch + k]; }
+    GPUPROF_STAGE float4 position(unsigned k) const { return given[corner(k)]; }
+    GPUPROF_STAGE In in(unsigned k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
+    GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
+    {
+        positions[gpuprof::lane()] = position;
+        gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
+    }
+    // Into how many parts edge k and the inside are cut. Of any lane of the patch; those that nobody gives are 0, and a patch
+    // with an edge of 0 is not drawn.
+    GPUPROF_STAGE void outer(unsigned k, float level) const { levels[(size_t)k * slots + rows::slot(gpuprof::lane())] = level; }
+    GPUPROF_STAGE void inner(unsigned k, float level) const { outer(4 + k, level); }
+    GPUPROF_STAGE void constants(const Constants &value) const { gpuprof::write_words(of_patches, rows::slot(gpuprof::lane()), slots, value); }
+};
+
+// One lane for each vertex that the tessellator makes of a patch with COUNT control points.
+template <typename In, typename Out, int COUNT, typename Constants = gpuprof::nothing> struct DomainStage {
+    using rows = gpuprof::patch_rows<COUNT>;
+    const float2 *places;
+    const unsigned *patch_numbers;
+    const float4 *given;
+    const float *given_varyings;
+    const float *of_patches;
+    float4 *positions;
+    float *varyings;
+    unsigned given_lanes, lanes, slots, padding;
+
+    GPUPROF_STAGE unsigned patch() const { return patch_numbers[gpuprof::lane()]; }
+    GPUPROF_STAGE unsigned first() const { return patch() / rows::OF_WARP * 32 + patch() % rows::OF_WARP * COUNT; }
+    // In the domain: u and v from 0 to 1, and 1 - u - v, which is a triangle's third coordinate.
+    GPUPROF_STAGE float3 at() const
+    {
+        float2 place = places[gpuprof::lane()];
+        return make_float3(place.x, place.y, 1 - place.x - place.y);
+    }
+    GPUPROF_STAGE float4 position(unsigned k) const { return given[first() + k]; }
+    GPUPROF_STAGE In in(unsigned k) const { return gpuprof::read_words<In>(given_varyings, first() + k, given_lanes); }
+    GPUPROF_STAGE Constants constants() const { return gpuprof::read_words<Constants>(of_patches, rows::slot(first()), slots); }
+    GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
+    {
+        positions[gpuprof::lane()] = position;
+        gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
+    }
+};
+
+// One lane for each primitive, which FROM says. It makes points, or strips of lines or triangles, of up to MOST vertices;
+// what is more is left out.
+template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO = OF_TRIANGLES> struct GeometryStage {
+    static_assert(TO <= OF_TRIANGLES, "a geometry shader makes OF_POINTS, OF_LINES or OF_TRIANGLES");
+    const unsigned *corners; // lanes of the shader before, for each primitive
     const float4 *given;
     const float *given_varyings;
     float4 *positions;
@@ -76,7 +160,7 @@ template <typename In, typename Out, int MOST> struct GeometryStage {
     unsigned char *marks; // of each vertex: 1 where a strip begins, 2 where it goes on
     unsigned given_lanes, lanes, count, goes_on;
 
-    GPUPROF_STAGE unsigned corner(int k) const { return corners[3 * gpuprof::lane() + k]; }
+    GPUPROF_STAGE unsigned corner(int k) const { return corners[FROM * gpuprof::lane() + k]; }
     GPUPROF_STAGE float4 position(int k) const { return given[corner(k)]; }
     GPUPROF_STAGE In in(int k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
     GPUPROF_STAGE void emit(float4 position, const Out &out = Out())
@@ -143,8 +227,9 @@ GPUPROF_STAGE float4 sample(cudaTextureObject_t texture, float2 at)
 
 namespace gpuprof {
 
+// words of 4 bytes; stages: vertex, hull, domain, geometry, pixel
 struct shader_facts {
-    unsigned stage, in_nbytes, out_words, abilities, most_vertices; // words of 4 bytes; stages: vertex, pixel, geometry
+    unsigned stage, in_nbytes, out_words, abilities, most_vertices, corners_in, corners_out, constant_words;
 };
 
 template <typename T> constexpr unsigned words_of()
@@ -155,13 +240,22 @@ template <typename T> constexpr unsigned words_of()
 
 template <typename Kernel> struct facts_of;
 template <typename In, typename Out, typename... Uniforms> struct facts_of<void(VertexStage<In, Out>, Uniforms...)> {
-    static constexpr shader_facts value = {0, sizeof(In), words_of<Out>(), 0, 0};
+    static constexpr shader_facts value = {0, sizeof(In), words_of<Out>(), 0, 0, 0, 0, 0};
+};
+template <typename In, typename Out, int COUNT, typename Constants, typename... Uniforms>
+struct facts_of<void(HullStage<In, Out, COUNT, Constants>, Uniforms...)> {
+    static constexpr shader_facts value = {1, words_of<In>() * 4, words_of<Out>(), 0, 0, 0, COUNT, words_of<Constants>()};
+};
+template <typename In, typename Out, int COUNT, typename Constants, typename... Uniforms>
+struct facts_of<void(DomainStage<In, Out, COUNT, Constants>, Uniforms...)> {
+    static constexpr shader_facts value = {2, words_of<In>() * 4, words_of<Out>(), 0, 0, COUNT, 0, words_of<Constants>()};
+};
+template <typename In, typename Out, int MOST, int FROM, int TO, typename... Uniforms>
+struct facts_of<void(GeometryStage<In, Out, MOST, FROM, TO>, Uniforms...)> {
+    static constexpr shader_facts value = {3, words_of<In>() * 4, words_of<Out>(), 0, MOST, FROM, TO, 0};
 };
 template <typename In, int ABILITIES, typename... Uniforms> struct facts_of<void(PixelStage<In, ABILITIES>, Uniforms...)> {
-    static constexpr shader_facts value = {1, words_of<In>() * 4, 0, ABILITIES, 0};
-};
-template <typename In, typename Out, int MOST, typename... Uniforms> struct facts_of<void(GeometryStage<In, Out, MOST>, Uniforms...)> {
-    static constexpr shader_facts value = {2, words_of<In>() * 4, words_of<Out>(), 0, MOST};
+    static constexpr shader_facts value = {4, words_of<In>() * 4, 0, ABILITIES, 0, 0, 0, 0};
 };
 
 } // namespace gpuprof

@@ -5,7 +5,8 @@ import { view as summary } from "./summary.js";
 import { view as grid } from "./grid.js";
 import { view as source } from "./source.js";
 import { view as timeline } from "./timeline.js";
+import { view as draws } from "./draws.js";
 import { view as machine } from "./machine.js";
 import { view as compare } from "./compare.js";
 
-export const VIEWS = [summary, grid, source, timeline, machine, compare];
+export const VIEWS = [summary, grid, source, timeline, draws, machine, compare];

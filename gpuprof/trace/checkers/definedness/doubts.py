@@ -6,9 +6,10 @@ import numpy as np
 
 from gpuprof.trace.checkers.checker import Checker, Instance, first_of
 from gpuprof.trace.checkers.definedness.blocks import RunningBlocks
+from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN
 from gpuprof.trace.checkers.definedness.memory import MemoryShadow
 from gpuprof.trace.checkers.definedness.plan import Step, module_of
-from gpuprof.trace.checkers.definedness.registers import NO_ORIGIN, Registers
+from gpuprof.trace.checkers.definedness.registers import Registers
 from gpuprof.trace.checkers.definedness.spaces import Spaces
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
@@ -30,17 +31,23 @@ class Doubts(Checker):
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
+        self.shadow.look()
         self._module = module_of(kernel.code)
         entry = self._module.live_words[kernel.function.first] & ~(1 << STACK_POINTER)
         at_start = [word for word in range(entry.bit_length()) if entry >> word & 1]
-        self._registers = Registers(self._module.layout, kernel.warps_per_block, at_start)
+        self._n_hot_rows = [0] * len(kernel.instructions)  # that an instruction reads or writes
+        self._registers = Registers(self._module.layout, kernel.warps_per_block, at_start, self._tell_heat)
         self._blocks = RunningBlocks(kernel.n_blocks, kernel.threads_per_block)
-        self._spaces = Spaces(kernel, self.shadow, self._slots)
+        self._spaces = Spaces(kernel, self.shadow, self._slots, self._blocks.numbers)
         self._loaded: dict[int, str] = {}
 
     def finish(self) -> None:
         super().finish()
         del self._registers, self._spaces
+
+    def _tell_heat(self, row: int, change: int) -> None:
+        for number in self._module.users.get(row, ()):
+            self._n_hot_rows[number] += change
 
     def _slots(self, blocks: np.ndarray) -> np.ndarray:
         slots, fresh = self._blocks.slots(blocks)
@@ -126,9 +133,11 @@ class Doubts(Checker):
         return (address if 0 <= address <= MASK >> 1 else -1), found.name if found else ""
 
     def _check_store(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
-        """The host can read global memory."""
+        """The host can read global memory; what lies between the members of a structure says nothing to it."""
         if access.space != "global":
             return
+        padding = self._module.padding.get(step.plan.instruction.number)
+        undefined = undefined if padding is None else np.where(padding, np.uint8(0), undefined)
         lanes = (undefined != 0).any(axis=2) & access.active
         if not lanes.any():
             return

@@ -24,12 +24,20 @@ class MemoryShadow:
         self._base = -1
         self._states = np.zeros(0, np.int32)
         self._bytes = np.zeros((0, PAGE_NBYTES), np.uint8)
+        self._n_undefined = np.zeros(0, np.int32)  # bytes of each page that has its own
         self._n_pages, self._free = 0, []
+        self.is_defined = self._outside == DEFINED  # for certain; else some byte may be undefined
+
+    def look(self) -> None:
+        """Finds out whether all bytes are defined by now."""
+        if not self.is_defined and self._outside == DEFINED:
+            own = self._states[self._states >= 0]
+            self.is_defined = not (self._states == UNDEFINED).any() and not self._n_undefined[own].any()
 
     @property
     def nbytes(self) -> int:
         """That it takes itself."""
-        return self._states.nbytes + self._bytes.nbytes
+        return self._states.nbytes + self._bytes.nbytes + self._n_undefined.nbytes
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -61,15 +69,17 @@ class MemoryShadow:
         if (undefined == 0xFF).all():
             self.undefine(address, len(undefined))
         elif undefined.any():
+            self.is_defined = False
             start, last = address - self._base, address - self._base + len(undefined) - 1
             pages = np.arange(start >> PAGE_SHIFT, (last >> PAGE_SHIFT) + 1)
             self._make(pages[self._states[pages] < 0])
             places = np.full((1, 1), address, np.int64)
-            store_bits(self._states, self._bytes, self._base, places, ONE_LANE, undefined.reshape(1, 1, -1))
+            self._store(places, ONE_LANE, undefined.reshape(1, 1, -1))
 
     def _set(self, address: int, nbytes: int, state: int) -> None:
         if nbytes <= 0:
             return
+        self.is_defined = self.is_defined and state == DEFINED
         end = address + nbytes
         self._reach(address, end)
         first, last = -(-(address - self._base) // PAGE_NBYTES), end - self._base >> PAGE_SHIFT
@@ -82,6 +92,7 @@ class MemoryShadow:
             if page >= 0:
                 low = start & (PAGE_NBYTES - 1)
                 self._bytes[page, low : low + stop - start] = 0xFF if state == UNDEFINED else 0
+                self._n_undefined[page] = np.count_nonzero(self._bytes[page])
 
     def _own_page(self, page: int, state: int) -> int:
         """The number of a page's bytes; a state of one sort, where that is the one it gets."""
@@ -95,7 +106,11 @@ class MemoryShadow:
         """Whether all that is accessed is defined."""
         if not len(self._states):
             return self._outside == DEFINED
-        return bool(are_defined(self._states, self._bytes, self._base, self._outside, addresses, masks, nbytes))
+        return bool(
+            are_defined(
+                self._states, self._bytes, self._n_undefined, self._base, self._outside, addresses, masks, nbytes
+            )
+        )
 
     def read(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> np.ndarray:
         """uint8 (n, 32, nbytes): undefined bits; 0 of lanes that take no part."""
@@ -111,17 +126,21 @@ class MemoryShadow:
         if not len(self._states) and self._outside == DEFINED:
             return
         self._cover(addresses, masks, nbytes)
-        if define_bits(self._states, self._bytes, self._base, addresses, masks, nbytes):
-            self._make(self._pages(addresses, masks, nbytes, UNDEFINED))
-            define_bits(self._states, self._bytes, self._base, addresses, masks, nbytes)
+        if define_bits(self._states, self._bytes, self._n_undefined, self._base, addresses, masks, nbytes):
+            self._make(self._touched(addresses, masks, nbytes, UNDEFINED))
+            define_bits(self._states, self._bytes, self._n_undefined, self._base, addresses, masks, nbytes)
 
     def write(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
         """Lanes store bytes with these undefined bits, uint8 (n, 32, nbytes)."""
+        self.is_defined = False
         nbytes = undefined.shape[2]
         self._cover(addresses, masks, nbytes)
         for state in (DEFINED, UNDEFINED):
-            self._make(self._pages(addresses, masks, nbytes, state))
-        store_bits(self._states, self._bytes, self._base, addresses, masks, undefined)
+            self._make(self._touched(addresses, masks, nbytes, state))
+        self._store(addresses, masks, undefined)
+
+    def _store(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
+        store_bits(self._states, self._bytes, self._n_undefined, self._base, addresses, masks, undefined)
 
     # Pages.
 
@@ -148,7 +167,7 @@ class MemoryShadow:
             more = max(high - top >> PAGE_SHIFT, len(self._states) >> 1)
             self._states = np.concatenate((self._states, np.full(more, self._outside, np.int32)))
 
-    def _pages(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, state: int) -> np.ndarray:
+    def _touched(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, state: int) -> np.ndarray:
         """The pages of this state that are accessed, ascending."""
         lanes = np.unpackbits(masks.view(np.uint8), bitorder="little").view(np.bool_).reshape(addresses.shape)
         first = addresses[lanes] - self._base >> PAGE_SHIFT
@@ -166,8 +185,10 @@ class MemoryShadow:
         fresh = range(self._n_pages, self._n_pages + len(pages) - len(again))
         self._n_pages += len(fresh)
         self._bytes = with_room(self._bytes, self._n_pages)
+        self._n_undefined = with_room(self._n_undefined, self._n_pages)
         numbers = np.array([*again, *fresh], np.int64)
         self._bytes[numbers] = np.where(states == UNDEFINED, np.uint8(0xFF), np.uint8(0))[:, None]
+        self._n_undefined[numbers] = np.where(states == UNDEFINED, PAGE_NBYTES, 0)
         self._states[pages] = numbers
 
 
@@ -195,28 +216,41 @@ def bounds(addresses, masks):
     return low, high
 
 
+@part
+def _define(states, data, n_undefined, at, nbytes):
+    """Whether a page is undefined, so that it needs bytes first."""
+    needs = False
+    for place in range(at, at + nbytes):
+        state = states[place >> PAGE_SHIFT]
+        if state == UNDEFINED:
+            needs = True
+        elif state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0:
+            data[state, place & (PAGE_NBYTES - 1)] = 0
+            n_undefined[state] -= 1
+    return needs
+
+
 @kept
-def are_defined(states, data, base, outside, addresses, masks, nbytes):
+def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbytes):
     clean = np.int64(-1)  # the page that was found to be defined last
     for row in range(len(masks)):
+        mask = masks[row]
         for lane in range(32):
-            if not masks[row] >> np.uint32(lane) & np.uint32(1):
+            if not mask >> np.uint32(lane) & np.uint32(1):
                 continue
             at = addresses[row, lane] - base
-            first, last = at >> PAGE_SHIFT, at + nbytes - 1 >> PAGE_SHIFT
-            if first == clean and last == clean:
-                continue
-            for page in range(first, last + 1):
+            page = at >> PAGE_SHIFT
+            if at + nbytes - 1 >> PAGE_SHIFT == page:
+                if page == clean:
+                    continue
                 state = _state_of(states, page, outside)
-                if state == UNDEFINED:
-                    return False
-                if state == DEFINED:
+                if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
                     clean = page
                     continue
-                start = max(at, page << PAGE_SHIFT)
-                for place in range(start, min(at + nbytes, (page + 1) << PAGE_SHIFT)):
-                    if data[state, place & (PAGE_NBYTES - 1)] != 0:
-                        return False
+            for place in range(at, at + nbytes):
+                state = _state_of(states, place >> PAGE_SHIFT, outside)
+                if state == UNDEFINED or (state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0):
+                    return False
     return True
 
 
@@ -236,29 +270,89 @@ def load_bits(states, data, base, outside, addresses, masks, nbytes, found):
 
 
 @kept
-def define_bits(states, data, base, addresses, masks, nbytes):
+def define_bits(states, data, n_undefined, base, addresses, masks, nbytes):
     """Whether a page is undefined, so that it needs bytes first."""
     needs = False
     for row in range(len(masks)):
         for lane in range(32):
-            if not masks[row] >> np.uint32(lane) & np.uint32(1):
-                continue
-            at = addresses[row, lane] - base
-            for k in range(nbytes):
-                state = states[at + k >> PAGE_SHIFT]
-                if state >= 0:
-                    data[state, at + k & (PAGE_NBYTES - 1)] = 0
-                elif state == UNDEFINED:
-                    needs = True
+            if masks[row] >> np.uint32(lane) & np.uint32(1):
+                needs |= _define(states, data, n_undefined, addresses[row, lane] - base, nbytes)
     return needs
 
 
 @kept
-def store_bits(states, data, base, addresses, masks, undefined):
+def store_bits(states, data, n_undefined, base, addresses, masks, undefined):
     """All pages have bytes."""
     for row in range(len(masks)):
         for lane in range(32):
             if masks[row] >> np.uint32(lane) & np.uint32(1):
                 for k in range(undefined.shape[2]):
                     at = addresses[row, lane] - base + k
-                    data[states[at >> PAGE_SHIFT], at & (PAGE_NBYTES - 1)] = undefined[row, lane, k]
+                    state, place = states[at >> PAGE_SHIFT], at & (PAGE_NBYTES - 1)
+                    before, after = data[state, place], undefined[row, lane, k]
+                    n_undefined[state] += np.int32(after != 0) - np.int32(before != 0)
+                    data[state, place] = after
+
+
+# The same of a block's shared memory. slots: int32, by block the number of its `stride` bytes in the shadow plus one;
+# blocks: int64 (n,), of the warps. A block that has no number yet, and addresses of another block, are left to others
+# (FOREIGN).
+
+IS_DEFINED, IS_UNDEFINED, FOREIGN = 0, 1, 2
+
+
+@kept
+def shared_state(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes):
+    clean = np.int64(-1)
+    for row in range(len(masks)):
+        start, mask = (np.int64(slots[blocks[row]]) - 1) * stride, masks[row]
+        if start < 0:
+            return FOREIGN
+        for lane in range(32):
+            if not mask >> np.uint32(lane) & np.uint32(1):
+                continue
+            address = addresses[row, lane]
+            if address < 0 or address + nbytes > stride:
+                return FOREIGN
+            at = start + address
+            page = at >> PAGE_SHIFT
+            if at + nbytes - 1 >> PAGE_SHIFT == page:
+                if page == clean:
+                    continue
+                state = states[page]
+                if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
+                    clean = page
+                    continue
+            for place in range(at, at + nbytes):
+                state = states[place >> PAGE_SHIFT]
+                if state == UNDEFINED or (state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0):
+                    return IS_UNDEFINED
+    return IS_DEFINED
+
+
+@kept
+def define_shared(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes):
+    """IS_UNDEFINED: a page is, so that it needs bytes first."""
+    found, clean = IS_DEFINED, np.int64(-1)
+    for row in range(len(masks)):
+        start, mask = (np.int64(slots[blocks[row]]) - 1) * stride, masks[row]
+        if start < 0:
+            return FOREIGN
+        for lane in range(32):
+            if not mask >> np.uint32(lane) & np.uint32(1):
+                continue
+            address = addresses[row, lane]
+            if address < 0 or address + nbytes > stride:
+                return FOREIGN
+            at = start + address
+            page = at >> PAGE_SHIFT
+            if at + nbytes - 1 >> PAGE_SHIFT == page:
+                if page == clean:
+                    continue
+                state = states[page]
+                if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
+                    clean = page
+                    continue
+            if _define(states, data, n_undefined, at, nbytes):
+                found = IS_UNDEFINED
+    return found

@@ -1,5 +1,6 @@
 """What an instruction reads and writes, by rows of the registers' shadow: worked out once."""
 
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -7,6 +8,8 @@ import numpy as np
 
 from gpuprof.isa.encoding import PT, Operand, results_of, sources_of
 from gpuprof.isa.kinds import KINDS
+from gpuprof.trace.checkers.definedness.follow import Simple, simple_of
+from gpuprof.trace.checkers.definedness.padding import padding_of
 from gpuprof.trace.checkers.definedness.registers import Layout, Registers, layout_of
 from gpuprof.trace.checkers.definedness.rules import U64
 from gpuprof.trace.event import TraceEvent
@@ -17,7 +20,9 @@ Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the
 
 
 class Plan(NamedTuple):
-    """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these."""
+    """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these;
+    `simple`: how its result follows, where that takes no values.
+    """
 
     instruction: Instruction
     layout: Layout
@@ -25,6 +30,7 @@ class Plan(NamedTuple):
     sources: dict[str, tuple[Register, ...]]
     results: dict[str, tuple[Register, ...]]
     rows: list[int]
+    simple: Simple | None
 
     @property
     def has_effect(self) -> bool:
@@ -47,7 +53,11 @@ def plan_of(instruction: Instruction, layout: Layout) -> Plan:
     sources = {slot: by_register(operand) for slot, operand in sources_of(inst)}
     results = {slot: by_register(operand) for slot, operand in results_of(inst)}
     rows = {row for found in (sources, results) for each in found.values() for register in each for row in register}
-    return Plan(instruction, layout, guard, sources, results, sorted(rows | set(guard)))
+    simple = None
+    if inst.op.kind == "compute":
+        read = [register for slot in sorted(sources) for register in sources[slot]]
+        simple = simple_of(inst.op, guard, read, [each for registers in results.values() for each in registers])
+    return Plan(instruction, layout, guard, sources, results, sorted(rows | set(guard)), simple)
 
 
 class Module:
@@ -58,12 +68,26 @@ class Module:
     def __init__(self, code: Code):
         self.layout = layout_of([instruction.encoded for instruction in code.instructions])
         self.live_words = words_of(code)
-        self._plans: dict[int, Plan] = {}
+        self._code, self._plans = code, dict[int, Plan]()
 
     def plan(self, instruction: Instruction) -> Plan:
         found = self._plans.get(instruction.number)
         if found is None:
             found = self._plans[instruction.number] = plan_of(instruction, self.layout)
+        return found
+
+    @cached_property
+    def padding(self) -> dict[int, np.ndarray]:
+        """By the number of a store: bool (nbytes,), its bytes that are padding."""
+        return padding_of(self._code)
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """By row: numbers of the instructions that read or write it."""
+        found: dict[int, list[int]] = {}
+        for instruction in self._code.instructions:
+            for row in self.plan(instruction).rows:
+                found.setdefault(row, []).append(instruction.number)
         return found
 
 

@@ -2,16 +2,16 @@
 some in a lane is kept beside the bits, so that warps without are passed over.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.isa.encoding import Instruction, Operand, reads, writes
+from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN, Simple, follow
 from gpuprof.trace.checkers.slots import with_room
 
 WORDS = {"R": 1, "D": 2}
-NO_ORIGIN = -1
 
 
 class Layout(NamedTuple):
@@ -41,19 +41,28 @@ def layout_of(instructions: Collection[Instruction]) -> Layout:
 
 
 class Registers:
-    def __init__(self, layout: Layout, warps_per_block: int, undefined: Collection[int]):
-        """`undefined`: words that have no value when a block begins, and may be read then."""
+    def __init__(
+        self, layout: Layout, warps_per_block: int, undefined: Collection[int], tell: Callable[[int, int], None]
+    ):
+        """`undefined`: words that have no value when a block begins, and may be read then. `tell(row, 1)`: a row may
+        have an undefined bit from now on, `tell(row, -1)`: it has none.
+        """
         self._at_start = [word for word in undefined if word < layout.n_words]
         shape = (0, warps_per_block, layout.n_words + layout.n_predicates)
         self._bits = np.zeros((*shape, 32), np.uint32)
         self._is_hot = np.zeros(shape, np.bool_)
         self._origin = np.zeros(shape, np.int32)  # number of the instruction that has loaded it
-        self._n_hot = 0  # rows with an undefined bit
+        self._tell = tell
+        self._n_hot = [0] * shape[-1]  # by row: warps in which it has an undefined bit
+        for row in self._at_start:  # of blocks that will begin
+            self._heat(row, 1)
 
-    @property
-    def may_be_undefined(self) -> bool:
-        """Whether a register has an undefined bit, or a block that begins will have one."""
-        return bool(self._n_hot or self._at_start)
+    def _heat(self, row: int, n_warps: int) -> None:
+        """So many more have an undefined bit in a row."""
+        before = self._n_hot[row]
+        self._n_hot[row] = after = before + n_warps
+        if (before == 0) != (after == 0):
+            self._tell(row, 1 if after else -1)
 
     def begin(self, slots: Collection[int], n_slots: int) -> None:
         """Blocks begin in these slots, of so many."""
@@ -64,12 +73,14 @@ class Registers:
             self._bits[slot][:, self._at_start] = 0xFFFFFFFF
             self._is_hot[slot][:, self._at_start] = True
             self._origin[slot][:, self._at_start] = NO_ORIGIN
-            self._n_hot += self._is_hot[slot].sum()
+            for row in self._at_start:
+                self._heat(row, self._is_hot.shape[1])
 
     def end(self, slots: Collection[int]) -> None:
         for slot in slots:
             if slot < len(self._is_hot) and self._is_hot[slot].any():
-                self._n_hot -= int(self._is_hot[slot].sum())
+                for row in np.flatnonzero(self._is_hot[slot].any(axis=0)).tolist():
+                    self._heat(row, -int(np.count_nonzero(self._is_hot[slot, :, row])))
                 self._is_hot[slot], self._bits[slot] = False, 0
 
     def hot(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
@@ -87,12 +98,22 @@ class Registers:
             found = np.where(self._is_hot[slots, warps, row], self._origin[slots, warps, row], found)
         return found
 
+    def follow(
+        self, simple: Simple, slots: np.ndarray, warps: np.ndarray, active: np.ndarray, held: np.ndarray
+    ) -> None:
+        """An instruction is executed whose result follows without values. active, held: uint32 (n,), lanes."""
+        changes = np.zeros(2, np.int64)
+        follow(self._bits, self._is_hot, self._origin, slots, warps, active, held, *simple, changes)
+        for row, change in zip(simple.result.tolist(), changes.tolist(), strict=True):
+            if change:
+                self._heat(row, change)
+
     def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, lanes: np.ndarray,
             origin: np.ndarray) -> None:  # fmt: skip
         """What lanes, bool (n, 32), have in a row is undefined in `bits`, uint32 (n, 32)."""
         now = np.where(lanes, bits, self._bits[slots, warps, row])
         hot = now.any(axis=1)
-        self._n_hot += int(np.count_nonzero(hot)) - int(np.count_nonzero(self._is_hot[slots, warps, row]))
+        self._heat(row, int(np.count_nonzero(hot)) - int(np.count_nonzero(self._is_hot[slots, warps, row])))
         self._bits[slots, warps, row] = now
         self._is_hot[slots, warps, row] = hot
         changed = hot & (np.where(lanes, bits, 0) != 0).any(axis=1)

@@ -8,7 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
-from gpuprof.trace.checkers.definedness.memory import PAGE_NBYTES, PAGE_SHIFT, UNDEFINED, MemoryShadow, bounds
+from gpuprof.trace.checkers.definedness.memory import (
+    IS_DEFINED,
+    PAGE_NBYTES,
+    PAGE_SHIFT,
+    UNDEFINED,
+    MemoryShadow,
+    bounds,
+    define_shared,
+    shared_state,
+)
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.masks import WARP, unpacked
@@ -53,6 +62,24 @@ class BlockShadow(MemoryShadow):
         if n_owners > self._n_owners and self.stride:
             self._n_owners = max(n_owners, 2 * self._n_owners)
             self._reach(0, self._n_owners * self.stride)
+
+    def is_clean_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
+        """Whether it is quickly seen that all that is accessed is defined. `blocks`: int64 (n,), of its warps; `slots`:
+        as in `memory.shared_state`.
+        """
+        found = shared_state(
+            self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
+            access.nbytes,
+        )  # fmt: skip
+        return found == IS_DEFINED
+
+    def define_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
+        """Whether that could be done quickly: each owner has its pages, and accesses no other's."""
+        found = define_shared(
+            self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
+            access.nbytes,
+        )  # fmt: skip
+        return found == IS_DEFINED
 
     def end(self, owners: np.ndarray) -> None:
         """int64 (n,): these have ended."""
@@ -119,9 +146,11 @@ def local_pieces(shadow: BlockShadow, access: Access, owners: np.ndarray) -> Ite
 class Spaces:
     """The shadows of a launch's memory. Constants and parameters are defined, and have none."""
 
-    def __init__(self, kernel: Kernel, shadow: MemoryShadow, slots: Callable[[np.ndarray], np.ndarray]):
-        """`shadow`: of global memory; `slots`: of blocks that run."""
-        self._kernel, self._global, self._slots = kernel, shadow, slots
+    def __init__(
+        self, kernel: Kernel, shadow: MemoryShadow, slots: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray
+    ):
+        """`shadow`: of global memory; `slots`: of blocks that run; `numbers`: theirs plus one, by block, 0 for none."""
+        self._kernel, self._global, self._slots, self._numbers = kernel, shadow, slots, numbers
         self._shared, self._local = BlockShadow(kernel.shared_nbytes), BlockShadow(0)
         self._warps, self._n_slots = kernel.warps_per_block, 0
         ends = [(each.address, each.address + each.nbytes) for each in kernel.allocations]
@@ -136,6 +165,14 @@ class Spaces:
         ended = np.array(slots, np.int64)
         self._shared.end(ended)
         self._local.end((ended[:, None] * self._warps + np.arange(self._warps)).reshape(-1))
+
+    def is_clean(self, access: Access, blocks: np.ndarray) -> bool:
+        """Whether it is quickly seen that what is read is defined. blocks: int64 (n,), of the access' warps."""
+        return access.space == "shared" and self._shared.is_clean_of(access, blocks, self._numbers)
+
+    def is_defined_now(self, access: Access, blocks: np.ndarray) -> bool:
+        """What is written is defined from now on, where that is quickly done."""
+        return access.space == "shared" and self._shared.define_of(access, blocks, self._numbers)
 
     def pieces(self, access: Access, blocks: np.ndarray, warps: np.ndarray) -> list[Piece]:
         """blocks, warps: int64 (n,), of the access' warps."""

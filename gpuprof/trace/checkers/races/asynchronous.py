@@ -102,6 +102,13 @@ class Asynchronous:
         counts[order.SEQUENCE] += 1
         self._blocks.order.moments[moment, order.DONE] = counts[order.SEQUENCE]
 
+    def renumber(self, compact: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Moments get other numbers; `compact` gives those of the ones that are needed, int64 (k,)."""
+        needed = np.array([moment for held in self._under_way.values() for _, moment in held], np.int64)
+        new = iter(compact(needed).tolist())
+        for place, held in self._under_way.items():
+            self._under_way[place] = [(phase, next(new)) for phase, _ in held]
+
     def forget(self, block: int) -> None:
         """The block has ended, and with it what lay in its memory."""
         self._mbarriers.forget(block)

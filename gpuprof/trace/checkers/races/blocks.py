@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_FAMILIES, N_MOMENTS, TICKS, Order
+from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_FAMILIES, N_MOMENTS, N_ROWS, TICKS, Order
+from gpuprof.trace.checkers.races.rows import LEAST_ROWS, index_of
 from gpuprof.trace.checkers.slots import Slots, with_room
 from gpuprof.trace.masks import WARP
 
@@ -41,7 +42,9 @@ class Blocks(Slots):
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
             moments=_zeros(1 << 12, N_COLUMNS),
-            counts=np.array([1, 0, 0, 0, 0], np.int64),
+            counts=np.array([1, 0, 0, 0, 0, 1], np.int64),
+            rows=_zeros(LEAST_ROWS, 3),
+            row_index=_zeros(2 * LEAST_ROWS),
         )
 
     def grow(self, n_slots: int) -> None:
@@ -56,6 +59,14 @@ class Blocks(Slots):
         needed = int(self.order.counts[N_MOMENTS]) + n
         if needed > len(self.order.moments):
             self.order = self.order._replace(moments=with_room(self.order.moments, needed))
+
+    def room_for_rows(self, n: int) -> None:
+        """Room for so many more rows."""
+        needed = int(self.order.counts[N_ROWS]) + n
+        if needed > len(self.order.rows):
+            rows = with_room(self.order.rows, needed)
+            index = index_of(rows, int(self.order.counts[N_ROWS]))
+            self.order = self.order._replace(rows=rows, row_index=index)
 
 
 def _zeros(*shape: int) -> np.ndarray:

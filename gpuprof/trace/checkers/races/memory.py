@@ -4,7 +4,9 @@ import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.races.blocks import Blocks
-from gpuprof.trace.checkers.races.stamps import N_STAMPS
+from gpuprof.trace.checkers.races.order import Order
+from gpuprof.trace.checkers.races.rows import N_STAMPS
+from gpuprof.trace.checkers.races.touched import touched_runs
 from gpuprof.trace.checkers.slots import with_room
 from gpuprof.trace.kernel import Kernel
 
@@ -39,6 +41,12 @@ class GlobalUnits:
             self._add(np.unique(page[missing]))
         unit = self._pages[page] * self._page_units + ((offset & ((1 << PAGE_SHIFT) - 1)) >> self._shift)
         return np.where(wanted, unit, NOWHERE)
+
+    def touched(self, order: Order, threads_per_block: int) -> np.ndarray:
+        """What the launch has touched, as runs of `races.touched`."""
+        pages = np.flatnonzero(self._pages != NOWHERE)
+        starts, units = self._base + (pages << PAGE_SHIFT), self._pages[pages] * self._page_units
+        return touched_runs(order, self.stamps, starts, units, self._page_units, self._shift, threads_per_block)
 
     def _add(self, pages: np.ndarray) -> None:
         self._pages[pages] = self._n_pages + np.arange(len(pages))

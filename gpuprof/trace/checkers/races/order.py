@@ -26,7 +26,7 @@ IN_GROUP, ON_BARRIER = 1, 2
 # Kinds of groups: cp.async; what bulk copies read; what they write; multiplications of warp groups.
 COPIES, BULK_READS, BULK_WRITES, MATRICES = range(4)
 N_FAMILIES = 4
-N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST = range(5)  # of counts
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS = range(6)  # of counts
 CTA, GPU = 0, 1  # scopes
 SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
 TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
@@ -56,7 +56,9 @@ class Order(NamedTuple):
     epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
-    counts: np.ndarray  # int64 (5,)
+    counts: np.ndarray  # int64 (6,)
+    rows: np.ndarray  # (n, 3): accesses, see `rows`; number 0 is none
+    row_index: np.ndarray  # of the rows, by a hash; its length is a power of two, twice that of the rows at least
 
 
 @part

@@ -17,6 +17,8 @@ from gpuprof.trace.checkers.races.order import (
     N_ACCESSES,
     N_FOUND,
     N_LOST,
+    N_MOMENTS,
+    N_ROWS,
     OF_ASYNC,
     ON_BARRIER,
     WARP,
@@ -26,17 +28,29 @@ from gpuprof.trace.checkers.races.order import (
     open_group,
     present,
 )
+from gpuprof.trace.checkers.races.rows import (
+    AT_SHIFT,
+    FIRST,
+    HAS_VALUE,
+    HOW,
+    LANE,
+    LANE_SHIFT,
+    LANES,
+    MOMENT,
+    PLACE,
+    READERS,
+    SECOND,
+    WRITER,
+    entry_of,
+    lanes_of,
+    row_of,
+)
 
-# Columns of a unit's stamps, int32: of its writer, then three of each of two readers.
-MOMENT, PLACE, VALUE = 0, 1, 2
-FIRST, SECOND = READERS = (3, 6)  # each: moment, lanes as bits, place
-N_STAMPS = 9
-# A place: the instruction's number, the writer's lane, and how the access is made.
-LANE_SHIFT, AT_SHIFT, HOW = 6, 11, 63
-# Atomic or ordered; volatile; at the scope of the block; by cp.async; by the asynchronous proxy, which needs a fence;
-# of what may be a flag.
+# How an access is made: atomic or ordered; volatile; at the scope of the block; by cp.async; by the asynchronous proxy,
+# which needs a fence; of what may be a flag.
 STRONG, VOLATILE, OF_BLOCK, ASYNC, BY_PROXY, MAY_BE_FLAG = 1, 2, 4, 8, 16, 32
 READ, WRITE = 1, 2
+MOMENTS_OF_WARP = 64  # that one warp's access makes at most: one for each lane, and groups of copies
 # Kinds of races.
 WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED, STILL_READ, NOT_FENCED = range(6)
 # Columns of what is found. LAST: the number of the access that was counted last, so that it counts once for its units.
@@ -89,63 +103,105 @@ def _is_long_ago(moments, moment, block, epoch):
 
 
 @part
-def _unordered_reader(order, moment, lanes, block, slot, warp, lane):
+def _reader(stamps, unit, at):
+    """A reader's entry; 0 for none. Behind a write the columns hold its value."""
+    entry = stamps[unit, at]
+    return np.int32(0) if entry == HAS_VALUE or stamps[unit, SECOND] == HAS_VALUE else entry
+
+
+@part
+def _unordered_reader(order, entry, block, slot, warp, lane):
     """A lane of a reader that is not ordered before me; -1 for none."""
-    moments = order.moments
+    moments, moment = order.moments, order.rows[entry >> LANE_SHIFT, MOMENT]
     if _is_long_ago(moments, moment, block, order.epoch[slot, 32 * warp + lane]):
         return -1
     if moments[moment, BLOCK] == block and moments[moment, WARP] == warp:
+        lanes = lanes_of(order, entry)
         for other in range(32):
-            if np.uint32(lanes) >> np.uint32(other) & np.uint32(1) and not is_before(
+            if lanes >> np.uint32(other) & np.uint32(1) and not is_before(
                 order, moment, other, block, slot, warp, lane
             ):
                 return other
         return -1
     if is_before(order, moment, 0, block, slot, warp, lane):
         return -1
-    other = 0
-    while not np.uint32(lanes) >> np.uint32(other) & np.uint32(1):
-        other += 1
-    return other
+    return np.int64(entry & LANE)
 
 
 @part
-def _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane):
-    """I have read the unit."""
-    bit = np.int32(np.uint32(1) << np.uint32(lane))
+def _put_reader(stamps, unit, at, entry):
+    """Who reads first after a write takes the place of its value."""
+    if stamps[unit, SECOND] == HAS_VALUE:
+        stamps[unit, FIRST] = stamps[unit, SECOND] = 0
+    stamps[unit, at] = entry
+
+
+@part
+def _merged(order, entry, moment, place, lanes):
+    """The entry of a reader, once lanes have read the unit at the same moment, too."""
+    if order.rows[entry >> LANE_SHIFT, PLACE] == place and lanes_of(order, entry) & lanes == lanes:
+        return entry
+    return entry_of(order, moment, place, lanes_of(order, entry) | lanes)
+
+
+@part
+def _note_reader(order, stamps, unit, moment, place, lanes, block, slot, warp, lane):
+    """`lanes` (uint32) of my warp have read the unit, `lane` the first of them."""
+    rows, moments = order.rows, order.moments
     room = -1
     for at in READERS:
-        if stamps[unit, at] == moment:
-            stamps[unit, at + 1] |= bit
-            stamps[unit, at + 2] = place
+        reader = _reader(stamps, unit, at)
+        if reader != 0 and rows[reader >> LANE_SHIFT, MOMENT] == moment:
+            _put_reader(stamps, unit, at, _merged(order, reader, moment, place, lanes))
             return
     for at in READERS:
-        reader = stamps[unit, at]
-        if reader == 0 or _unordered_reader(order, reader, stamps[unit, at + 1], block, slot, warp, lane) < 0:
+        reader = _reader(stamps, unit, at)
+        if reader == 0 or _unordered_reader(order, reader, block, slot, warp, lane) < 0:
             room = at
             break
     if room < 0:
-        moments, first, second = order.moments, stamps[unit, READERS[0]], stamps[unit, READERS[1]]
+        first = rows[_reader(stamps, unit, FIRST) >> LANE_SHIFT, MOMENT]
+        second = rows[_reader(stamps, unit, SECOND) >> LANE_SHIFT, MOMENT]
         its_block, its_warp = moments[first, BLOCK], moments[first, WARP]
         if moments[moment, OF_ASYNC] == 0:
             if its_block != moments[second, BLOCK] or its_warp != moments[second, WARP]:
                 return
             if its_block == block and its_warp == warp:
                 return
-        room = READERS[1]
-    stamps[unit, room], stamps[unit, room + 1], stamps[unit, room + 2] = moment, bit, place
+        room = SECOND
+    _put_reader(stamps, unit, room, entry_of(order, moment, place, lanes))
 
 
 @kept
 def touch(
-    order, stamps, found, index, n_units, masks, addresses, blocks, slots, warps, at, how, does, values, has_values
+    order,
+    stamps,
+    found,
+    index,
+    n_units,
+    masks,
+    addresses,
+    blocks,
+    slots,
+    warps,
+    at,
+    how,
+    does,
+    values,
+    has_values,
+    start,
 ):
     """Lanes access memory: `index` int64 (n, 32): the first unit of each, -1 for one that is not looked at; `does`:
-    READ, WRITE or both; values uint32 (n, 32): what they write, as far as it is known (`has_values`).
+    READ, WRITE or both; values uint32 (n, 32): what they write, as far as it is known (`has_values`). Warps before
+    `start` are done; gives the first that is not, where there was no room for its rows (`rows_of_warp`) and moments.
     """
     moments, epochs, present_moment = order.moments, order.epoch, order.moment
     is_alone = len(order.published) == order.tick.shape[1]  # no block publishes anything
-    for k in range(len(masks)):
+    place = np.int32(at << AT_SHIFT | how)
+    for k in range(start, len(masks)):
+        no_rows = order.counts[N_ROWS] + 32 * (n_units + 2) > len(order.rows)
+        if no_rows or order.counts[N_MOMENTS] + MOMENTS_OF_WARP > len(moments):
+            return k
         block, slot, warp = blocks[k], slots[k], warps[k]
         if masks[k] == 0:
             continue
@@ -153,39 +209,85 @@ def touch(
             catch_up(order, slot, warp)
         if how & MAY_BE_FLAG and does & READ:
             order.pending[slot, warp] = 1
+        done = np.uint32(0)
+        row_moment, row = np.int32(0), np.int64(0)
         for lane in range(32):
-            if not masks[k] >> np.uint32(lane) & np.uint32(1) or index[k, lane] < 0:
+            bit = np.uint32(1) << np.uint32(lane)
+            if not masks[k] & bit or index[k, lane] < 0 or done & bit:
                 continue
-            order.counts[N_ACCESSES] += 1
             thread = 32 * warp + lane
             moment, epoch, value = present_moment[slot, thread], epochs[slot, thread], values[k, lane]
             if moment == 0:
-                moment = present(order, block, slot, warp, lane)
+                moment = np.int32(present(order, block, slot, warp, lane))
+            lanes = bit
+            if not does & WRITE:
+                # Those behind it that read the same unit at the same moment, without a gap, are looked at together.
+                for other in range(lane + 1, 32):
+                    its_bit = np.uint32(1) << np.uint32(other)
+                    if not masks[k] & its_bit or index[k, other] != index[k, lane]:
+                        break
+                    its_moment = present_moment[slot, 32 * warp + other]
+                    if its_moment == 0:
+                        its_moment = np.int32(present(order, block, slot, warp, other))
+                    if its_moment != moment:
+                        break
+                    lanes |= its_bit
+                done |= lanes
             mine = open_group(order, block, slot, warp, lane, COPIES) if how & ASYNC else moment
-            place = np.int32(at << AT_SHIFT | lane << LANE_SHIFT | how)
-            bit = np.int32(np.uint32(1) << np.uint32(lane))
+            if mine != row_moment:
+                row_moment, row = np.int32(mine), np.int64(row_of(order, mine, place, np.uint32(0)))
+            entry = np.int32(row << LANE_SHIFT | lane)
+            if lanes != bit:
+                entry = entry_of(order, moment, place, lanes)
+            accesses = order.counts[N_ACCESSES]
+            rows = order.rows
             for unit in range(index[k, lane], index[k, lane] + n_units):
                 # What is ordered by a barrier, or my own, is most of all: no call is made for it.
-                writer = stamps[unit, MOMENT]
-                is_mine = writer == moment and stamps[unit, PLACE] >> LANE_SHIFT & 31 == lane
-                if writer != 0 and not is_mine and not _is_long_ago(moments, writer, block, epoch):
-                    _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, value, has_values,
-                                    addresses[k, lane])  # fmt: skip
-                first, second = stamps[unit, FIRST], stamps[unit, SECOND]
+                writer = stamps[unit, WRITER]
+                writer_moment = rows[writer >> LANE_SHIFT, MOMENT]
+                is_mine = lanes == bit and writer_moment == moment and writer & LANE == lane
+                if writer != 0 and not is_mine and not _is_long_ago(moments, writer_moment, block, epoch):
+                    for each in range(lane, 32):
+                        if lanes >> np.uint32(each) & np.uint32(1):
+                            order.counts[N_ACCESSES] = accesses + 1 + each
+                            _look_at_writer(order, stamps, unit, found, block, slot, warp, each, place, does, value,
+                                            has_values, addresses[k, each])  # fmt: skip
+                second, first = stamps[unit, SECOND], stamps[unit, FIRST]
+                if second == HAS_VALUE:
+                    second = first = np.int32(0)
+                first_row, second_row = first >> LANE_SHIFT, second >> LANE_SHIFT
+                first_moment = rows[first_row, MOMENT]
                 if does & WRITE:
-                    alone = first == moment and stamps[unit, FIRST + 1] == bit  # I have read it, and nobody else
-                    if (first != 0 and not alone and not _is_long_ago(moments, first, block, epoch)) or (
-                        second != 0 and not _is_long_ago(moments, second, block, epoch)
+                    # I have read it, and nobody else.
+                    alone = first_moment == moment and rows[first_row, LANES] == 0 and first & LANE == lane
+                    if (first != 0 and not alone and not _is_long_ago(moments, first_moment, block, epoch)) or (
+                        second != 0 and not _is_long_ago(moments, rows[second_row, MOMENT], block, epoch)
                     ):
+                        order.counts[N_ACCESSES] = accesses + 1 + lane
                         _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, addresses[k, lane])
-                    stamps[unit, MOMENT], stamps[unit, PLACE], stamps[unit, VALUE] = mine, place, np.int32(value)
-                    stamps[unit, FIRST] = stamps[unit, SECOND] = 0
-                elif first == moment or first == 0 or _is_long_ago(moments, first, block, epoch):
-                    stamps[unit, FIRST + 1] = stamps[unit, FIRST + 1] | bit if first == moment else bit
-                    stamps[unit, FIRST], stamps[unit, FIRST + 2] = moment, place
-                elif not (is_alone and second != 0 and moments[first, BLOCK] != moments[second, BLOCK]):
+                    stamps[unit, WRITER] = entry
+                    stamps[unit, FIRST], stamps[unit, SECOND] = np.int32(value), HAS_VALUE
+                elif first == 0 or _is_long_ago(moments, first_moment, block, epoch):
+                    stamps[unit, FIRST], stamps[unit, SECOND] = entry, second
+                elif first_moment == moment:
+                    its_lanes = np.uint32(rows[first_row, LANES])
+                    if its_lanes == 0:
+                        its_lanes = np.uint32(1) << np.uint32(first & LANE)
+                    if its_lanes & ~lanes == 0:
+                        stamps[unit, FIRST] = entry
+                    else:
+                        stamps[unit, FIRST] = _merged(order, first, moment, place, lanes)
+                elif not (is_alone and second != 0 and moments[first_moment, BLOCK] != moments[rows[second_row, MOMENT],
+                                                                                                BLOCK]):  # fmt: skip
                     # (Whoever writes would meet one of two blocks' readers that nothing orders.)
-                    _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane)
+                    _note_reader(order, stamps, unit, moment, place, lanes, block, slot, warp, lane)
+            order.counts[N_ACCESSES] = accesses + 33
+    return len(masks)
+
+
+def rows_of_warp(n_units: int) -> int:
+    """Rows that one warp's access needs at most."""
+    return 32 * (n_units + 2)
 
 
 @part
@@ -200,8 +302,9 @@ def _is_under_way(moments, moment):
 
 @part
 def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, value, has_values, address):
-    writer, its_place, moments = stamps[unit, MOMENT], stamps[unit, PLACE], order.moments
-    other_lane = its_place >> LANE_SHIFT & 31
+    entry, moments = stamps[unit, WRITER], order.moments
+    row, other_lane = entry >> LANE_SHIFT, np.int64(entry & LANE)
+    writer, its_place = order.rows[row, MOMENT], order.rows[row, PLACE]
     its_block, its_warp = moments[writer, BLOCK], moments[writer, WARP]
     if is_before(order, writer, other_lane, block, slot, warp, lane):
         is_generic = moments[writer, OF_ASYNC] == 0 and its_place & STRONG == 0
@@ -212,7 +315,8 @@ def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, 
     if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
         return
     not_waited = _is_under_way(moments, writer)
-    is_same = does & WRITE and has_values and np.int32(value) == stamps[unit, VALUE]
+    has_its = stamps[unit, SECOND] == HAS_VALUE
+    is_same = does & WRITE and has_values and has_its and np.int32(value) == stamps[unit, FIRST]
     if is_same and not not_waited and not place & STRONG:
         return  # whoever comes last, the value is the same
     kind = NOT_WAITED if not_waited else WRITE_WRITE if does & WRITE else WRITE_READ
@@ -224,13 +328,14 @@ def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, 
 def _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, address):
     moments = order.moments
     for at in READERS:
-        reader = stamps[unit, at]
-        if reader == 0:
+        entry = _reader(stamps, unit, at)
+        if entry == 0:
             continue
-        other_lane = _unordered_reader(order, reader, stamps[unit, at + 1], block, slot, warp, lane)
+        other_lane = _unordered_reader(order, entry, block, slot, warp, lane)
         if other_lane < 0:
             continue
-        its_block, its_warp, its_place = moments[reader, BLOCK], moments[reader, WARP], stamps[unit, at + 2]
+        reader, its_place = order.rows[entry >> LANE_SHIFT, MOMENT], order.rows[entry >> LANE_SHIFT, PLACE]
+        its_block, its_warp = moments[reader, BLOCK], moments[reader, WARP]
         if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
             continue
         kind = STILL_READ if _is_under_way(moments, reader) else READ_WRITE
@@ -239,26 +344,32 @@ def _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place,
 
 
 @kept
-def touch_ranges(order, stamps, found, first_units, n_units, shift, addresses, who, moment, at, how, does):
+def touch_ranges(order, stamps, found, first_units, n_units, shift, addresses, who, moment, at, how, does, start):
     """An asynchronous operation reads or writes ranges of memory, k of them: `first_units` int64 (k,), -1 for one that
     is not looked at; `who`, int64 (k, 4): block, slot, warp and lane that ask for it; `moment`, of the operation.
+    Ranges before `start` are done; gives the first that is not, where there was no room for its rows: one more than its
+    units.
     """
-    for k in range(len(first_units)):
+    place = np.int32(at << AT_SHIFT | how)
+    for k in range(start, len(first_units)):
         first = first_units[k]
+        if order.counts[N_ROWS] + n_units[k] + 1 > len(order.rows):
+            return k
         if first < 0:
             continue
         block, slot, warp, lane = who[k]
         catch_up(order, slot, warp)
         order.counts[N_ACCESSES] += 1
-        place = np.int32(at << AT_SHIFT | lane << LANE_SHIFT | how)
+        lanes = np.uint32(1) << np.uint32(lane)
+        entry = entry_of(order, moment, place, lanes)
         for unit in range(first, first + n_units[k]):
             address = addresses[k] + ((unit - first) << shift)
-            writer = stamps[unit, MOMENT]
-            if writer != 0 and writer != moment:
+            writer = stamps[unit, WRITER]
+            if writer != 0 and order.rows[writer >> LANE_SHIFT, MOMENT] != moment:
                 _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, 0, False, address)
             if does & WRITE:
                 _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, address)
-                stamps[unit, MOMENT], stamps[unit, PLACE], stamps[unit, VALUE] = moment, place, 0
-                stamps[unit, FIRST] = stamps[unit, SECOND] = 0
+                stamps[unit, WRITER], stamps[unit, FIRST], stamps[unit, SECOND] = entry, 0, HAS_VALUE
             else:
-                _note_reader(order, stamps, unit, moment, place, block, slot, warp, lane)
+                _note_reader(order, stamps, unit, moment, place, lanes, block, slot, warp, lane)
+    return len(first_units)

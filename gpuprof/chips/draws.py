@@ -1,0 +1,36 @@
+"""What draws pass on a chip: shader stages, fixed-function units, and the numbers that say how long a unit takes.
+
+Rates are fields of the chip's table `graphics` (fields.GRAPHICS).
+"""
+
+SHADER_STAGES = ("vertex", "hull", "domain", "geometry", "pixel")  # in the order of the pipeline
+FRONT_UNITS = ("command", "fetch", "tessellate", "assembly")
+BACK_UNITS = ("setup", "scan", "depth", "write")
+
+# Of each unit behind the command processor: amounts of work, and what is done of each in a cycle. The slowest decides.
+COSTS = {
+    "fetch": (("n_indices", "indices_per_cycle"),),
+    "tessellate": (("n_tessellated", "tessellated_vertices_per_cycle"),),
+    "assembly": (("n_primitives", "primitives_per_cycle"),),
+    "setup": (("n_accepted", "triangles_per_cycle"),),
+    "scan": (("n_tiles", "tiles_per_cycle"), ("n_pixels", "pixels_per_cycle")),
+    "depth": (("n_samples", "depth_samples_per_cycle"), ("depth_nbytes", "depth_nbytes_per_cycle")),
+    "write": (
+        ("n_late_samples", "depth_samples_per_cycle"),
+        ("late_depth_nbytes", "depth_nbytes_per_cycle"),
+        ("n_written", "color_pixels_per_cycle"),
+        ("written_nbytes", "color_nbytes_per_cycle"),
+    ),
+}
+
+
+def command_cycles(state_changes: int, rates: dict[str, float]) -> float:
+    """What the command processor takes for a draw."""
+    return rates["draw_cycles"] + state_changes * rates["state_cycles"]
+
+
+def unit_cycles(unit: str, work: dict[str, int], rates: dict[str, float]) -> float:
+    """What a unit takes for a draw's `work` (timing's DrawTiming has it) if it never waits."""
+    if unit == "command":
+        return command_cycles(work["state_changes"], rates)
+    return max(work[amount] / rates[rate] for amount, rate in COSTS[unit])

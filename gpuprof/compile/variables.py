@@ -1,0 +1,352 @@
+"""Where LLVM keeps the variables of optimized code, as comments in the PTX, for the debugger.
+
+LLVM has no location lists for PTX, but its code generator knows where each variable is. So each variable of each
+inlined copy of its function gets a number for its name; comments in the generator's output say where it places these
+numbers, and its listing of the machine code what they are there. Ours say:
+
+    //@at 4:0 2:7        from here on, of each function around the code, the innermost first: scope and inlined call
+    //@set 3 rd5         from here on, variable 3 is in %rd5; `=-7` is a number, `?` nowhere
+    //@set 3 r5 + 8      a sum, difference or product of a register's low bits with a number
+    //@set 3 r5 @32:32   32 bits of it from bit 32 on; others are elsewhere
+    //@variables {...}   at the end: what the numbers stand for
+
+The code is that which is generated without them: `tests/compile/test_variables.py`.
+"""
+
+import json
+import os
+import re
+import struct
+import sys
+import tempfile
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gpuprof.compile.metadata import Metadata, Node
+
+# LLVM would tell where variables are at the begin of each block, and is not aware that registers of PTX are written
+# again: the debugger works that out itself.
+WHERE_SET = ("--livedebugvalues-input-bb-limit=0", "--livedebugvalues-input-dbg-value-limit=0")
+LISTING = "--print-after=stack-frame-layout"
+AT, SET, VARIABLES = "\t//@at ", "\t//@set ", "//@variables "
+
+_RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
+_VALUE = re.compile(r"#dbg_value\((?P<value>.*), !(?P<variable>\d+), (?P<how>!DIExpression\(.*\)), !(?P<place>\d+)\)\n")
+_ENTRY = re.compile(r"^define [^\n]*\{\n.*?(?=^$|^\}$)", re.MULTILINE | re.DOTALL)  # a function's head and first block
+_NAME = re.compile(r"%[\w.$]+")
+_FRAGMENT = re.compile(r"DW_OP_LLVM_fragment, \d+, \d+")
+_SAID = re.compile(r"^\s*//DEBUG_VALUE: (?:.*:)?(\d+) <- ")
+_COMMENT = re.compile(r"\s*//.*$")
+_LISTED = re.compile(
+    r'^\s+DBG_VALUE (?P<value>.*?), (?P<indirect>\$noreg|0), !"(?P<number>\d+)", '
+    r"!DIExpression\((?P<how>[^)]*)\)|^\s+DBG_VALUE_LIST !\"(?P<several>\d+)\"",
+    re.MULTILINE,
+)
+_MACHINE_CODE = re.compile(r"^# Machine code for function ([^:]+):.*?^# End machine code", re.MULTILINE | re.DOTALL)
+_GLOBAL = re.compile(r"^@([\w$]+) = .*?addrspace\(([134])\) .*!dbg !(\d+)", re.MULTILINE)
+_SPACES = {"1": "global", "3": "shared", "4": "const"}
+_CLASS = re.compile(r"%(\d+)(?:\.\w+)?:(b1|b16|b32|b64|b128)\b")
+_PREFIX = {"b1": "p", "b16": "rs", "b32": "r", "b64": "rd", "b128": "rq"}
+_DECLARED = re.compile(r"^\t\.reg \.\w+ \t%(\w+?)<(\d+)>;", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:\.visible |\.weak )?\.(?:entry|func)\b.*?([\w$]+)\($.*?^\{\n(.*?)^\}\n", re.M | re.S)
+_SIGNS = {"DW_OP_plus": "+", "DW_OP_minus": "-", "DW_OP_mul": "*"}
+
+
+class Numbered(NamedTuple):
+    """IR whose variables have numbers for names, and what the numbers stand for: see `number_variables`."""
+
+    ir: str
+    table: dict
+
+
+def without_variables(ir: str) -> str:
+    return _RECORD.sub("", ir)
+
+
+def number_variables(ir: str) -> Numbered:
+    """The optimized IR with one variable, named by a number, for each inlined copy of one.
+
+    The table has `places`: of each number, variable and inlined call; `variables`: name, type, scope, place among the
+    arguments or 0; `globals`: by symbol name, type, scope, state space; `scopes`: the parent of each, null for none;
+    `types`. Keys are the numbers of LLVM's nodes.
+    """
+    metadata = Metadata(ir)
+    numbers: dict[tuple[int, int], int] = {}
+    added: list[str] = []
+    first = max(metadata.nodes | metadata.tuples, default=0) + 1
+    moved = _Moved(ir)
+
+    def replace(match: re.Match) -> str:
+        found = _VALUE.fullmatch(match[0].lstrip())
+        if not found:
+            return ""
+        place = metadata.nodes[int(found["place"])]
+        call = place.reference("inlinedAt") or 0
+        key = int(found["variable"]), call
+        if key not in numbers:
+            numbers[key] = len(numbers)
+            added.extend(_named(numbers[key], first, metadata.nodes[key[0]], _root(metadata, place)))
+        node = first + 2 * numbers[key]
+        return f"    #dbg_value({moved.value(key, found, match.start())}, !{node}, {found['how']}, !{node + 1})\n"
+
+    changed = _RECORD.sub(replace, ir)
+    return Numbered("\n".join([changed.rstrip("\n"), *added]) + "\n", _table(metadata, numbers, ir))
+
+
+class _Moved:
+    """LLVM's code generator tells what a function's first block sets to a parameter where it loads the parameters, so
+    that it would hold too early, and what was set before, too late. A variable that has been set before is not known
+    there.
+    """
+
+    def __init__(self, ir: str):
+        self._entries = [(found.start(), found.end(), _arguments(found[0])) for found in _ENTRY.finditer(ir)]
+        self._set: dict[tuple[int, int], set[str]] = {}  # by variable and call: the pieces, "" for all of it
+
+    def value(self, key: tuple[int, int], found: re.Match, at: int) -> str:
+        """The value of a record at a place in the text. They come in their order."""
+        fragment = (_FRAGMENT.findall(found["how"]) or [""])[0]
+        before = self._set.setdefault(key, set())
+        is_set = bool(before and (not fragment or "" in before or fragment in before))
+        before.add(fragment)
+        type, _, name = found["value"].rpartition(" ")
+        place = bisect_right(self._entries, at, key=lambda entry: entry[0]) - 1
+        is_moved = is_set and place >= 0 and at < self._entries[place][1] and name in self._entries[place][2]
+        return f"{type} poison" if is_moved else found["value"]
+
+
+def _arguments(entry: str) -> set[str]:
+    return set(_NAME.findall(entry.partition("\n")[0]))
+
+
+def _named(number: int, first: int, variable: Node, root: int) -> tuple[str, str]:
+    """The nodes of a variable of the function `root`, and of a place without a line in it."""
+    node, type = first + 2 * number, variable.fields.get("type", "null")
+    return (
+        f'!{node} = !DILocalVariable(name: "{number}", scope: !{root}, type: {type})',
+        f"!{node + 1} = !DILocation(line: 0, scope: !{root})",
+    )
+
+
+def _root(metadata: Metadata, place: Node) -> int:
+    """The function that a location's code stands in, behind all inlining."""
+    while place.reference("inlinedAt") is not None:
+        place = metadata.follow(place, "inlinedAt")
+    scope = place.reference("scope")
+    while metadata.nodes[scope].kind != "DISubprogram":
+        scope = metadata.nodes[scope].reference("scope")
+    return scope
+
+
+def _table(metadata: Metadata, numbers: dict[tuple[int, int], int], ir: str) -> dict:
+    types = _Types(metadata)
+    variables, scopes = {}, {}
+    for number, node in metadata.nodes.items():
+        if node.kind == "DILocalVariable":
+            type = types.number(node.reference("type"))
+            variables[number] = [node.text("name"), type, node.reference("scope"), node.number("arg")]
+        elif node.kind in ("DILexicalBlock", "DILexicalBlockFile"):
+            scopes[number] = node.reference("scope")
+        elif node.kind == "DISubprogram":
+            scopes[number] = None
+    found = {}
+    for symbol, space, number in _GLOBAL.findall(ir):
+        node = metadata.follow(metadata.nodes[int(number)], "var")
+        type = types.number(node.reference("type"))
+        found[symbol] = [node.text("name"), type, node.reference("scope"), _SPACES[space]]
+    return {
+        "places": list(numbers),
+        "variables": variables,
+        "globals": found,
+        "scopes": scopes,
+        "types": types.found,
+    }
+
+
+class _Types:
+    """The types of variables as lists, by the numbers of their nodes; see `_of` for the forms."""
+
+    def __init__(self, metadata: Metadata):
+        self.metadata = metadata
+        self.found: dict[int, list] = {}
+
+    def number(self, number: int | None) -> int | None:
+        """None is void."""
+        if number is None or number in self.found:
+            return number
+        self.found[number] = []
+        self.found[number] = self._of(self.metadata.nodes[number])
+        return number
+
+    def _of(self, node: Node) -> list:
+        tag, name, nbytes = node.fields.get("tag", ""), node.text("name"), node.number("size") // 8
+        if node.kind == "DIBasicType":
+            return ["base", name, nbytes, node.fields.get("encoding", "")]
+        if node.kind == "DISubroutineType":
+            return ["void", "function"]
+        target = self.number(node.reference("baseType"))
+        if tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"):
+            return ["pointer", "*" if tag == "DW_TAG_pointer_type" else "&", target]
+        if tag == "DW_TAG_array_type":
+            return ["array", target, [self.metadata.nodes[each].number("count") for each in self._elements(node)]]
+        if tag == "DW_TAG_enumeration_type":
+            names = [self.metadata.nodes[each] for each in self._elements(node)]
+            return ["enum", name, nbytes, target, [[each.number("value"), each.text("name")] for each in names]]
+        if tag in ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"):
+            return ["struct", name, nbytes, [self._member(self.metadata.nodes[each]) for each in self._members(node)]]
+        if tag == "DW_TAG_typedef":
+            return ["named", name, target]
+        return ["const" if tag == "DW_TAG_const_type" else "same", target]
+
+    def _elements(self, node: Node) -> list[int]:
+        return [each for each in self.metadata.elements(node.reference("elements")) if each is not None]
+
+    def _members(self, node: Node) -> Iterator[int]:
+        for each in self._elements(node):
+            member = self.metadata.nodes[each]
+            is_member = member.fields.get("tag", "") in ("DW_TAG_member", "DW_TAG_inheritance")
+            if is_member and "DIFlagStaticMember" not in member.fields.get("flags", ""):
+                yield each
+
+    def _member(self, node: Node) -> list:
+        is_bits = "DIFlagBitField" in node.fields.get("flags", "")
+        return [
+            node.text("name"),
+            node.number("offset"),
+            self.number(node.reference("baseType")),
+            node.number("size") if is_bits else 0,
+        ]
+
+
+# What the code generator says.
+
+
+def told(target, module_of: Callable[[], object], options: Callable[[list[str]], None]) -> tuple[str, str]:
+    """The PTX with LLVM's comments, and its listing of the machine code, which it prints to standard error."""
+    options([LISTING])
+    target.set_asm_verbosity(True)
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as listing:
+        kept = os.dup(2)
+        os.dup2(listing.fileno(), 2)
+        try:
+            text = target.emit_assembly(module_of())
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        listing.seek(0)
+        return text, listing.read().decode("utf-8", "replace")
+
+
+def with_places(ptx: str, told_ptx: str, listing: str, table: dict) -> str:
+    """The PTX with comments on where variables are. A function whose texts do not agree has none."""
+    said = dict(_FUNCTION.findall(told_ptx))
+    listed = {found[1].strip(): found[0] for found in _MACHINE_CODE.finditer(listing)}
+
+    def replace(match: re.Match) -> str:
+        name, body = match[1], match[2]
+        if name not in said or name not in listed:
+            return match[0]
+        return match[0].replace(body, _commented(body, said[name], listed[name]), 1)
+
+    return f"{_FUNCTION.sub(replace, ptx).rstrip()}\n{VARIABLES}{json.dumps(table, separators=(',', ':'))}\n"
+
+
+def _commented(body: str, told_body: str, listing: str) -> str:
+    """A function's text with its comments; as it was where the printouts disagree."""
+    values = _values(body, listing)
+    codes, comments = [], []
+    for line in told_body.split("\n"):
+        if said := _SAID.match(line):
+            if len(comments) == len(values) or values[len(comments)][0] != said[1]:
+                return body
+            comments.append((len(codes), values[len(comments)][1]))
+        elif code := _code(line):
+            codes.append(code)
+    lines = body.split("\n")
+    if [code for line in lines if (code := _code(line))] != codes or len(comments) != len(values):
+        return body
+    found, number, at = [], 0, 0
+    for line in lines:
+        if _code(line):
+            while at < len(comments) and comments[at][0] <= number:
+                found.append(SET + comments[at][1])
+                at += 1
+            number += 1
+        found.append(line)
+    return "\n".join(found)
+
+
+def _code(line: str) -> str:
+    """A line of code or a label without its comment; "" for others."""
+    code = _COMMENT.sub("", line)
+    return "" if code.startswith(("\t.loc\t", "$L__tmp", "$L__func_")) else code
+
+
+def _values(body: str, listing: str) -> list[tuple[str, str]]:
+    """Number of the variable and where it is, of each DBG_VALUE of a function, in their order; [] where the registers
+    cannot be told.
+    """
+    names, counts = {}, {}
+    for number, kind in sorted({(int(number), kind) for number, kind in _CLASS.findall(listing)}):
+        counts[kind] = counts.get(kind, 0) + 1
+        names[number] = f"{_PREFIX[kind]}{counts[kind]}"
+    declared = {prefix: int(count) - 1 for prefix, count in _DECLARED.findall(body)}
+    if declared != {_PREFIX[kind]: count for kind, count in counts.items()}:
+        names = {}
+    return [
+        (found["number"] or found["several"], f"{found['number'] or found['several']} {_place(found, names)}")
+        for found in _LISTED.finditer(listing)
+    ]
+
+
+def _place(found: re.Match, names: dict[int, str]) -> str:
+    """As the comments have it; `?` for what they cannot say."""
+    steps = found["how"].split(", ") if found["how"] else []
+    part = ""
+    if "DW_OP_LLVM_fragment" in steps:
+        at = steps.index("DW_OP_LLVM_fragment")
+        part = f" @{steps[at + 1]}:{steps[at + 2]}"
+        steps = steps[:at]
+    value = _register(found["value"] or "", names) if found["indirect"] != "0" else "?"
+    sums = _sums(steps)
+    return "?" + part if value == "?" or sums is None else " ".join([value, *sums]) + part
+
+
+def _sums(steps: list[str]) -> list[str] | None:
+    """Signs and numbers of an expression; None for one of another kind."""
+    steps, found = [step for step in steps if step != "DW_OP_stack_value"], []
+    while steps:
+        name, *steps = steps
+        if name == "DW_OP_plus_uconst" and steps:
+            found += ["+", steps.pop(0)]
+        elif name in ("DW_OP_constu", "DW_OP_consts") and len(steps) > 1 and steps[1] in _SIGNS:
+            found += [_SIGNS[steps[1]], steps[0]]
+            steps = steps[2:]
+        else:
+            return None
+    return found
+
+
+def _register(value: str, names: dict[int, str]) -> str:
+    if found := re.fullmatch(r"(?:\w+ )*%(\d+)(?::\w+)?", value):
+        return names.get(int(found[1]), "?")
+    if re.fullmatch(r"-?\d+", value):
+        return f"={value}"
+    if found := re.fullmatch(r"i\d+ (-?\d+)", value):
+        return f"={found[1]}"
+    if found := re.fullmatch(r"(float|double) (\S+)", value):
+        return _float(*found.groups())
+    return "?"
+
+
+def _float(kind: str, text: str) -> str:
+    """The bits of a constant; LLVM writes hexadecimal bits of a double where decimals would not be exact."""
+    bits = int(text, 16).to_bytes(8, "little") if re.fullmatch(r"0x[0-9A-F]{16}", text) else None
+    try:
+        number = struct.unpack("<d", bits)[0] if bits else float(text)
+    except ValueError:
+        return "?"
+    form = {"float": "<f", "double": "<d"}[kind]
+    return f"={int.from_bytes(struct.pack(form, number), 'little')}"

@@ -1,0 +1,56 @@
+"""Values that the debugger has shown or named: `$3`, `$`, `$$`, `$name`; they are known without a thread, too."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gpuprof.debug.thread import Thread
+from gpuprof.debug.types import BASIC, CType, Place, Value
+from gpuprof.errors import DebugError
+
+NAMED = re.compile(r"\$[A-Za-z_]\w*")
+_NUMBERED = re.compile(r"(\$\$?)(\d*)")
+NO_PROGRAM = "The program is not being run."
+
+
+class Nowhere:
+    """What names mean where nothing runs."""
+
+    def variable(self, name: str) -> None:
+        raise DebugError(NO_PROGRAM)
+
+    def register(self, name: str) -> None:
+        return None
+
+    def type(self, name: str) -> CType | None:
+        return BASIC.get(name)
+
+    def fetch(self, place: Place, nbytes: int) -> bytes:
+        raise DebugError(NO_PROGRAM)
+
+    def generic(self, place: Place) -> int:
+        raise DebugError(NO_PROGRAM)
+
+    def place_of(self, address: int) -> Place:
+        raise DebugError(NO_PROGRAM)
+
+
+class Remembered:
+    """A thread's names, and those of values. `shown`: numbered from 1 on."""
+
+    def __init__(self, thread: Thread | Nowhere, shown: Sequence[Value], named: Mapping[str, Value]):
+        self.thread, self._shown, self._named = thread, shown, named
+        self.variable, self.type, self.fetch = thread.variable, thread.type, thread.fetch
+        self.generic, self.place_of = thread.generic, thread.place_of
+
+    def register(self, name: str) -> Value | None:
+        found = _NUMBERED.fullmatch(name)
+        if not found:
+            return self.thread.register(name) or self._named.get(name)
+        sign, digits = found.groups()
+        if sign == "$":
+            number = int(digits) if digits else len(self._shown)
+        else:  # counted from the last one back: $$ is $$1
+            number = len(self._shown) - (int(digits) if digits else 1)
+        if not 0 < number <= len(self._shown):
+            raise DebugError(f"History has not yet reached ${number}." if number > 0 else "No value was printed yet.")
+        return self._shown[number - 1]

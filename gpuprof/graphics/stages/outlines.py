@@ -1,0 +1,98 @@
+"""Lines and points: the outlines that they are scanned by, parallelograms on the grid of 1/256 pixel."""
+
+import numpy as np
+
+from gpuprof.compiled.parts import part
+from gpuprof.graphics.sizes import SUBPIXELS
+
+HALF_PIXEL = SUBPIXELS // 2
+
+
+def outlines_of_points(places: np.ndarray, size: float) -> np.ndarray:
+    """int64 (n, 4, 2): squares around places, int64 (n, 2); size: in pixels (OpenGL 4.6, 14.4)."""
+    width = max(round(size * SUBPIXELS), SUBPIXELS)
+    corners = np.array([[0, 0], [width, 0], [width, width], [0, width]]) - width // 2
+    return places[:, None] + corners
+
+
+def outlines_of_lines(places: np.ndarray, samples: int) -> np.ndarray:
+    """int64 (n, 4, 2): what lines of a width of 1 pixel cover; places: int64 (n, 2, 2), their ends, which are apart.
+    With several samples, lines are rectangles (OpenGL 4.6, 14.5.4).
+    """
+    found = _rectangles(places) if samples > 1 else _by_the_diamond_rule(places)
+    a, b, c = found[:, 0], found[:, 1], found[:, 2]
+    area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
+    return np.where((area < 0)[:, None, None], found[:, ::-1], found)
+
+
+def _rectangles(places: np.ndarray) -> np.ndarray:
+    along = (places[:, 1] - places[:, 0]).astype(np.float64)
+    across = along[:, ::-1] * (-1, 1) * HALF_PIXEL / np.hypot(*along.T)[:, None]
+    return _around(places, np.rint(across).astype(np.int64))
+
+
+def _by_the_diamond_rule(places: np.ndarray) -> np.ndarray:
+    """A line covers the pixels whose diamonds, |x| + |y| < 1/2 from their middles, it leaves (OpenGL 4.6, 14.5.1). Of
+    each column that it crosses, or row if it is steep, that is the pixel whose middle is within half a pixel. So its
+    ends alone need care: one that lies in a diamond, behind the middle, is moved to before the middle. A start's pixel
+    is covered then, and an end's is not.
+    """
+    along = places[:, 1] - places[:, 0]
+    is_steep = np.abs(along[:, 1]) > np.abs(along[:, 0])
+    axis = is_steep.astype(np.int64)[:, None, None]
+    main = np.take_along_axis(places, axis, 2)[:, :, 0]
+    side = np.take_along_axis(places, 1 - axis, 2)[:, :, 0]
+    direction = np.sign(main[:, 1] - main[:, 0])[:, None]
+    from_main, from_side = ((each + HALF_PIXEL) % SUBPIXELS - HALF_PIXEL for each in (main, side))
+    is_inside = np.abs(from_main) + np.abs(from_side) < HALF_PIXEL
+    # a middle upon an outline belongs to it at the left and at the top
+    is_behind = np.where(direction > 0, from_main > 0, from_main <= 0)
+    moved = np.where(is_inside & is_behind, -from_main - direction * HALF_PIXEL, 0)
+    slope = (side[:, 1] - side[:, 0]) / (main[:, 1] - main[:, 0])
+    main, side = main + moved, side + np.rint(moved * slope[:, None]).astype(np.int64)
+    ends = np.where(axis == 0, np.stack([main, side], 2), np.stack([side, main], 2))
+    across = np.where(is_steep[:, None], (HALF_PIXEL, 0), (0, HALF_PIXEL))
+    return _around(ends, across)
+
+
+def _around(ends: np.ndarray, across: np.ndarray) -> np.ndarray:
+    """Ends, int64 (n, 2, 2), to both sides."""
+    start, end = ends[:, 0], ends[:, 1]
+    return np.stack([start - across, end - across, end + across, start + across], 1)
+
+
+def directions(places: np.ndarray, samples: int) -> np.ndarray:
+    """int64 (n, 2): along which the values of lines change; even across it. That is a line's own with several samples
+    (OpenGL 4.6, equation 14.5), else the axis that it follows (14.5.2.1).
+    """
+    along = places[:, 1] - places[:, 0]
+    if samples > 1:
+        return along
+    is_steep = np.abs(along[:, 1]) > np.abs(along[:, 0])
+    return np.where(is_steep[:, None], (0, 1), (1, 0))
+
+
+@part
+def weight_along(places, t, x, y):
+    """How far along line t, of its length, a place is: negative before its start, above 1 behind its end. 0 for a
+    point.
+    """
+    dx, dy = places[t, 2, 0] - places[t, 0, 0], places[t, 2, 1] - places[t, 0, 1]
+    length = (places[t, 1, 0] - places[t, 0, 0]) * dx + (places[t, 1, 1] - places[t, 0, 1]) * dy
+    if length == 0:
+        return 0.0
+    return ((x - places[t, 0, 0]) * dx + (y - places[t, 0, 1]) * dy) / length
+
+
+@part
+def change_along(places, t):
+    """By how much `weight_along` changes at most over one step to the right and one downwards."""
+    dx, dy = places[t, 2, 0] - places[t, 0, 0], places[t, 2, 1] - places[t, 0, 1]
+    length = (places[t, 1, 0] - places[t, 0, 0]) * dx + (places[t, 1, 1] - places[t, 0, 1]) * dy
+    return (abs(dx) + abs(dy)) / max(abs(length), 1)
+
+
+@part
+def depth_along(places, depths, t, x, y):
+    """float32: of line or point t at x and y, in 1/256 pixel."""
+    return np.float32(depths[t, 0] + weight_along(places, t, x, y) * (depths[t, 1] - depths[t, 0]))

@@ -1,0 +1,91 @@
+"""A draw's block times on some chips, and its cycles by the rules."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.predict.draws.ratios import Ratios, ratios_of
+from gpuprof.predict.draws.recorded import RecordedDraw
+from gpuprof.predict.draws.rules import Ends, Held, rule_of
+from gpuprof.predict.draws.stages import StageTimes, stage_times
+from gpuprof.predict.draws.units import unit_cycles
+from gpuprof.predict.draws.waves import trace_of
+from gpuprof.predict.numbers import Numbers
+
+*FRONT_STAGES, PIXEL = SHADER_STAGES
+FRONT_END = frozenset((*FRONT_UNITS, *FRONT_STAGES))
+BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL)
+
+
+@dataclass(frozen=True)
+class DrawTimes:
+    """float64 (chips,), the reference chip first: cycles of each of a draw's units and stages by name."""
+
+    draw: RecordedDraw
+    units: dict[str, np.ndarray]
+    stages: dict[str, StageTimes]
+    ratios: Ratios
+    held: Held
+
+    @property
+    def blocks(self) -> dict[str, np.ndarray]:
+        """Cycles of each block, in the order of BLOCKS."""
+        found = self.units | {stage: times.block for stage, times in self.stages.items()}
+        return {name: found[name] for name in BLOCKS if name in found}
+
+    @property
+    def rule_cycles(self) -> np.ndarray:
+        """By the rule that held on the reference chip."""
+        blocks = self.blocks
+        front, back = ends_of(blocks)
+        zeros = np.zeros(len(next(iter(blocks.values()))))
+        ends = Ends(_slowest(front, zeros), _slowest(back, zeros), sum(self.first_waves.values(), zeros))
+        return self.held.rule.cycles(ends, self.ratios)
+
+    @property
+    def first_waves(self) -> dict[str, np.ndarray]:
+        """Cycles of the first wave of each front-end stage, whose sum fills the front end: those of the trace, longer
+        or shorter as one wave alone is.
+        """
+        return {
+            stage: self.draw.waves[stage].first_wave_cycles * times.wave / times.wave[0]
+            for stage, times in self.stages.items()
+            if stage in FRONT_END and stage in self.draw.waves
+        }
+
+    @property
+    def naive_cycles(self) -> np.ndarray:
+        """All blocks work side by side, without ever waiting."""
+        return np.maximum.reduce(list(self.blocks.values()))
+
+    def with_twice(self, block: str) -> "DrawTimes":
+        """With a block of twice the rate, a shader's waves in half the time."""
+        units = {name: cycles / 2 if name == block else cycles for name, cycles in self.units.items()}
+        stages = {name: times.halved() if name == block else times for name, times in self.stages.items()}
+        return replace(self, units=units, stages=stages)
+
+
+def _slowest(blocks: dict[str, np.ndarray], zeros: np.ndarray) -> np.ndarray:
+    return np.maximum.reduce([zeros, *blocks.values()])
+
+
+def ends_of(blocks: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """The blocks of the front end and those of the back end."""
+    front = {name: cycles for name, cycles in blocks.items() if name in FRONT_END}
+    return front, {name: cycles for name, cycles in blocks.items() if name not in FRONT_END}
+
+
+def shader_engines(chips: Numbers) -> int:
+    """Of the reference chip: one with each raster engine, which sets up a triangle a cycle."""
+    return max(1, round(float(chips["graphics.triangles_per_cycle"][0])))
+
+
+def draw_times(draw: RecordedDraw, chips: Numbers) -> DrawTimes:
+    """`chips`: the reference chip first."""
+    stages = {stage: stage_times(launches, chips) for stage, launches in draw.launches.items()}
+    units = unit_cycles(draw, chips)
+    cycles = units | {stage: times.block for stage, times in stages.items()}
+    there = ({name: float(each[0]) for name, each in end.items()} for end in ends_of(cycles))
+    ratios = ratios_of(*there, trace_of(draw.waves), draw.logged_cycles, shader_engines(chips))
+    return DrawTimes(draw, units, stages, ratios, rule_of(ratios))

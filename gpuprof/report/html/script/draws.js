@@ -1,0 +1,181 @@
+// Draws: blocks of the pipeline over time, what became of each draw's primitives, and which block held it up.
+
+import { el, isNarrow } from "./dom.js";
+import { compact, duration, grouped } from "./figures.js";
+import { pipelineLanes } from "./pipeline_lanes.js";
+import { hashOf } from "./place.js";
+import { dataTable } from "./table.js";
+
+// What becomes of primitives and pixels, in the order of the pipeline: columns of `draws` with their words.
+const FATES = [
+  ["indices", "indices fetched"], ["vertices", "vertices shaded"], ["primitives", "primitives assembled"],
+  ["culled_patches", "patches culled"], ["domain_vertices", "vertices of patches"], ["tessellated", "primitives tessellated"], ["emitted", "primitives emitted"],
+  ["rejected", "rejected"], ["clipped", "clipped"], ["culled", "culled"], ["without_area", "without area"], ["scanned", "scanned"],
+  ["tiles", "tiles"], ["hidden_tiles", "tiles hidden"], ["covered", "samples covered"], ["tested", "samples tested"], ["passed", "samples passed"],
+  ["quads", "quads shaded"], ["hidden_quads", "quads hidden"], ["helpers", "helper lanes"], ["discarded", "pixels discarded"], ["written", "samples written"],
+];
+
+export const view = {
+  name: "draws",
+  title: "Draws",
+  question: "What became of each draw, and which block of the pipeline held it up?",
+  isThere: ({ profile }) => profile.tables.draws.n > 0,
+  open: (page) => new Draws(page),
+};
+
+class Draws {
+  constructor(page) {
+    this.page = page;
+    this.profile = page.profile;
+    this.draws = this.profile.tables.draws;
+    this.clock = this.profile.tables.chip.get("clock_mhz", 0);
+    this.byDraw = Object.fromEntries(["draw_blocks", "draw_shaders"].map((name) => [name, this.profile.tables[name].rowsBy("draw")]));
+    this.tables = [];
+    this.lanes = el("div");
+    this.about = el("div", { "aria-live": "polite" });
+    this.list = this.table("Draws", this.columns(), this.draws.rows(), { onSelect: (row) => this.choose(row) });
+    this.element = el(
+      "div",
+      { class: "draws" },
+      el("h2", {}, "Pipeline"),
+      this.lanes,
+      el("h2", {}, `Draws (${grouped(this.draws.n)})`),
+      this.list.element,
+      this.about,
+      ...["pass", "command buffer"].map((kind) => this.groups(kind)).filter(Boolean),
+    );
+  }
+
+  update({ draw }) {
+    const row = this.draws.rows().find((each) => String(this.draws.get("draw", each)) === draw) ?? -1;
+    this.row = row;
+    if (this.list.rows[this.list.selected] !== row) this.list.select(this.list.rows.indexOf(row));
+    const { draw_lanes: lanes } = this.profile.tables;
+    const isTimed = row >= 0 && this.draws.get("start_cycle", row) >= 0;
+    const span = isTimed ? ["start_cycle", "end_cycle"].map((name) => this.draws.get(name, row)) : null;
+    this.lanes.replaceChildren(lanes.n ? pipelineLanes(lanes, span) : el("p", { class: "dim" }, "Nobody timed these draws."));
+    this.detail?.close();
+    this.about.replaceChildren(...(row >= 0 ? this.ofDraw(row) : []));
+  }
+
+  close() {
+    this.tables.forEach((table) => table.close());
+    this.detail?.close();
+  }
+
+  choose(row) {
+    const place = { view: view.name, draw: this.draws.get("draw", row) };
+    this.page.note({ ...place, draw: String(place.draw) });
+    this.update({ draw: String(place.draw) });
+  }
+
+  table(caption, columns, rows, more = {}) {
+    const made = dataTable({ caption, columns, rows, ...more });
+    this.tables.push(made);
+    return made;
+  }
+
+  columns() {
+    const { draws } = this;
+    const number = { name: "draw", title: "draw", width: 6, cell: (row) => draws.get("draw", row), value: (row) => draws.get("draw", row) };
+    const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 14 : 24, align: "left", cell: (row) => draws.get("name", row), value: (row) => draws.get("name", row) };
+    const places = [
+      { name: "buffer", title: "command buffer", width: 18, align: "left", cell: (row) => draws.get("command_buffer", row) || "-", value: (row) => draws.get("command_buffer", row) },
+      { name: "pass", title: "pass", width: 5, cell: (row) => draws.get("pass", row), value: (row) => draws.get("pass", row) },
+    ];
+    return isNarrow() ? [number, name, ...workColumns(draws), ...places] : [number, ...workColumns(draws), ...places, name];
+  }
+
+  groups(kind) {
+    const { draw_groups: groups } = this.profile.tables;
+    const rows = groups.rows().filter((row) => groups.get("kind", row) === kind);
+    if (!rows.length) return null;
+    const name = { name: "name", title: kind, width: kind === "pass" ? 8 : 0, least: 14, align: "left", cell: (row) => groups.get("name", row) };
+    const columns = [
+      name,
+      { name: "draws", title: "draws", width: 7, cell: (row) => grouped(groups.get("draws", row)), value: (row) => groups.get("draws", row) },
+      ...workColumns(groups),
+    ];
+    const title = kind === "pass" ? "Passes" : "Command buffers";
+    return el("section", {}, el("h2", {}, title), this.table(title, columns, rows).element);
+  }
+
+  ofDraw(row) {
+    const { draws } = this;
+    const [start, end] = ["start_cycle", "end_cycle"].map((name) => draws.get(name, row));
+    const time = start < 0 ? "not timed" : `cycles ${grouped(start)} to ${grouped(end)}, ${grouped(end - start)} cycles, ${duration(end - start, this.clock)}`;
+    const samples = draws.get("samples", row);
+    const target = `${grouped(draws.get("width", row))} x ${grouped(draws.get("height", row))} pixels${samples > 1 ? `, ${samples} samples each` : ""}`;
+    const fates = FATES.filter(([name]) => draws.get(name, row)).map(([name, words]) => el("li", {}, `${words} `, el("b", {}, grouped(draws.get(name, row)))));
+    return [
+      el("h2", {}, `Draw ${draws.get("draw", row)}: ${draws.get("name", row)}`),
+      el("p", {}, `${time}; ${target}; changes of state: ${grouped(draws.get("state_changes", row))}. `, ...this.shaders(row)),
+      el("ul", { class: "fates" }, ...fates),
+      this.blocks(row),
+    ].filter(Boolean);
+  }
+
+  shaders(row) {
+    const { draw_shaders: shaders, kernels } = this.profile.tables;
+    const links = (this.byDraw.draw_shaders.get(row) ?? []).flatMap((shader) => {
+      const kernel = shaders.get("kernel", shader);
+      const link = el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel) }) }, kernels.get("name", kernel));
+      return [`${shaders.get("stage", shader)} `, link, ", "];
+    });
+    return links.length ? ["Shaders: ", ...links.slice(0, -1), "."] : [];
+  }
+
+  blocks(row) {
+    const { draw_blocks: blocks } = this.profile.tables;
+    const rows = this.byDraw.draw_blocks.get(row) ?? [];
+    if (!rows.length) return null;
+    const bottleneck = this.draws.get("bottleneck", row);
+    const share = (name) => (block) => (blocks.get(name, block) === null ? "-" : `${(100 * blocks.get(name, block)).toFixed(1)}%`);
+    const columns = [
+      { name: "block", title: "block", width: 12, align: "left", cell: (block) => blocks.get("block", block) },
+      { name: "share", title: "busy", hint: "Of the draw's time; of a stage, how full of waves it was.", width: 7, cell: share("share") },
+      { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(blocks, block, blocks.get("block", block) === bottleneck) },
+      { name: "blocked", title: "blocked", hint: "With no room behind it.", width: 8, cell: share("blocked") },
+      { name: "waves", title: "waves", width: 8, cell: (block) => (blocks.get("waves", block) ? grouped(blocks.get("waves", block)) : "-") },
+      { name: "most", title: "in flight", hint: "The most at a time.", width: 9, cell: (block) => (blocks.get("waves", block) ? grouped(blocks.get("most", block)) : "-") },
+      { name: "first", title: "from cycle", width: 12, cell: (block) => grouped(blocks.get("first_cycle", block)) },
+      { name: "last", title: "to cycle", width: 12, cell: (block) => grouped(blocks.get("last_cycle", block)) },
+    ];
+    this.detail = dataTable({ caption: "Blocks of the draw", columns, rows });
+    return this.detail.element;
+  }
+}
+
+// Of draws and of groups of them, which have the same columns.
+function workColumns(work) {
+  const count = (name) => (row) => compact(work.get(name, row));
+  const value = (name) => (row) => work.get(name, row);
+  const cycles = (row) => (work.get("start_cycle", row) < 0 ? -1 : work.get("end_cycle", row) - work.get("start_cycle", row));
+  const counted = (name, title, hint) => ({ name, title, hint, width: Math.max(8, title.length), cell: count(name), value: value(name) });
+  return [
+    { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))), value: cycles },
+    { name: "bottleneck", title: "bottleneck", hint: "The block that was at work for the largest share of the time.", width: 11, align: "left", cell: (row) => work.get("bottleneck", row) || "-", value: value("bottleneck") },
+    counted("primitives", "primitives", "Assembled."),
+    counted("culled", "culled", "By side."),
+    counted("clipped", "clipped", "By the near or far plane, or the guard band."),
+    counted("rejected", "rejected", "Outside of the view."),
+    counted("fragments", "fragments", "Pixels shaded, without helper lanes."),
+    { name: "overdraw", title: "overdraw", hint: "Samples that passed, for each sample of the target.", width: 9, cell: (row) => work.get("overdraw", row).toFixed(2), value: value("overdraw") },
+    { name: "quads", title: "quads", hint: "Lanes of the pixel shader that a sample is covered for.", width: 7, cell: (row) => quadText(work.get("quad_efficiency", row)), value: (row) => work.get("quad_efficiency", row) ?? -1 },
+  ];
+}
+
+function quadText(share) {
+  return share === null ? "-" : `${Math.round(100 * share)}%`;
+}
+
+function busyBar(blocks, block, isBottleneck) {
+  const [share, blocked] = ["share", "blocked"].map((name) => Math.min(1, blocks.get(name, block) ?? 0));
+  const parts = [["fill", share], ["blocked", Math.min(blocked, 1 - share)]];
+  return el(
+    "span",
+    { class: isBottleneck ? "busy bottleneck" : "busy" },
+    ...parts.map(([kind, part]) => el("span", { class: kind, style: { width: `${100 * part}%` } })),
+    isBottleneck ? el("span", { class: "mark" }, "bottleneck") : null,
+  );
+}

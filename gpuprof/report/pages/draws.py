@@ -1,0 +1,180 @@
+"""The draws page: what each draw did, how busy it kept the blocks of the pipeline, and which held it up; sums by pass
+and by command buffer.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.text import Text
+
+from gpuprof.base.wording import plural
+from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.correlate.tasks.draws import count_columns
+from gpuprof.report.figures import count, rounded
+from gpuprof.report.formats.csv import cell
+from gpuprof.report.model import Kernel, Report
+from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.tasks import remark
+from gpuprof.report.tasks.draws import BLOCKS, Draw, Group, Work
+from gpuprof.report.terminal.columns import Column, table
+from gpuprof.report.terminal.look import Look, shown
+
+NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"
+MOST_DRAWS = 1000  # on a terminal
+NOTHING = Text("-")
+
+# How draws are sorted, besides by their numbers: the largest first.
+ORDERS: dict[str, Callable[[Work], float]] = {
+    "cycles": lambda work: work.cycles or 0,
+    "primitives": lambda work: work.counts["primitives"],
+    "fragments": lambda work: work.fragments,
+    "overdraw": lambda work: work.overdraw,
+    "quads": lambda work: 1 - (1 if work.quad_efficiency is None else work.quad_efficiency),
+}
+
+
+def in_order(draws: Sequence[Draw], order: str | None) -> list[Draw]:
+    if order is None:
+        return list(draws)
+    return sorted(draws, key=lambda draw: (-ORDERS[order](draw.work), draw.draw))
+
+
+def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
+    """Columns of rows that have a `work`."""
+
+    def number(value: int | None) -> Text:
+        return NOTHING if value is None else Text(count(value, look.plain))
+
+    def percent(value: float | None) -> Text:
+        return NOTHING if value is None else Text(f"{100 * value:.0f}%")
+
+    def block(name: str) -> Column:
+        return Column(name, lambda row: Text(share_text(row.work, name)), 9)
+
+    here = {name for work in works for name in work.shares}
+    return [
+        Column("cycles", lambda row: number(row.work.cycles)),
+        Column("bottleneck", lambda row: Text(row.work.bottleneck or "-"), 1, left=True),
+        Column("prims", lambda row: number(row.work.counts["primitives"]), 1, name="primitives"),
+        Column("culled", lambda row: number(row.work.counts["culled"]), 3),
+        Column("clipped", lambda row: number(row.work.counts["clipped"]), 4),
+        Column("rejected", lambda row: number(row.work.counts["rejected"]), 5),
+        Column("fragments", lambda row: number(row.work.fragments), 1),
+        Column("overdraw", lambda row: Text(f"{row.work.overdraw:.2f}"), 2),
+        Column("quads", lambda row: percent(row.work.quad_efficiency), 3),
+        Column("start", lambda row: number(row.work.start_cycle), 7),
+        *(block(name) for name in BLOCKS if name in here),
+        Column("waves", lambda row: Text(waves_text(row.work, look)), 8, left=True),
+    ]
+
+
+def share_text(work: Work, block: str) -> str:
+    """ "41+7": percent of the time busy, and of it blocked; of a stage how full it was; "-" where it did nothing."""
+    if block not in work.shares:
+        return "-"
+    blocked = work.blocked_shares.get(block)
+    return f"{100 * work.shares[block]:.0f}" + ("" if blocked is None else f"+{100 * blocked:.0f}")
+
+
+def waves_text(work: Work, look: Look) -> str:
+    parts = [f"{stage}:{count(work.waves[stage].number, look.plain)}" for stage in SHADER_STAGES if stage in work.waves]
+    return (",".join if look.plain else " ".join)(parts) or "-"
+
+
+def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    yield Text("")
+    found = report.draws
+    if not found.draws and not found.unfinished:
+        yield from remark(NO_DRAWS, look)
+        return
+    draws = in_order(found.draws, request.sort)
+    of_draws = [
+        Column("draw", lambda row: Text(str(row.draw)), gap=0),
+        *columns_of_work([draw.work for draw in found.draws], look),
+        Column("changes", lambda row: Text(str(row.state_changes)), 6),
+        Column("pass", lambda row: Text(str(row.number_of_pass)), 2),
+        Column("name", lambda row: Text(shown(row.name)), left=True),
+    ]
+    yield from table(of_draws, draws[:MOST_DRAWS], look)
+    if len(draws) > MOST_DRAWS:
+        yield from remark(f"{len(draws) - MOST_DRAWS:,} more draws (--format csv)", look)
+    if found.unfinished:
+        yield from remark(f"{plural(found.unfinished, 'more draw', 'more draws')} did not finish", look)
+    yield from group_table(found.passes, "pass", lambda group: str(group.draws[0].number_of_pass), look)
+    yield from group_table(found.command_buffers, "command buffer", lambda group: group.draws[0].command_buffer, look)
+    yield from remark(
+        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most", look
+    )
+
+
+def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str], look: Look) -> Iterator[Text]:
+    if not groups:
+        return
+    columns = [
+        Column("draws", lambda row: Text(count(len(row.draws), look.plain)), gap=0),
+        *columns_of_work([group.work for group in groups], look),
+        Column(title, lambda row: Text(shown(name(row))), left=True),
+    ]
+    yield Text("")
+    yield from table(columns, groups[:MOST_DRAWS], look)
+    if len(groups) > MOST_DRAWS:
+        yield from remark(f"{len(groups) - MOST_DRAWS:,} more (--format csv)", look)
+
+
+def work_values(work: Work) -> dict:
+    """As CSV and JSON have it; shares are 0 to 1, None for what is not known."""
+    shares, blocked_shares = work.shares, work.blocked_shares
+    busy = {f"{block}_share": rounded(shares.get(block)) for block in BLOCKS}
+    blocked = {
+        f"{block}_blocked_share": rounded(blocked_shares.get(block)) for block in BLOCKS if block not in SHADER_STAGES
+    }
+    most = {stage: waves.most for stage, waves in work.waves.items()}
+    return {
+        "start_cycle": work.start_cycle,
+        "end_cycle": work.end_cycle,
+        "cycles": work.cycles,
+        "bottleneck": work.bottleneck or None,
+        **work.counts,
+        "fragments": work.fragments,
+        "overdraw": rounded(work.overdraw),
+        "quad_efficiency": rounded(work.quad_efficiency),
+        **busy,
+        **blocked,
+        **{f"{stage}_waves_in_flight": most.get(stage) for stage in SHADER_STAGES},
+    }
+
+
+def values(draw: Draw) -> dict:
+    width, height, samples = draw.extent
+    return {
+        "draw": draw.draw,
+        "pass": draw.number_of_pass,
+        "command_buffer": draw.command_buffer or None,
+        "name": draw.name,
+        "width": width,
+        "height": height,
+        "samples": samples,
+        "state_changes": draw.state_changes,
+        "drains": draw.drains,
+    } | work_values(draw.work)
+
+
+def value_names() -> list[str]:
+    """What the values of a draw are called, also where there is none."""
+    nothing = Work(None, None, dict.fromkeys(count_columns(), 0), 1, {}, {}, {})
+    return list(values(Draw(0, 0, None, "", "", (1, 1, 1), 0, False, frozenset(), nothing)))
+
+
+def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
+    """A row per draw."""
+    yield value_names()
+    for draw in in_order(report.draws.draws, request.sort):
+        yield [cell(value) for value in values(draw).values()]
+
+
+def objects(kernel: Kernel, report: Report, request: Request) -> dict:
+    """The draws that the kernel is a shader of."""
+    launches = {launch.launch for launch in kernel.launches}
+    return {"draws": [values(draw) for draw in in_order(report.draws.draws, request.sort) if draw.launches & launches]}
+
+
+PAGE = Page(text, rows, objects)

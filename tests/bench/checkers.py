@@ -1,0 +1,77 @@
+"""What checkers take of the kernels of samples/: warp instructions that are emulated and checked in a second of CPU
+time. The goal is 2 M, of racecheck 1 M. Not a test: `make bench` calls `slowest`.
+
+Run `python -m tests.bench.checkers [CHECKER ...]` for all kernels; without one, those of all checkers.
+"""
+
+import sys
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuprof.device.launching.asked import command_line_requests, comment_requests
+from gpuprof.device.launching.text import kernel_names
+from gpuprof.device.requests import run_requests
+from gpuprof.run import session
+from gpuprof.run.settings import Settings
+from gpuprof.run.tracing import Attached
+from gpuprof.trace.find import CHECKERS, find
+from tests.paths import SAMPLES
+
+# Smaller ones where those of the file would take long.
+LAUNCHES = {
+    "matmul.cu": (
+        "naive<<<(8, 8), (16, 16)>>>(a: f32[128,128]=random, b: f32[128,128]=random, c: f32[128,128], 128)",
+        "tiled<<<(8, 8), (16, 16)>>>(a, b, c, 128)",
+        "blocked<<<(4, 4), (16, 8)>>>(a, b, c, 128)",
+    )
+}
+REPEATS = 3
+
+
+class Rate(NamedTuple):
+    kernel: str
+    file: str
+    warp_instructions_per_second: float
+
+
+def rates(*checkers: str) -> Iterator[Rate]:
+    """Of each kernel of the samples the best of several runs, the first left out: it compiles."""
+    for path in sorted(SAMPLES.glob("*.cu")):
+        best: dict[str, float] = {}
+        for repeat in range(REPEATS + 1):
+            for kernel, rate in _once(path, checkers).items():
+                best[kernel] = max(rate, best.get(kernel, 0)) if repeat else 0
+        yield from (Rate(kernel, path.name, rate) for kernel, rate in best.items())
+
+
+def _once(path, checkers: tuple[str, ...]) -> dict[str, float]:
+    """By kernel."""
+    emulate, found = session.emulate, {}
+
+    def clocked(launch, *given, counters, **options):
+        start = time.thread_time()
+        yield from emulate(launch, *given, counters=counters, **options)
+        found[launch.function.display] = counters.pulse.warp_instructions / (time.thread_time() - start)
+
+    session.emulate = clocked
+    try:
+        device = session.open_device(
+            Settings(is_timed=False, traces=tuple(Attached(find(name)()) for name in checkers))
+        )
+        requests = command_line_requests(LAUNCHES.get(path.name, ())) or comment_requests(path)
+        module = device.load(path, instantiate=kernel_names(requests))
+        run_requests(device, module, requests, seed=0, folder=path.parent)
+    finally:
+        session.emulate = emulate
+    return found
+
+
+def slowest(checker: str) -> Rate:
+    return min(rates(checker), key=lambda each: each.warp_instructions_per_second)
+
+
+if __name__ == "__main__":
+    for checker in sys.argv[1:] or CHECKERS:
+        for kernel, file, rate in rates(checker):
+            print(f"{checker:10} {file:15} {kernel:15} {rate / 1e6:6.2f} M warp-instructions/s", flush=True)
