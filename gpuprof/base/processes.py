@@ -58,8 +58,11 @@ def how_ended(code: int) -> str:
 
 
 def why_died(program: str, code: int) -> str:
-    """A sentence on a program that a signal has ended, with what to look for; "" for one that has ended by itself."""
-    if code >= 0:
+    """A sentence on a program that a signal has ended, with what to look for.
+
+    "" for one that has ended by itself, or for want of a reader of its output, as in `| head -1`: no fault of it.
+    """
+    if code >= 0 or -code == signal.SIGPIPE:
         return ""
     cause = _CAUSES.get(-code, "")
     return f"{program}: the program was ended by {how_ended(code)}{f': {cause}' if cause else ''}"

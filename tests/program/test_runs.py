@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gpuprof.base.processes import why_died
 from gpuprof.run.program import has_main
 from tests.program.hosts import WHY_NOT
 
@@ -76,7 +77,7 @@ cudaErrorInvalidValue
 cudaSuccess
 cudaSuccess
 cudaErrorInvalidDevice
-cudaSuccess
+cudaErrorInvalidResourceHandle
 cudaErrorInvalidResourceHandle
 cudaErrorIllegalAddress
 cudaErrorIllegalAddress
@@ -217,10 +218,10 @@ ENDS = {
         BEGUN,
         "gpuprof: the program wrote something to gpuprof's socket that is no call; it must leave it alone",
     ),
-    "abort": (128 + signal.SIGABRT, BEGUN, ""),
-    "kill": (128 + signal.SIGKILL, BEGUN, ""),
-    "fault that is raised": (128 + signal.SIGSEGV, BEGUN, ""),
-    "overflow of the stack": (128 + signal.SIGSEGV, BEGUN, ""),
+    "abort": (128 + signal.SIGABRT, BEGUN, why_died("gpuprof: hostile.cu", -signal.SIGABRT)),
+    "kill": (128 + signal.SIGKILL, BEGUN, why_died("gpuprof: hostile.cu", -signal.SIGKILL)),
+    "fault that is raised": (128 + signal.SIGSEGV, BEGUN, why_died("gpuprof: hostile.cu", -signal.SIGSEGV)),
+    "overflow of the stack": (128 + signal.SIGSEGV, BEGUN, why_died("gpuprof: hostile.cu", -signal.SIGSEGV)),
     "negative sizes": (125, BEGUN + "1\n1\n1\n", "gpuprof: a copy reads host memory that is not there"),
 }
 
