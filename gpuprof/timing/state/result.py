@@ -13,8 +13,8 @@ SHADER_WAVE = np.dtype([("stage", "u1"), ("start_cycle", "i8"), ("end_cycle", "i
 
 @dataclass(frozen=True)
 class UnitTraffic:
-    """Bytes that a fixed-function unit read and wrote for a draw: in the L2, in whole sectors, and what of the DRAM this
-    cost, lines that had to leave the L2 among it.
+    """Bytes that a fixed-function unit read and wrote for a draw: of the L2, in sectors; and of the DRAM, what this
+    cost, with lines that had to leave the L2.
     """
 
     l2_read_nbytes: int

@@ -1,5 +1,5 @@
-"""What the fixed-function units of draws read and write: indices, depths, stencils and colors, in the L2 and the DRAM that
-kernels use.
+"""What the fixed-function units of draws read and write, in the L2 and the DRAM that kernels use: indices, depths,
+stencils and colors.
 
 All that a unit accesses for an item arrives at its slices when the item begins there; units have no SM's link and no
 TLB before them. A read is answered as an SM's is by the half of the L2 that is near. A write is answered when its slice
@@ -36,9 +36,7 @@ def serve_units(machine, cycle):
     """Serves what units ask for up to a cycle, each in its order."""
     for k in range(N_ASKING):
         unit = column_at(machine, ASKING_SERIES[k], ASKING_COLUMN[k])
-        while (
-            unit.asked < unit.end and passage_at(machine, unit.asked, ASKING_COLUMN[k]).begun >> TICK_BITS <= cycle
-        ):
+        while unit.asked < unit.end and passage_at(machine, unit.asked, ASKING_COLUMN[k]).begun >> TICK_BITS <= cycle:
             serve_item(machine, unit, k)
 
 
