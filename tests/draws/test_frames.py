@@ -244,7 +244,7 @@ SHADER(placed)
 """)
     with pytest.raises(CompileError) as error:
         gpu().load(source)
-    assert "varyings are floats, alone or in vectors and structures" in error.value.diagnostics
+    assert "a varying is a float, or flat: write flat<int>" in error.value.diagnostics
 
 
 def test_a_shader_that_never_ends():

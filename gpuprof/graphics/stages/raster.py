@@ -71,9 +71,10 @@ def scan(
     stencil: np.ndarray,
     farthest: np.ndarray,
     is_early: bool,
+    sample_mask: int,
 ) -> Quads | None:
     """The next quads, PIECE_QUADS or a row of tiles fewer; None at the end. depth: float32, stencil: uint8, a sample
-    each. scissor: within the targets.
+    each. scissor: within the targets. sample_mask: bit s: sample s may be covered.
     """
     if state.at[0] == len(triangles.areas):
         return None
@@ -89,10 +90,12 @@ def scan(
         triangles.depths,
         triangles.fronts,
         triangles.outlines,
+        triangles.limits,
         np.array([scissor.x, scissor.y, scissor.x + scissor.width, scissor.y + scissor.height], np.int64),
         targets.width,
         targets.height,
         SAMPLE_PLACES[targets.samples],
+        sample_mask,
         tests,
         depth,
         stencil,
@@ -132,6 +135,12 @@ def _pixels_between(shape, axis, low, high):
     # samples lie less than half a pixel from the middle
     first, last = (min(a, b, c, d) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c, d) + HALF_PIXEL) // SUBPIXELS + 1
     return max(first, low), min(last, high - 1)
+
+
+@part
+def limited(z, limits):
+    """float32: a depth between the limits; what is no number stays so."""
+    return np.float32(limits[0]) if z < limits[0] else np.float32(limits[1]) if z > limits[1] else z
 
 
 @part
@@ -183,8 +192,8 @@ def _nearest_along(places, depths, t, x, y):
 
 @kept
 def _scan(
-    at, counts, places, areas, depths, fronts, outlines, window, width, height, samples, tests, depth, stencil,
-    farthest, is_early, x_of, y_of, triangle_of, mask_of, row_quads,
+    at, counts, places, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
+    tests, depth, stencil, farthest, is_early, x_of, y_of, triangle_of, mask_of, row_quads,
 ):  # fmt: skip
     """Fills the columns of Quads and gives their number; moves `at` on."""
     n_samples, n, is_tested = len(samples), 0, is_early and (tests.has_depth or tests.has_stencil)
@@ -213,7 +222,7 @@ def _scan(
                         nearest = _nearest_along(places, depths, t, middle_x, middle_y)
                     else:
                         nearest = _nearest(edges, depths, area, t, middle_x, middle_y)
-                    if nearest > farthest[row, column]:
+                    if limited(nearest, limits) > farthest[row, column]:
                         counts[HIDDEN_TILES] += 1
                         continue
                 wrote = False
@@ -226,6 +235,8 @@ def _scan(
                         if px < first_x or px > last_x or py < first_y or py > last_y:
                             continue
                         for s in range(n_samples):
+                            if not sample_mask >> s & 1:
+                                continue
                             sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
                             if _value(edges, 0, sx, sy) < edges[0, LEAST]:
                                 continue
@@ -242,7 +253,7 @@ def _scan(
                                 else:
                                     z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
                                 where = (py * width + px) * n_samples + s
-                                if not tested(tests, depth, stencil, where, z, fronts[t]):
+                                if not tested(tests, depth, stencil, where, limited(z, limits), fronts[t]):
                                     continue
                                 wrote = True
                             mask |= 1 << pixel * n_samples + s
