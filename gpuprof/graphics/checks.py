@@ -97,12 +97,16 @@ def check_blend(blend: BlendState | None) -> None:
 
 
 def check_outputs(state: DrawState) -> None:
-    if len(state.outputs) > MOST_TARGETS:
-        raise UsageError(f"a draw has up to {MOST_TARGETS} color targets, not {len(state.outputs)}")
+    check_outputs_fit(len(state.outputs))
     for output in (state.output(MOST_TARGETS), *state.outputs):
         check_blend(output.blend)
         if not 0 <= output.color_mask <= ALL_CHANNELS:
             raise UsageError(f"a color mask is 0 to {ALL_CHANNELS}, not {output.color_mask}")
+
+
+def check_outputs_fit(n: int) -> None:
+    if n > MOST_TARGETS:
+        raise UsageError(f"a draw has up to {MOST_TARGETS} color targets, not {n}")
 
 
 def check_rasterizer(state: DrawState) -> None:
@@ -207,7 +211,7 @@ def check_lanes(lanes: int, what: str) -> None:
 def _check_shader(shader: Shader, stage_nbytes: int) -> None:
     function = shader.function
     if not function.params or function.params[0].nbytes != stage_nbytes:
-        raise UsageError(f"{function.display}: its first parameter is not its stage")
+        raise UsageError(f"{function.display}: its first parameter is not its stage, or that of another gpuprof")
     if len(shader.params) != parameter_nbytes(function):
         raise UsageError(
             f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(shader.params)} are "

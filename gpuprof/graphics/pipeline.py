@@ -23,7 +23,14 @@ from gpuprof.device.drawing.state import (
 from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
 from gpuprof.graphics.chain import check_chain
-from gpuprof.graphics.checks import check_bias, check_blend, check_sample_mask, check_tests, check_width
+from gpuprof.graphics.checks import (
+    check_bias,
+    check_blend,
+    check_outputs_fit,
+    check_sample_mask,
+    check_tests,
+    check_width,
+)
 from gpuprof.graphics.known import known, of_kind, real, sequence_of
 
 FACTS = struct.Struct("<8I4I")  # gpuprof::shader_facts of graphics.h
@@ -137,6 +144,7 @@ def _outputs(
     n = max([len(each) for each in (blend, color_mask) if isinstance(each, list | tuple)], default=None)
     if n is None:
         return Output(_blend(blend), _mask(color_mask)), ()
+    check_outputs_fit(n)
     both = zip(_of_targets(blend, None, n), _of_targets(color_mask, ALL_CHANNELS, n), strict=True)
     return Output(), tuple(Output(_blend(one), _mask(other)) for one, other in both)
 

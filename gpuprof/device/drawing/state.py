@@ -241,9 +241,9 @@ class Interface:
     """What a shader takes and gives, beside its parameters (gpuprof::shader_facts of graphics.h).
 
     words_in, words_out: of varyings, 4 bytes each. abilities: what it does beside these. flat: which words of a pixel
-    shader's varyings are not interpolated, ascending. most_vertices: that a lane of a geometry shader makes. corners_in: of a geometry shader's primitives, or of a domain shader's patches. corners_out:
-    of the patches that a hull shader gives, or of the primitives that a geometry shader makes. constant_words: of each
-    patch.
+    shader's varyings are not interpolated, ascending. most_vertices: that a lane of a geometry shader makes.
+    corners_in: of a geometry shader's primitives, or of a domain shader's patches. corners_out: of the patches that a
+    hull shader gives, or of the primitives that a geometry shader makes. constant_words: of each patch.
     """
 
     stage: str

@@ -50,15 +50,13 @@ def begin_scan() -> Scan:
     return Scan(np.array([0, -1], np.int64), np.zeros(6, np.int64))
 
 
-def hierarchy(tests: Tests, targets: Targets, depth: np.ndarray, is_early: bool) -> np.ndarray:
-    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; nothing where the tests
-    are such that it does not.
+def hierarchy(tests: Tests, targets: Targets, is_early: bool) -> np.ndarray:
+    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; no number until it is
+    first looked at. Nothing where the tests are such that it does not hide.
     """
     if not (is_early and tests.has_depth and tests.compare in (LESS, LEQUAL) and not tests.has_stencil):
         return np.zeros((0, 0), np.float32)
-    farthest = np.empty((-(-targets.height // TILE), -(-targets.width // TILE)), np.float32)
-    _farthest(depth, targets.width, targets.height, targets.samples, farthest)
-    return farthest
+    return np.full((-(-targets.height // TILE), -(-targets.width // TILE)), np.nan, np.float32)
 
 
 def scan(
@@ -108,13 +106,6 @@ def scan(
         row_quads,
     )
     return Quads(x[:count], y[:count], numbers[:count], masks[:count])
-
-
-@kept
-def _farthest(depth, width, height, samples, farthest):
-    for row in range(farthest.shape[0]):
-        for column in range(farthest.shape[1]):
-            farthest[row, column] = _farthest_of(depth, width, height, samples, row, column)
 
 
 @part
@@ -218,6 +209,8 @@ def _scan(
                     continue
                 counts[TILES] += 1
                 if len(farthest):
+                    if np.isnan(farthest[row, column]):
+                        farthest[row, column] = _farthest_of(depth, width, height, n_samples, row, column)
                     if is_outlined:
                         nearest = _nearest_along(places, depths, t, middle_x, middle_y)
                     else:

@@ -44,7 +44,7 @@ def shade_pixels(
     late = np.zeros(4, np.int64)
     n_quads, n_helpers, n_waves = 0, 0, 0
     depth, stencil = _depth_and_stencil(targets, workspace)
-    farthest = raster.hierarchy(tests, targets, depth, is_early)
+    farthest = raster.hierarchy(tests, targets, is_early)
     mask = state.sample_mask
     while True:
         depth, stencil = _depth_and_stencil(targets, workspace)  # the shader's memory may have moved them

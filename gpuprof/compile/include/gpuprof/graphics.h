@@ -37,7 +37,7 @@ template <typename T> struct flat {
 
 // The shader does not compile with an index that is known there and too large; one that is known only when it runs stops it.
 #define GPUPROF_BELOW(index, limit, message) __attribute__((diagnose_if((index) >= (limit), message, "error")))
-#define GPUPROF_CHECK(condition, message) ((condition) ? (void)0 : __assertfail(message, __FILE__, __LINE__, __func__, 1))
+#define GPUPROF_CHECK(condition, message) ((condition) ? (void)0 : __assertfail(message, "gpuprof/graphics.h", __LINE__, __func__, 1))
 
 namespace gpuprof {
 
