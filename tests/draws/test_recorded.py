@@ -236,6 +236,22 @@ def test_draws_that_something_ends(tmp_path):
     assert "# 1 more draw did not finish" in out.splitlines()
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("mine")])
+def test_an_end_before_the_first_draws_are_timed(tmp_path, error):
+    """Draws that have drawn all are there, with what they counted; one that has not is left out."""
+    with pytest.raises(type(error)), RecordWriter(tmp_path / "a.gprec") as recorder:
+        drawing = Drawing(recorder, chip_of())
+        for _ in range(2):
+            drawing.frame.draw(drawing.pipeline, square(), SQUARE)
+        drawing.gpu.executor.drop()
+        raise error
+    assert recorder.is_part and recorder.draws_alone
+    with closing(ensure_database(tmp_path / "a.gprec")) as db:
+        assert db.execute("SELECT draw, passed > 0, end_cycle FROM draws").fetchall() == [(0, 1, None), (1, 0, None)]
+    out = gpuprof(tmp_path, "report", "a.gprec", "--page", "draws")[1]
+    assert f"# note       {str(error) or 'interrupted'}" in out.splitlines()
+
+
 def test_a_recording_behind_another():
     """Its draws, passes, tasks and cycles get later numbers."""
     fields = {
