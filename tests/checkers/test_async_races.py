@@ -31,6 +31,7 @@ F void been_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory
 F void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 F void fence_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
 F void copy(void *to, const void *from) { asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" M(at(to)), "l"(from) : "memory"); }
+F void copied() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 F void copies_arrive(u64 *b) { asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" M(at(b)) : "memory"); }
 F u64 tile(const void *p) { return at(p) >> 4 & 0x3fff | 8ull << 16 | 16ull << 32; }
 F void multiply(float *d, const void *a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
@@ -41,6 +42,8 @@ F void go() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 F unsigned far(const void *p) { unsigned r; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(at(p)), "r"(1 - blockIdx.x)); return r; }
 F void put(unsigned to, int v) { asm volatile("st.shared::cluster.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
 F void add(unsigned to, int v) { asm volatile("red.shared::cluster.add.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
+F void store_async(unsigned to, int v, unsigned b) { asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" M(to), "r"(v), "r"(b) : "memory"); }
+F void add_async(unsigned to, int v, unsigned b) { asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" M(to), "r"(v), "r"(b) : "memory"); }
 F void arrive_far(unsigned b) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" M(b) : "memory"); }
 F void copy_far(unsigned to, const void *from, int n, unsigned b) { asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" M(to), "r"(at(from)), "r"(n), "r"(b) : "memory"); }
 F void group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -142,6 +145,18 @@ def _copies():
         ("written_behind_arrival", "arrive(&full); s[t] = y[t]; wait(&full, 0);" + OTHER, WR),
     ):
         yield Case(f"copy_{name}", own + body, kinds)
+    copy, arrived = "copy(s + t, y + t);", "copies_arrive(&full); if (t == 0) wait(&full, 0);"
+    store = "if (t == 0) { store(x, s, 256); commit(); been_read(); }"
+    for name, body, kinds in (
+        ("fenced", copy + "copied(); fence(); __syncthreads();" + store, ()),
+        ("not_fenced", copy + "copied(); __syncthreads();" + store, UNFENCED),
+        ("fenced_before_the_wait", copy + "fence(); copied(); __syncthreads();" + store, UNFENCED),
+        ("who_stores_fences", copy + "copied(); __syncthreads(); if (t == 0) fence();" + store, ()),
+        ("another_fences", copy + "copied(); if (t == 33) fence(); __syncthreads();" + store, UNFENCED),
+        ("report_fenced", copy + arrived + "if (t == 0) fence();" + store, ()),
+        ("report_not_fenced", copy + arrived + store, UNFENCED),
+    ):
+        yield Case(f"copy_for_bulk_{name}", own + body, kinds)
 
 
 def _matrices():
@@ -196,6 +211,23 @@ def _clusters():
         ("mbarrier_not_waited", write + "arrive_far(far(&full));" + out + "meet();", WR),
     ):  # fmt: skip
         yield Case(f"cluster_{name}", own + body, kinds, cluster=2)
+    own, store = OWN.format(n=1) + "s[t] = 0;", "store_async(far(s + t), t, far(&full));"
+    one, two = (f"{own} if (t == 0) expect(&full, {nbytes}); meet();" for nbytes in (256, 512))
+    add, wait = "add_async(far(s + t), t, far(&full));", "wait(&full, 0);"
+    for name, body, kinds in (
+        ("waited", one + store + wait + out, ()),
+        ("not_waited", one + store + out, ASYNC),
+        ("meets_in_place_of_wait", one + store + "meet();" + out, ASYNC),
+        ("one_waits_for_all", one + store + "if (t == 0) wait(&full, 0); __syncthreads();" + out, ()),
+        ("overwritten", one + store + "s[t] = 1;", ASYNC),
+        ("over_readers", one + out + store + wait, RW),
+        ("over_readers_that_met", one + out + "meet();" + store + wait, ()),
+        ("twice", two + store + store + wait + out, ASYNC),
+        ("added_twice", two + add + add + wait + out, ()),
+        ("added_not_waited", one + add + out, ASYNC),
+    ):  # fmt: skip
+        yield Case(f"async_store_{name}", body + "meet();", kinds, cluster=2)
+    own = OWN.format(n=64) + "s[t] = y[t]; meet();"
     bulk = "__shared__ __align__(128) int from[64]; __shared__ u64 here; if (t == 0) init(&here, 1); from[t] = y[t];"
     bulk += "{} meet(); if (t == 0) {{ expect(&here, 256); copy_far(far(s), from, 256, far(&here)); }} {}" + out
     yield Case("cluster_copy", own + bulk.format("fence();", "wait(&here, 0);") + "meet();", cluster=2)

@@ -1,6 +1,6 @@
 """Accesses of different threads to the same bytes that nothing orders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import order, stamps
 from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
-from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
+from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
@@ -122,6 +122,8 @@ class Racecheck(Checker):
 
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
+        if kind in ("store", "reduction") and _has(ptx_of(self.kernel, instruction), STORES):
+            return self._async.store
         if kind in ACCESSES:
             is_first_guess = instruction.number in self._guesses
             how = how_of(instruction, self.volatile)
@@ -193,8 +195,11 @@ class Racecheck(Checker):
         order.fence_proxy(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
 
     def _mbarrier(self, event: TraceEvent) -> None:
-        if REPORTED_COPIES in ptx_of(self.kernel, event.instruction):
+        ptx = ptx_of(self.kernel, event.instruction)
+        if REPORTED_COPIES in ptx:
             self._reported_copies(event)
+        elif _has(ptx, STORES):
+            self._async.report_stores(event)
         self._async.begin(event)
         self._publish(event, event.true_masks, order.GPU, False)
 
@@ -305,7 +310,6 @@ class Racecheck(Checker):
         else:
             every = np.ones(len(addresses), np.bool_)
             index, memory = self._shared.index(addresses, nbytes, every, who[:, 0], who[:, 1]), self._shared
-        how |= stamps.BY_PROXY
         n_units, start = np.maximum(nbytes >> self._shift, 1), 0
         does = {"load": stamps.READ, "store": stamps.WRITE}.get(operation, stamps.READ | stamps.WRITE)
         self._blocks.order.counts[order.N_FOUND] = self._n_found[space]
@@ -356,6 +360,10 @@ class Racecheck(Checker):
         found = self.kernel.allocation_at(address) if space == "global" else None
         pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
         self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+
+
+def _has(ptx: str, names: Sequence[str]) -> bool:
+    return any(name in ptx for name in names)
 
 
 def _nothing(event: TraceEvent) -> None:
