@@ -13,6 +13,7 @@ from gpuprof.trace.checkers.races import order, stamps
 from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
 from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
 from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
 from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
@@ -72,7 +73,7 @@ class Racecheck(Checker):
     warp_synchronous = Option(True, "also find races within a warp")
 
     def wants_too(self, code: Code) -> frozenset[int]:
-        return touching(code)
+        return touching(code) | Fragments(code).wanted
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
@@ -98,6 +99,7 @@ class Racecheck(Checker):
         self._n_found = dict.fromkeys(SPACES, 0)
         self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
         self._accumulators, self._of_registers = Accumulators(), touching(kernel.code)
+        self._fragments = Fragments(kernel.code)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -109,6 +111,15 @@ class Racecheck(Checker):
         act(event)
         if instruction.number in self._of_registers or instruction.kind in ("matrix_commit", "matrix_wait"):
             self._read_accumulators(event)
+        if instruction.number in self._fragments.wanted:
+            self._meet_fragments(event)
+
+    def _meet_fragments(self, event: TraceEvent) -> None:
+        for met in self._fragments.act(event):
+            who = Who(int(event.block[met.row]), WARP * int(event.warp[met.row]))
+            text = f"the warp of {self.thread_text(who)} {TEXTS_OF_FRAGMENTS[met.kind].format(met.register)}"
+            other_pc = self.kernel.instructions[met.other_at].pc if met.other_at >= 0 else -1
+            self.note(NAMES_OF_FRAGMENTS[met.kind], Instance(text, who), 1, event.pc, other_pc)
 
     def _read_accumulators(self, event: TraceEvent) -> None:
         for found in self._accumulators.act(event):
@@ -232,6 +243,7 @@ class Racecheck(Checker):
             self._shared.clear(block, slot)
             self._async.forget(block)
             self._accumulators.forget(block)
+            self._fragments.forget(block)
 
     # What is ordered.
 
