@@ -215,14 +215,18 @@ def bounds(addresses, masks):
 @part
 def _define(states, data, n_undefined, at, nbytes):
     """Whether a page is undefined, so that it needs bytes first."""
-    needs = False
+    needs, page, state = False, at >> PAGE_SHIFT, states[at >> PAGE_SHIFT]
     for place in range(at, at + nbytes):
-        state = states[place >> PAGE_SHIFT]
+        if place >> PAGE_SHIFT != page:
+            page = place >> PAGE_SHIFT
+            state = states[page]
         if state == UNDEFINED:
             needs = True
-        elif state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0:
-            data[state, place & (PAGE_NBYTES - 1)] = 0
-            n_undefined[state] -= 1
+        elif state >= 0:
+            low = np.uint64(place & (PAGE_NBYTES - 1))
+            if data[np.uint64(state), low] != 0:
+                data[np.uint64(state), low] = 0
+                n_undefined[state] -= 1
     return needs
 
 
@@ -235,9 +239,22 @@ def _has_undefined(states, data, at, nbytes, outside):
     return False
 
 
+@part
+def _are_words_defined(words, state, at, nbytes):
+    """Whether a page with bytes of its own has no undefined one among those at `at`, all of them in the page. False
+    where they are no whole words: somebody else has to look. `words`: the bytes, uint32.
+    """
+    if (at | nbytes) & 3 != 0:
+        return False
+    found, low = np.uint32(0), at & (PAGE_NBYTES - 1)
+    for k in range(low >> 2, low + nbytes >> 2):
+        found |= words[np.uint64(state), np.uint64(k)]
+    return found == 0
+
+
 @kept
 def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbytes):
-    clean = np.int64(-1)  # the page that was found to be defined last
+    words, clean = data.view(np.uint32), np.int64(-1)  # the page that was found to be defined last
     for row in range(len(masks)):
         mask = masks[row]
         for lane in range(32):
@@ -251,6 +268,8 @@ def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbyt
                 state = _state_of(states, page, outside)
                 if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
                     clean = page
+                    continue
+                if state >= 0 and _are_words_defined(words, state, at, nbytes):
                     continue
             if _has_undefined(states, data, at, nbytes, outside):
                 return False
@@ -325,7 +344,7 @@ IS_DEFINED, IS_UNDEFINED, FOREIGN = 0, 1, 2
 @kept
 def through_shared(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes, defines):
     """What lanes read; or, with `defines`, what they write, which is defined then where its page has bytes."""
-    clean, found = np.int64(-1), IS_DEFINED
+    words, clean, found = data.view(np.uint32), np.int64(-1), IS_DEFINED
     for row in range(len(masks)):
         start, mask = (np.int64(slots[blocks[row]]) - 1) * stride, masks[row]
         if start < 0:
@@ -344,6 +363,8 @@ def through_shared(states, data, n_undefined, slots, blocks, stride, addresses, 
                 state = states[page]
                 if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
                     clean = page
+                    continue
+                if state >= 0 and _are_words_defined(words, state, at, nbytes):
                     continue
             if defines:
                 if _define(states, data, n_undefined, at, nbytes):
