@@ -100,6 +100,7 @@ class Session:
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
             cmd.Free: self._free,
+            cmd.FreeLater: self._free_later,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
             cmd.CopyOut: self._copy_out,
@@ -221,6 +222,12 @@ class Session:
         self._reach(0)
         self._happens(command)
         self.memory.free(command.address)
+
+    def _free_later(self, command: cmd.FreeLater) -> None:
+        """For whoever looks at orders, and knows then what was touched before."""
+        if self.tracers.compares_launches:
+            with self.settling.marking():
+                self.in_flight.finish_emulation()
 
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)

@@ -61,10 +61,12 @@ def late_tests(
     extents: tuple[int, int],
     has_alpha_coverage: bool,
     counts: np.ndarray,
-) -> None:
+) -> np.ndarray:
     """Takes samples out of the quads' masks that are discarded or fail. extents: the targets' width and samples.
-    has_alpha_coverage: sample s of n stays if the first color's alpha is above s / n.
+    has_alpha_coverage: sample s of n stays if the first color's alpha is above s / n. Gives the masks of the samples
+    that came to the tests, uint16 (quads,).
     """
+    came = np.empty_like(quads.masks)
     _late(
         *quads,
         triangles.places,
@@ -82,8 +84,10 @@ def late_tests(
         stencil,
         extents[0],
         SAMPLE_PLACES[extents[1]],
+        came,
         counts,
     )
+    return came
 
 
 def merge(
@@ -107,11 +111,11 @@ def merge(
 @kept
 def _late(
     x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, is_outlined, limits, given, discarded, alphas,
-    has_alpha_coverage, tests, depth, stencil, width, samples, counts,
+    has_alpha_coverage, tests, depth, stencil, width, samples, came_of, counts,
 ):  # fmt: skip
     n_samples = len(samples)
     for q in range(len(x_of)):
-        t, mask = triangle_of[q], np.int64(mask_of[q])
+        t, mask, came = triangle_of[q], np.int64(mask_of[q]), 0
         for pixel in range(4):
             lane, px, py = q * QUAD + pixel, np.int64(x_of[q]) + (pixel & 1), np.int64(y_of[q]) + (pixel >> 1)
             of_pixel = ((1 << n_samples) - 1) << pixel * n_samples
@@ -124,6 +128,7 @@ def _late(
                 if has_alpha_coverage and not alphas[lane] * n_samples > s:
                     mask &= ~(1 << pixel * n_samples + s)
                     continue
+                came |= 1 << pixel * n_samples + s
                 counts[1] += tests.has_depth or tests.has_stencil
                 if len(given):
                     z = limited(given[lane], limits)
@@ -134,7 +139,7 @@ def _late(
                     mask &= ~(1 << pixel * n_samples + s)
                 else:
                     counts[3] += 1
-        mask_of[q] = mask
+        mask_of[q], came_of[q] = mask, came
 
 
 @part

@@ -20,7 +20,7 @@ from gpuprof.graphics.stages.merge import (
     merge,
 )
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.graphics.stages.tests import tests_of
+from gpuprof.graphics.stages.tests import alpha_covers, are_early, tests_of
 from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
 
@@ -38,9 +38,9 @@ def shade_pixels(
 ) -> DrawCounts:
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
-    changes_coverage = state.alpha_to_coverage and targets.samples > 1
-    is_early = shader is None or not (changes_coverage or shader.interface.abilities & (DISCARDS | WRITES_DEPTH))
-    progress = raster.begin_scan()
+    changes_coverage = alpha_covers(state, targets)
+    is_early = shader is None or are_early(state, targets, shader.interface.abilities)
+    progress = raster.begin_scan(state.scissor, work is not None and work.traffic.wants_tested)
     late = np.zeros(4, np.int64)
     n_quads, n_helpers, n_waves = 0, 0, 0
     depth, stencil = _depth_and_stencil(targets, workspace)
@@ -51,6 +51,8 @@ def shade_pixels(
         quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early, mask)
         if quads is None:
             break
+        if work:
+            work.traffic.tested(progress.last_tested())
         if shader is None and work:
             work.pixels(quads, found, progress.counts, late)
         if shader is None or not len(quads.x):
@@ -60,12 +62,13 @@ def shade_pixels(
         n_waves += -(-len(quads.x) * QUAD // BLOCK)
         with workspace.inside():
             shaded = _shade(command, quads, found, varyings, workspace, run_shader)
+            came = quads.masks
             if not is_early:
                 depth, stencil = _depth_and_stencil(targets, workspace)
                 extents = (targets.width, targets.samples)
-                late_tests(quads, found, shaded, tests, depth, stencil, extents, changes_coverage, late)
+                came = late_tests(quads, found, shaded, tests, depth, stencil, extents, changes_coverage, late)
             if work:
-                work.pixels(quads, found, progress.counts, late)
+                work.pixels(quads, found, progress.counts, late, came)
             _write(command, quads, shaded, workspace, late)
     if work:
         work.rest(found, progress.counts, late)
