@@ -1,7 +1,7 @@
 """Draws in recordings and databases: what the drawing counted and the timing found, number by number."""
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 
 import numpy as np
@@ -90,6 +90,14 @@ def test_times_are_those_of_the_timing(database, recorded):
         assert {unit: numbers for unit, *numbers in units} == {
             unit: [busy, timing.blocked_cycles[unit], timing.first_cycle[unit], timing.last_cycle[unit]]
             for unit, busy in timing.busy_cycles.items()
+        }
+        traffic = database.execute(
+            "SELECT unit, l2_read_nbytes, l2_write_nbytes, dram_read_nbytes, dram_write_nbytes FROM draw_traffic "
+            "WHERE draw = ?",
+            (draw,),
+        )
+        assert {unit: tuple(nbytes) for unit, *nbytes in traffic} == {
+            unit: astuple(nbytes) for unit, nbytes in timing.traffic.items()
         }
         work = database.execute("SELECT amount, value FROM draw_work WHERE draw = ?", (draw,))
         assert dict(work.fetchall()) == timing.work
@@ -227,6 +235,22 @@ def test_draws_that_something_ends(tmp_path):
         assert db.execute("SELECT DISTINCT draw FROM draw_launches").fetchall() == [(0,), (2,), (3,), (4,)]
     out = gpuprof(tmp_path, "report", "a.gprec", "--page", "draws")[1]
     assert "# 1 more draw did not finish" in out.splitlines()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("mine")])
+def test_an_end_before_the_first_draws_are_timed(tmp_path, error):
+    """Draws that have drawn all are there, with what they counted; one that has not is left out."""
+    with pytest.raises(type(error)), RecordWriter(tmp_path / "a.gprec") as recorder:
+        drawing = Drawing(recorder, chip_of())
+        for _ in range(2):
+            drawing.frame.draw(drawing.pipeline, square(), SQUARE)
+        drawing.gpu.executor.drop()
+        raise error
+    assert recorder.is_part and recorder.draws_alone
+    with closing(ensure_database(tmp_path / "a.gprec")) as db:
+        assert db.execute("SELECT draw, passed > 0, end_cycle FROM draws").fetchall() == [(0, 1, None), (1, 0, None)]
+    out = gpuprof(tmp_path, "report", "a.gprec", "--page", "draws")[1]
+    assert f"# note       {str(error) or 'interrupted'}" in out.splitlines()
 
 
 def test_a_recording_behind_another():
