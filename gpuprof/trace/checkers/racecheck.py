@@ -136,9 +136,10 @@ class Racecheck(Checker):
         if kind in ("store", "reduction") and _has(ptx_of(self.kernel, instruction), STORES):
             return self._async.store
         if kind in ACCESSES:
-            is_first_guess = instruction.number in self._guesses
             how = how_of(instruction, self.volatile)
-            self._how[instruction.number] = how | (stamps.STRONG if is_first_guess else 0)
+            if instruction.number in self._guesses:
+                how = how & ~stamps.VOLATILE | stamps.STRONG
+            self._how[instruction.number] = how
             return self._access
         if kind in BLOCK_BARRIERS:
             return self._barrier
