@@ -349,6 +349,7 @@ class Session:
         """
         # the stages take 30 ms to import, which a run without draws need not spend
         from gpuprof.run.drawing.draw import draw
+        from gpuprof.run.drawing.indirect import direct
         from gpuprof.run.drawing.timed import TimedShaders, changes, drains
         from gpuprof.run.drawing.touched import TouchedTargets
         from gpuprof.run.drawing.work import WorkOfDraw
@@ -358,6 +359,7 @@ class Session:
             check_graphics(self.chip)
         if not (is_timed and self.in_flight.are_draws):
             self._settle()
+        command = direct(command, self.memory)
         state_changes, drained = changes(self.drawn, command), drains(self.drawn, command)
         touched = TouchedTargets(command, self.relating.touched) if self.relating.footprint else None
         work = WorkOfDraw(command, state_changes, drained, touched) if is_timed else None
