@@ -162,7 +162,7 @@ def test_a_stack_overflows(planted):
     """Calls that go too deep leave the local memory that a thread has, and what they return is 0 there."""
     y = planted.array(4)
     assert planted.run("deep", 1, 1, y, 20) == []
-    found = planted.run("deep", 1, 1, y, 3000)
+    found = planted.run("deep", 1, 1, y, 1100)
     assert {each.kind for each in found} == {"out_of_bounds"}
     assert re.fullmatch(
         r"thread \(0, 0, 0\) of block \(0, 0, 0\) writes 4 bytes of local memory at 0x4[0-9a-f]{4}; the thread has "
