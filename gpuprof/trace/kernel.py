@@ -17,6 +17,8 @@ from gpuprof.isa.row import Opcode
 
 # Kinds of instructions whose lanes access memory, each at an address of its own.
 ADDRESSING = ("load", "store", "atomic", "reduction", "copy")
+# And those whose lanes have addresses of rows that go to several lanes, or come from them.
+ADDRESSED = (*ADDRESSING, "matrix_load", "matrix_store")
 
 Extent = tuple[int, int, int]
 
