@@ -94,6 +94,7 @@ DRAWS = {
     "depths in front, then behind": ({"depths": (0.5, 0.7)}, {}, [{"depth": (N, N), "write": (0, N)}, {}]),
     "depths from afar": ({"depths": (0.7, 0.5)}, {}, [{"depth": (N, N), "write": (0, N)}] * 2),
     "depths that pass": ({}, {"depth": ALWAYS}, [{"depth": (0, N), "write": (0, N)}]),
+    "depths that fail": ({}, {"depth": DepthState("greater")}, [{"depth": (N, 0)}]),
     "depths alone": ({"pixel": None}, {}, [{"depth": (N, N)}]),
     # a byte a pixel, but whole sectors: a wave has eight pixels of a row
     "stencils": ({"stencil": True}, {"depth": NOTHING, "stencil": COUNT}, [{"depth": (N, N), "write": (0, N)}]),

@@ -12,6 +12,7 @@ from gpuprof.graphics.sizes import QUAD
 LINE_NBYTES, SECTOR_NBYTES, WORD_NBYTES = 128, 32, 4
 WORDS_OF_SECTOR = SECTOR_NBYTES // WORD_NBYTES
 MOST_LINES = 4  # of a quad in a surface: two rows, each of which may lie across a line's end
+LOOKED_AT = 64  # lines of a surface, twice what a wave of eight quads can have
 ITEMS = 4096  # that are looked at together
 NOT = -1
 
@@ -118,10 +119,11 @@ def _mark(line_of, reads_of, writes_of, words_of, first, n, start, nbytes, write
     lines there are then.
     """
     line, at = start // LINE_NBYTES, start % LINE_NBYTES
-    k = n - 1
-    while k >= first and line_of[k] != line:
+    # An item of many tested quads would be searched for long: what lies farther back counts once more.
+    k, least = n - 1, max(first, n - LOOKED_AT)
+    while k >= least and line_of[k] != line:
         k -= 1
-    if k < first:
+    if k < least:
         k = n
         line_of[k], reads_of[k], writes_of[k], words_of[k] = line, 0, 0, 0
         n += 1

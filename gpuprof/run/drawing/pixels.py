@@ -53,7 +53,9 @@ def shade_pixels(
             break
         if work:
             work.traffic.tested(progress.last_tested())
-        if shader is None and work:
+        if work and not len(quads.x):
+            work.rest(found, progress, late)
+        elif work and shader is None:
             work.pixels(quads, found, progress.counts, late)
         if shader is None or not len(quads.x):
             continue
@@ -71,7 +73,7 @@ def shade_pixels(
                 work.pixels(quads, found, progress.counts, late, came)
             _write(command, quads, shaded, workspace, late)
     if work:
-        work.rest(found, progress.counts, late)
+        work.rest(found, progress, late)
     return counts._replace(
         tiles=int(progress.counts[raster.TILES]),
         hidden_tiles=int(progress.counts[raster.HIDDEN_TILES]),

@@ -28,6 +28,7 @@ from gpuprof.timing.state.layout import UNIT_ACCESS
 SECTORS_OF_LINE = LINE_NBYTES // SECTOR_NBYTES
 TESTED, PASSED = 0, 1  # of the masks of quads that were tested
 WRITTEN, TESTED_LATE = 0, 1  # of those that were shaded
+NONE = TestedQuads(*(np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.uint16, np.uint16, np.int64)))
 
 
 class PixelTraffic:
@@ -43,45 +44,44 @@ class PixelTraffic:
         self._shaded = [] if is_early else _of_tests(tests, self._targets, TESTED_LATE, WRITTEN)
         if shader:
             self._shaded += _of_colors(state, self._targets)
-        self._waiting: list[TestedQuads] = []  # tested, and of no wave yet
+        self._waiting = NONE  # tested, and of no wave yet
         self._accesses: dict[str, list[Accesses]] = {"depth": [], "write": []}
 
     @property
     def wants_tested(self) -> bool:
         return len(self._early) > 0
 
+    @property
+    def n_waiting(self) -> int:
+        return len(self._waiting.x)
+
     def tested(self, quads: TestedQuads) -> None:
-        """Those of a piece, before `pixels` has what is left of them."""
-        if len(quads.x):
-            self._waiting = [each._replace(place=np.zeros_like(each.place)) for each in self._waiting]
-            self._waiting.append(TestedQuads(*(column.copy() for column in quads)))
+        """Those of a piece, before `pixels` has what is left of them, or `rest` is told that nothing is."""
+        self._waiting = quads
 
     def pixels(self, quads: Quads, last: np.ndarray, tested_late: np.ndarray) -> None:
         """The waves of a piece. last: int64 (waves,), the end of each one's quads. tested_late: uint16 (quads,), the
         samples tested behind the shader.
         """
-        self._tests(last)
+        wave = np.minimum(np.searchsorted(last, self._waiting.place, side="right"), len(last) - 1)
+        self._add("depth", self._tests(np.searchsorted(wave, np.arange(len(last)), side="right")))
         masks = (quads.masks, tested_late)
         self._add("write", self._lines(quads.x, quads.y, masks, last, self._shaded))
 
-    def rest(self) -> None:
-        """An item for what was tested since the last wave."""
-        self._tests(np.ones(1, np.int64))
-        self._add("write", Accesses(np.zeros(1, np.int64), np.zeros(0, UNIT_ACCESS)))
+    def rest(self, n_items: int) -> None:
+        """Items for what was tested since the last wave."""
+        self._add("depth", self._tests(self.n_waiting * np.arange(1, n_items + 1) // n_items))
+        self._add("write", Accesses(np.zeros(n_items, np.int64), np.zeros(0, UNIT_ACCESS)))
 
     def accesses(self) -> dict[str, Accesses]:
         """By unit, of those that access memory at all."""
         found = {unit: _joined(some) for unit, some in self._accesses.items()}
         return {unit: each for unit, each in found.items() if len(each.lines)}
 
-    def _tests(self, last: np.ndarray) -> None:
-        """What was tested goes to the waves that it came with."""
-        waiting, self._waiting = self._waiting, []
-        columns = (np.concatenate(column) for column in zip(*waiting, strict=True)) if waiting else _NONE
-        x, y, covered, passed, place = columns
-        wave = np.minimum(np.searchsorted(last, place, side="right"), len(last) - 1)
-        ends = np.searchsorted(wave, np.arange(len(last)), side="right")
-        self._add("depth", self._lines(x, y, (covered, passed), ends, self._early))
+    def _tests(self, ends: np.ndarray) -> Accesses:
+        """Of items, the ends of their quads among those that wait."""
+        (x, y, covered, passed, _), self._waiting = self._waiting, NONE
+        return self._lines(x, y, (covered, passed), ends, self._early)
 
     def _lines(
         self,
@@ -95,9 +95,6 @@ class PixelTraffic:
 
     def _add(self, unit: str, accesses: Accesses) -> None:
         self._accesses[unit].append(accesses)
-
-
-_NONE = tuple(np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.uint16, np.uint16, np.int64))
 
 
 def _of_tests(tests: Tests, targets: Targets, tested: int, passed: int) -> list[Surface]:

@@ -4,10 +4,10 @@ import numpy as np
 
 from gpuprof.device.commands import Draw
 from gpuprof.device.drawing.state import FORMATS, Buffers
-from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD
+from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD, QUADS_OF_TILE
 from gpuprof.graphics.stages.fetch import topology_of
 from gpuprof.graphics.stages.merge import LATE_PASSED, LATE_TESTED
-from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads
+from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads, Scan
 from gpuprof.graphics.stages.reuse import Batches
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tests import nbytes_of, tests_of
@@ -19,6 +19,7 @@ from gpuprof.timing.draws import WORK, Accesses, DrawWork
 from gpuprof.timing.state.layout import UNIT_ACCESS
 
 QUADS_OF_WAVE = BLOCK // QUAD
+TESTED_OF_ITEM = 4 * QUADS_OF_TILE  # quads, where none of them is left
 LANES_OF = {"hull": "n_control_points", "domain": "n_tessellated"}  # what a lane of these stages is
 SHARED = ("n_tiles", "n_samples", "depth_nbytes", "n_late_samples", "late_depth_nbytes")  # even over waves
 
@@ -95,8 +96,6 @@ class WorkOfDraw:
         tested_late: uint16 (quads,), samples that came to the late tests. Tiles and samples are even over their waves:
         those of one wave are not known.
         """
-        if not len(quads.x):
-            return
         if self._touched:
             self._touched.pixels(quads)
         first = np.arange(0, len(quads.x), QUADS_OF_WAVE)
@@ -118,14 +117,14 @@ class WorkOfDraw:
         self.traffic.pixels(quads, last + 1, quads.masks if tested_late is None else tested_late)
         self._waves.append(waves)
 
-    def rest(self, found: Triangles, scanned: np.ndarray, late: np.ndarray) -> None:
-        """What scan and tests have counted since the last quads: an item of its own, of which nothing is shaded."""
-        item = np.zeros(1, WORK["pixel"])
-        self._share(item, scanned, late)
-        if item["n_tiles"][0]:
-            item["needs"] = self._group_of[found.sources[-1]]
-            self._waves.append(item)
-            self.traffic.rest()
+    def rest(self, found: Triangles, progress: Scan, late: np.ndarray) -> None:
+        """What scan and tests have counted since the last quads: items of their own, of which nothing is shaded."""
+        items = np.zeros(max(1, -(-self.traffic.n_waiting // TESTED_OF_ITEM)), WORK["pixel"])
+        if int(progress.counts[TILES]) > self._told["n_tiles"]:
+            self._share(items, progress.counts, late)
+            items["needs"] = self._group_of[found.sources[min(progress.at[0], len(found.sources) - 1)]]
+            self._waves.append(items)
+            self.traffic.rest(len(items))
 
     def _share(self, waves: np.ndarray, scanned: np.ndarray, late: np.ndarray) -> None:
         tests = tests_of(self._command.state, self._command.targets)

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from gpuprof.chips.draws import MEMORIES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.html.profile import Profile
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
@@ -16,7 +17,17 @@ MOST_STEPS = 4096  # of a lane: beyond, the mean of as many equal parts of the t
 WORK = (
     Column("start_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
     Column("end_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
-    Column("bottleneck", "text", "", 'The block that was at work for the largest share; "" where none is known.'),
+    Column("bottleneck", "text", "", 'The block or memory with the largest share; "" where none is known.'),
+    *(
+        column
+        for memory in MEMORIES
+        for column in (
+            Column(
+                f"{memory.lower()}_nbytes", "int", "bytes", f"That units and shaders took of the {memory}; -1 unknown."
+            ),
+            Column(f"{memory.lower()}_share", "real", "", "These, of what it could have transferred in the time."),
+        )
+    ),
     Column("fragments", "int", "", "Pixels that were shaded, without helper lanes."),
     Column("overdraw", "real", "", "Samples that passed all tests, for each sample of the target."),
     Column("quad_efficiency", "share", "", "Lanes of the pixel shader that a sample is covered for."),
@@ -96,7 +107,8 @@ def group_columns(profile: Profile) -> Columns:
 def work_values(work: Work) -> tuple:
     """In the order of WORK."""
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
-    facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
+    memory = [each for name in MEMORIES for each in (work.nbytes.get(name, -1), work.memory_shares.get(name))]
+    facts = (work.bottleneck, *memory, work.fragments, work.overdraw, work.quad_efficiency)
     return *times, *facts, *(work.counts[name] for name in count_columns())
 
 

@@ -152,21 +152,24 @@ function workColumns(work) {
   const count = (name) => (row) => compact(work.get(name, row));
   const value = (name) => (row) => work.get(name, row);
   const cycles = (row) => (work.get("start_cycle", row) < 0 ? -1 : work.get("end_cycle", row) - work.get("start_cycle", row));
+  const memory = (name, title) => ({ name: `${name}_share`, title, hint: "Bytes of units and shaders, of what it could have transferred.", width: 7, cell: (row) => percentText(work.get(`${name}_share`, row)), value: (row) => work.get(`${name}_share`, row) ?? -1 });
   const counted = (name, title, hint) => ({ name, title, hint, width: Math.max(8, title.length), cell: count(name), value: value(name) });
   return [
     { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))), value: cycles },
-    { name: "bottleneck", title: "bottleneck", hint: "The block that was at work for the largest share of the time.", width: 11, align: "left", cell: (row) => work.get("bottleneck", row) || "-", value: value("bottleneck") },
+    { name: "bottleneck", title: "bottleneck", hint: "The block or memory with the largest share of the time.", width: 11, align: "left", cell: (row) => work.get("bottleneck", row) || "-", value: value("bottleneck") },
     counted("primitives", "primitives", "Assembled."),
     counted("culled", "culled", "By side."),
     counted("clipped", "clipped", "By the near or far plane, or the guard band."),
     counted("rejected", "rejected", "Outside of the view."),
     counted("fragments", "fragments", "Pixels shaded, without helper lanes."),
     { name: "overdraw", title: "overdraw", hint: "Samples that passed, for each sample of the target.", width: 9, cell: (row) => work.get("overdraw", row).toFixed(2), value: value("overdraw") },
-    { name: "quads", title: "quads", hint: "Lanes of the pixel shader that a sample is covered for.", width: 7, cell: (row) => quadText(work.get("quad_efficiency", row)), value: (row) => work.get("quad_efficiency", row) ?? -1 },
+    { name: "quads", title: "quads", hint: "Lanes of the pixel shader that a sample is covered for.", width: 7, cell: (row) => percentText(work.get("quad_efficiency", row)), value: (row) => work.get("quad_efficiency", row) ?? -1 },
+    memory("l2", "L2"),
+    memory("dram", "DRAM"),
   ];
 }
 
-function quadText(share) {
+function percentText(share) {
   return share === null ? "-" : `${Math.round(100 * share)}%`;
 }
 
