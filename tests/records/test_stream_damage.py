@@ -128,7 +128,7 @@ CHANGES = [
     ({"do": "set_sampler"}, {"registers": [["period_cycles", 3]]}, "sampling period 3"),
     ({"do": "set_sampler"}, {"registers": [["none", 3]]}, "has no register 'none'"),
     ({"do": "task_end"}, {"name": "other"}, "the innermost open task is 't'"),
-    ({"do": "stream"}, {"version": 6}, "has version 6, and this gpuprof reads up to 5"),
+    ({"do": "stream"}, {"version": 7}, "has version 7, and this gpuprof reads up to 6"),
     ({"do": "stream"}, {"alignment": 100}, "allocations are aligned to 100 bytes"),
     ({"do": "stream"}, {"sampling": {"period_cycles": 7}}, "sampling period 7"),
     ({"do": "stream"}, {"do": "other"}, "unknown command 'other'"),
