@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
+from gpuprof.chips.draws import MEMORIES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.html.profile import Profile
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
@@ -16,10 +18,14 @@ MOST_STEPS = 4096  # of a lane: beyond, the mean of as many equal parts of the t
 WORK = (
     Column("start_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
     Column("end_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
-    Column("bottleneck", "text", "", 'The block that was at work for the largest share; "" where none is known.'),
+    Column("bottleneck", "text", "", 'The block or memory with the largest share; "" where none is known.'),
     Column("fragments", "int", "", "Pixels that were shaded, without helper lanes."),
     Column("overdraw", "real", "", "Samples that passed all tests, for each sample of the target."),
     Column("quad_efficiency", "share", "", "Lanes of the pixel shader that a sample is covered for."),
+    Column("l2_nbytes", "int", "bytes", "That units and shaders read and wrote through the L2; -1 not known."),
+    Column("l2_share", "share", "", "Of what the L2 could have transferred in the time."),
+    Column("dram_nbytes", "int", "bytes", "The same, of the DRAM."),
+    Column("dram_share", "share", "", "Of what the DRAM could have transferred in the time."),
     *(Column(name, "int", "", "See `draws` in gpudb.md.") for name in count_columns()),
 )
 DRAWS = (
@@ -97,7 +103,8 @@ def work_values(work: Work) -> tuple:
     """In the order of WORK."""
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
     facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
-    return *times, *facts, *(work.counts[name] for name in count_columns())
+    memory = ((work.nbytes.get(name, -1), work.memory_shares.get(name)) for name in MEMORIES)
+    return *times, *facts, *chain(*memory), *(work.counts[name] for name in count_columns())
 
 
 def shader_columns(profile: Profile) -> Columns:
