@@ -82,8 +82,8 @@ Blocks of the graphics pipeline over time, units and shader stages: how much of 
 at work, how many waves of a stage were in flight. Below are the draws, with what became of their
 primitives, how much the target was drawn over, and what they took of L2 and DRAM; a click on one
 marks its time in the lanes, and lists its blocks, how busy each was and how long it waited for room
-behind it, and its shaders with their sources. Sums by pass and by command buffer follow. A recording without draws has no such
-view.
+behind it, and its shaders with their sources. Sums by pass and by command buffer follow. A
+recording without draws has no such view.
 
 ## Machine
 
