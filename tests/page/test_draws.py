@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 
+from gpuprof.chips import load_chip
 from gpuprof.report.html.data import draws
 from tests.page.conftest import page_of
 from tests.page.reading import tables_of
@@ -107,6 +108,22 @@ def test_memory_that_draws_share(show, database):
     (first, _) = tables_of(page_of(database))["draws"]
     shown = ("bottleneck", "l2_nbytes", "l2_share", "dram_nbytes", "dram_share")
     assert [first[name] for name in shown] == ["DRAM", 20000, 0.25, 16000, 1]
+
+
+def test_waves_are_no_blocks_to_the_chip(tmp_path):
+    """An SM has room for as many as it has slots for warps; nobody chooses their size."""
+    chip = load_chip("rtx3090").describe()
+    path = make_database(tmp_path / "t.gpudb", launches=1, chip_words=chip)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE launches SET block = '32,1,1'")
+    db.close()
+    of_blocks = tables_of(page_of(path))
+    with sqlite3.connect(path) as db:
+        db.execute("INSERT INTO draw_launches VALUES (0, 0, 'vertex')")
+    db.close()
+    of_waves = tables_of(page_of(path))
+    assert [each["by_blocks"] for each in (of_blocks["residencies"][0], of_waves["residencies"][0])] == [16, 48]
+    assert [each["what"] for each in of_blocks["steps"]] == ["threads a block"] and of_waves["steps"] == []
 
 
 def test_the_summary_lists_the_longest_draws(show, database):
