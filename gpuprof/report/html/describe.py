@@ -80,10 +80,10 @@ a line under each lane shows when it was in that block.
 
 Blocks of the graphics pipeline over time, units and shader stages: how much of a unit's time it was
 at work, how many waves of a stage were in flight. Below are the draws, with what became of their
-primitives and how much the target was drawn over; a click on one marks its time in the lanes, and
-lists its blocks, how busy each was and how long it waited for room behind it, and its shaders with
-their sources. Sums by pass and by command buffer follow. A recording without draws has no such
-view.
+primitives, how much the target was drawn over, and what they took of L2 and DRAM; a click on one
+marks its time in the lanes, and lists its blocks, how busy each was and how long it waited for room
+behind it, and its shaders with their sources. Sums by pass and by command buffer follow. A
+recording without draws has no such view.
 
 ## Machine
 

@@ -22,6 +22,8 @@ from gpuprof.report.terminal.look import Look, shown
 NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"
 MOST_DRAWS = 1000  # on a terminal
 NOTHING = Text("-")
+LAST = 6 + len(BLOCKS)  # of columns: where there is no room, these go before the blocks, of which the idlest go first
+LEAST_NAME = 20  # cells
 
 # How draws are sorted, besides by their numbers: the largest first.
 ORDERS: dict[str, Callable[[Work], float]] = {
@@ -49,26 +51,27 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
         return NOTHING if value is None else Text(f"{100 * value:.0f}%")
 
     def block(name: str) -> Column:
-        return Column(name, lambda row: Text(share_text(row.work, name)), 9)
+        return Column(name, lambda row: Text(share_text(row.work, name)), 6 + busiest.index(name))
 
     def memory(name: str) -> Column:
         return Column(name, lambda row: percent(row.work.memory_shares.get(name)), 2)
 
     here = {name for work in works for name in work.shares}
+    busiest = sorted(here, key=lambda name: (-max(work.shares.get(name, 0) for work in works), BLOCKS.index(name)))
     return [
         Column("cycles", lambda row: number(row.work.cycles)),
-        Column("bottleneck", lambda row: Text(row.work.bottleneck or "-"), 1, left=True),
-        Column("prims", lambda row: number(row.work.counts["primitives"]), 1, name="primitives"),
+        Column("bottleneck", lambda row: Text(row.work.bottleneck or "-"), left=True),
+        Column("prims", lambda row: number(row.work.counts["primitives"]), 2, name="primitives"),
         Column("culled", lambda row: number(row.work.counts["culled"]), 3),
-        Column("clipped", lambda row: number(row.work.counts["clipped"]), 4),
+        Column("clipped", lambda row: number(row.work.counts["clipped"]), LAST),
         Column("rejected", lambda row: number(row.work.counts["rejected"]), 5),
         Column("fragments", lambda row: number(row.work.fragments), 1),
         Column("overdraw", lambda row: Text(f"{row.work.overdraw:.2f}"), 2),
         Column("quads", lambda row: percent(row.work.quad_efficiency), 3),
         *(memory(name) for name in MEMORIES if any(name in work.memory_shares for work in works)),
-        Column("start", lambda row: number(row.work.start_cycle), 7),
+        Column("start", lambda row: number(row.work.start_cycle), LAST),
         *(block(name) for name in BLOCKS if name in here),
-        Column("waves", lambda row: Text(waves_text(row.work, look)), 8, left=True),
+        Column("waves", lambda row: Text(waves_text(row.work, look)), LAST + 1, left=True),
     ]
 
 
@@ -95,11 +98,11 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     of_draws = [
         Column("draw", lambda row: Text(str(row.draw)), gap=0),
         *columns_of_work([draw.work for draw in found.draws], look),
-        Column("changes", lambda row: Text(str(row.state_changes)), 6),
+        Column("changes", lambda row: Text(str(row.state_changes)), LAST),
         Column("pass", lambda row: Text(str(row.number_of_pass)), 2),
         Column("name", lambda row: Text(shown(row.name)), left=True),
     ]
-    yield from table(of_draws, draws[:MOST_DRAWS], look)
+    yield from table(of_draws, draws[:MOST_DRAWS], look, LEAST_NAME)
     if len(draws) > MOST_DRAWS:
         yield from remark(f"{len(draws) - MOST_DRAWS:,} more draws (--format csv)", look)
     if found.unfinished:
@@ -122,7 +125,7 @@ def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str
         Column(title, lambda row: Text(shown(name(row))), left=True),
     ]
     yield Text("")
-    yield from table(columns, groups[:MOST_DRAWS], look)
+    yield from table(columns, groups[:MOST_DRAWS], look, LEAST_NAME)
     if len(groups) > MOST_DRAWS:
         yield from remark(f"{len(groups) - MOST_DRAWS:,} more (--format csv)", look)
 

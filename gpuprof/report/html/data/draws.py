@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -18,19 +19,13 @@ WORK = (
     Column("start_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
     Column("end_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
     Column("bottleneck", "text", "", 'The block or memory with the largest share; "" where none is known.'),
-    *(
-        column
-        for memory in MEMORIES
-        for column in (
-            Column(
-                f"{memory.lower()}_nbytes", "int", "bytes", f"That units and shaders took of the {memory}; -1 unknown."
-            ),
-            Column(f"{memory.lower()}_share", "real", "", "These, of what it could have transferred in the time."),
-        )
-    ),
     Column("fragments", "int", "", "Pixels that were shaded, without helper lanes."),
     Column("overdraw", "real", "", "Samples that passed all tests, for each sample of the target."),
     Column("quad_efficiency", "share", "", "Lanes of the pixel shader that a sample is covered for."),
+    Column("l2_nbytes", "int", "bytes", "That units and shaders read and wrote through the L2; -1 not known."),
+    Column("l2_share", "share", "", "Of what the L2 could have transferred in the time."),
+    Column("dram_nbytes", "int", "bytes", "The same, of the DRAM."),
+    Column("dram_share", "share", "", "Of what the DRAM could have transferred in the time."),
     *(Column(name, "int", "", "See `draws` in gpudb.md.") for name in count_columns()),
 )
 DRAWS = (
@@ -107,9 +102,9 @@ def group_columns(profile: Profile) -> Columns:
 def work_values(work: Work) -> tuple:
     """In the order of WORK."""
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
-    memory = [each for name in MEMORIES for each in (work.nbytes.get(name, -1), work.memory_shares.get(name))]
-    facts = (work.bottleneck, *memory, work.fragments, work.overdraw, work.quad_efficiency)
-    return *times, *facts, *(work.counts[name] for name in count_columns())
+    facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
+    memory = ((work.nbytes.get(name, -1), work.memory_shares.get(name)) for name in MEMORIES)
+    return *times, *facts, *chain(*memory), *(work.counts[name] for name in count_columns())
 
 
 def shader_columns(profile: Profile) -> Columns:

@@ -1,7 +1,7 @@
 // Draws: blocks of the pipeline over time, what became of each draw's primitives, and which block held it up.
 
 import { el, isNarrow } from "./dom.js";
-import { compact, duration, grouped } from "./figures.js";
+import { compact, duration, grouped, nbytes } from "./figures.js";
 import { Pipeline } from "./pipeline.js";
 import { pipelineLanes } from "./pipeline_lanes.js";
 import { hashOf } from "./place.js";
@@ -15,6 +15,11 @@ const FATES = [
   ["tiles", "tiles"], ["hidden_tiles", "tiles hidden"], ["covered", "samples covered"], ["tested", "samples tested"], ["passed", "samples passed"],
   ["quads", "quads shaded"], ["hidden_quads", "quads hidden"], ["helpers", "helper lanes"], ["discarded", "pixels discarded"], ["written", "samples written"],
 ];
+
+// Memory that units and shaders share: columns of `draws` with what they are called.
+const MEMORIES = [["l2", "L2"], ["dram", "DRAM"]];
+const PIPELINE =
+  "Of a unit, how much of the time it was at work; of a shader stage, how many waves were in flight. At the right the most.";
 
 export const view = {
   name: "draws",
@@ -40,6 +45,7 @@ class Draws {
       "div",
       { class: "draws" },
       el("h2", {}, "Pipeline"),
+      el("p", { class: "dim" }, PIPELINE),
       this.lanes,
       el("h2", {}, `Draws (${grouped(this.draws.n)})`),
       this.list.element,
@@ -84,7 +90,7 @@ class Draws {
       { name: "buffer", title: "command buffer", width: 18, align: "left", cell: (row) => draws.get("command_buffer", row) || "-", value: (row) => draws.get("command_buffer", row) },
       { name: "pass", title: "pass", width: 5, cell: (row) => draws.get("pass", row), value: (row) => draws.get("pass", row) },
     ];
-    return isNarrow() ? [number, name, ...workColumns(draws), ...places] : [number, ...workColumns(draws), ...places, name];
+    return [number, name, ...workColumns(draws), ...places];
   }
 
   groups(kind) {
@@ -108,9 +114,11 @@ class Draws {
     const samples = draws.get("samples", row);
     const target = `${grouped(draws.get("width", row))} x ${grouped(draws.get("height", row))} pixels${samples > 1 ? `, ${samples} samples each` : ""}`;
     const fates = FATES.filter(([name]) => draws.get(name, row)).map(([name, words]) => el("li", {}, `${words} `, el("b", {}, grouped(draws.get(name, row)))));
+    const task = draws.get("task", row);
+    const inTime = task < 0 || start < 0 ? null : el("a", { href: hashOf({ view: "timeline", task, from: start, to: end }) }, "In the timeline");
     return [
       el("h2", {}, `Draw ${draws.get("draw", row)}: ${draws.get("name", row)}`),
-      el("p", {}, `${time}; ${target}; changes of state: ${grouped(draws.get("state_changes", row))}. `, ...this.shaders(row)),
+      el("p", {}, `${time}; ${target}; changes of state: ${grouped(draws.get("state_changes", row))}. `, ...this.shaders(row), " ", inTime ?? ""),
       el("ul", { class: "fates" }, ...fates),
       this.blocks(row),
     ].filter(Boolean);
@@ -127,23 +135,44 @@ class Draws {
   }
 
   blocks(row) {
-    const { draw_blocks: blocks } = this.profile.tables;
-    const rows = this.byDraw.draw_blocks.get(row) ?? [];
+    const rows = [...this.blocksOf(row), ...this.memoriesOf(row)];
     if (!rows.length) return null;
     const bottleneck = this.draws.get("bottleneck", row);
-    const share = (name) => (block) => (blocks.get(name, block) === null ? "-" : `${(100 * blocks.get(name, block)).toFixed(1)}%`);
+    const share = (value) => (value === null ? "-" : `${(100 * value).toFixed(1)}%`);
+    const number = (value) => (value === null ? "-" : grouped(value));
     const columns = [
-      { name: "block", title: "block", width: 12, align: "left", cell: (block) => blocks.get("block", block) },
-      { name: "share", title: "busy", hint: "Of the draw's time; of a stage, how full of waves it was.", width: 7, cell: share("share") },
-      { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(blocks, block, blocks.get("block", block) === bottleneck) },
-      { name: "blocked", title: "blocked", hint: "With no room behind it.", width: 8, cell: share("blocked") },
-      { name: "waves", title: "waves", width: 8, cell: (block) => (blocks.get("waves", block) ? grouped(blocks.get("waves", block)) : "-") },
-      { name: "most", title: "in flight", hint: "The most at a time.", width: 9, cell: (block) => (blocks.get("waves", block) ? grouped(blocks.get("most", block)) : "-") },
-      { name: "first", title: "from cycle", width: 12, cell: (block) => grouped(blocks.get("first_cycle", block)) },
-      { name: "last", title: "to cycle", width: 12, cell: (block) => grouped(blocks.get("last_cycle", block)) },
+      { name: "block", title: "block", width: 12, align: "left", cell: ({ name }) => name },
+      { name: "share", title: "busy", hint: "Of a unit, part of the draw's time. Of a stage, mean waves in flight, of the most. Of a memory, bytes of what it could transfer.", width: 7, cell: (block) => share(block.share) },
+      { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(block, block.name === bottleneck) },
+      { name: "blocked", title: "blocked", hint: "With no room behind it.", width: 8, cell: (block) => share(block.blocked) },
+      { name: "waves", title: "waves", width: 8, cell: (block) => number(block.waves) },
+      { name: "most", title: "in flight", hint: "The most at a time.", width: 9, cell: (block) => number(block.most) },
+      { name: "bytes", title: "bytes", hint: "Read and written.", width: 9, cell: (block) => (block.nbytes === null ? "-" : nbytes(block.nbytes)) },
+      { name: "first", title: "from cycle", width: 12, cell: (block) => number(block.first) },
+      { name: "last", title: "to cycle", width: 12, cell: (block) => number(block.last) },
     ];
     this.detail = dataTable({ caption: "Blocks of the draw", columns, rows });
     return this.detail.element;
+  }
+
+  // { name, share, blocked, waves, most, nbytes, first, last }; null is what a block has not.
+  blocksOf(row) {
+    const { draw_blocks: blocks } = this.profile.tables;
+    return (this.byDraw.draw_blocks.get(row) ?? []).map((block) => {
+      const get = (name) => blocks.get(name, block);
+      const stage = get("waves") ? { waves: get("waves"), most: get("most") } : { waves: null, most: null };
+      return { name: get("block"), share: get("share"), blocked: get("blocked"), ...stage, nbytes: null, first: get("first_cycle"), last: get("last_cycle") };
+    });
+  }
+
+  memoriesOf(row) {
+    const none = { blocked: null, waves: null, most: null, first: null, last: null };
+    return MEMORIES.filter(([column]) => this.draws.get(`${column}_nbytes`, row) >= 0).map(([column, name]) => ({
+      ...none,
+      name,
+      share: this.draws.get(`${column}_share`, row),
+      nbytes: this.draws.get(`${column}_nbytes`, row),
+    }));
   }
 }
 
@@ -152,7 +181,7 @@ function workColumns(work) {
   const count = (name) => (row) => compact(work.get(name, row));
   const value = (name) => (row) => work.get(name, row);
   const cycles = (row) => (work.get("start_cycle", row) < 0 ? -1 : work.get("end_cycle", row) - work.get("start_cycle", row));
-  const memory = (name, title) => ({ name: `${name}_share`, title, hint: "Bytes of units and shaders, of what it could have transferred.", width: 7, cell: (row) => percentText(work.get(`${name}_share`, row)), value: (row) => work.get(`${name}_share`, row) ?? -1 });
+  const percent = (name, title, column, hint) => ({ name, title, hint, width: 7, cell: (row) => shareText(work.get(column, row)), value: (row) => work.get(column, row) ?? -1 });
   const counted = (name, title, hint) => ({ name, title, hint, width: Math.max(8, title.length), cell: count(name), value: value(name) });
   return [
     { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))), value: cycles },
@@ -163,18 +192,19 @@ function workColumns(work) {
     counted("rejected", "rejected", "Outside of the view."),
     counted("fragments", "fragments", "Pixels shaded, without helper lanes."),
     { name: "overdraw", title: "overdraw", hint: "Samples that passed, for each sample of the target.", width: 9, cell: (row) => work.get("overdraw", row).toFixed(2), value: value("overdraw") },
-    { name: "quads", title: "quads", hint: "Lanes of the pixel shader that a sample is covered for.", width: 7, cell: (row) => percentText(work.get("quad_efficiency", row)), value: (row) => work.get("quad_efficiency", row) ?? -1 },
-    memory("l2", "L2"),
-    memory("dram", "DRAM"),
+    percent("quads", "quads", "quad_efficiency", "Lanes of the pixel shader that a sample is covered for."),
+    ...MEMORIES.filter(([column]) => work.column(`${column}_nbytes`).some((bytes) => bytes >= 0)).map(([column, title]) =>
+      percent(column, title, `${column}_share`, `Bytes read and written, of what the ${title} could have transferred.`),
+    ),
   ];
 }
 
-function percentText(share) {
+function shareText(share) {
   return share === null ? "-" : `${Math.round(100 * share)}%`;
 }
 
-function busyBar(blocks, block, isBottleneck) {
-  const [share, blocked] = ["share", "blocked"].map((name) => Math.min(1, blocks.get(name, block) ?? 0));
+function busyBar(block, isBottleneck) {
+  const [share, blocked] = [block.share, block.blocked].map((part) => Math.min(1, part ?? 0));
   const parts = [["fill", share], ["blocked", Math.min(blocked, 1 - share)]];
   return el(
     "span",

@@ -18,20 +18,22 @@ export function pipelineLanes(pipeline, span) {
   const x = (cycle) => LEFT + ((cycle - first) / (last - first)) * (WIDTH - LEFT - RIGHT);
   const height = blocks.length * (LANE + GAP);
   const mark = span ? svg("rect", { class: "span", x: x(span[0]), y: 0, width: Math.max(1, x(span[1]) - x(span[0])), height }) : null;
-  const words = blocks.map((block) => `${block.name}: ${mostText(block)}`).join("; ");
+  const lanes = blocks.map((block) => ({ block, amounts: inParts(block, first, last, PARTS) }));
+  const words = lanes.map(({ block, amounts }) => `${block.name}: ${mostText(block, amounts)}`).join("; ");
   const drawing = svg(
     "svg",
     { viewBox: `0 0 ${WIDTH} ${height + BOTTOM}`, role: "img", "aria-label": `Pipeline over time. ${words}`, class: "lanes" },
     mark,
-    ...blocks.flatMap((block, row) => lane(block, row * (LANE + GAP), inParts(block, first, last, PARTS), x, (last - first) / PARTS, first)),
+    ...lanes.flatMap(({ block, amounts }, row) => lane(block, row * (LANE + GAP), amounts, x, (last - first) / PARTS, first)),
     svg("text", { x: LEFT, y: height + 16 }, `cycle ${grouped(first)}`),
     svg("text", { x: WIDTH - RIGHT, y: height + 16, "text-anchor": "end" }, grouped(last)),
   );
   return el("div", { class: "chart", tabindex: "0", role: "group", "aria-label": "Pipeline over time" }, drawing);
 }
 
-function mostText(block) {
-  return `to ${amountText(block, block.most)}`;
+// Of a unit as it is drawn: in a single cycle it may be wholly busy.
+function mostText(block, amounts) {
+  return `to ${amountText(block, block.isStage ? block.most : amounts.reduce((a, b) => Math.max(a, b), 0))}`;
 }
 
 function lane(block, top, amounts, x, step, first) {
@@ -44,8 +46,8 @@ function lane(block, top, amounts, x, step, first) {
   });
   return [
     svg("line", { class: "floor", x1: LEFT, x2: WIDTH - RIGHT, y1: floor, y2: floor }),
-    svg("path", { class: block.isStage ? "stage" : "unit", d: paths.join("") }, svg("title", {}, `${block.name}: ${mostText(block)}`)),
+    svg("path", { class: block.isStage ? "stage" : "unit", d: paths.join("") }, svg("title", {}, `${block.name}: ${mostText(block, amounts)}`)),
     svg("text", { class: "name", x: LEFT - 8, y: floor - 8, "text-anchor": "end" }, block.name),
-    svg("text", { x: WIDTH - RIGHT + 8, y: floor - 8 }, mostText(block)),
+    svg("text", { x: WIDTH - RIGHT + 8, y: floor - 8 }, mostText(block, amounts)),
   ];
 }

@@ -8,6 +8,7 @@ import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
 
 const MOST_TASKS = 20;
+const MOST_DRAWS = 10;
 const MOST_FINDINGS = 100;
 const DRAWN = ["stalls"]; // facts that the page shows as bars
 
@@ -26,7 +27,7 @@ class Summary {
     this.tables = [];
     const { kernels } = this.profile.tables;
     this.costs = kernels.rows().map((kernel) => this.costOf(this.profile.instructionsOf(kernel)));
-    const parts = [this.kernels(), this.tasks(), this.trust()];
+    const parts = [this.kernels(), this.draws(), this.tasks(), this.trust()].filter(Boolean);
     parts.splice(this.hasErrors ? 0 : parts.length, 0, this.findings()); // what computes wrongly goes before what is slow
     this.element = el("div", { class: "summary" }, ...parts, ...kernels.rows().map((kernel) => this.kernel(kernel)));
   }
@@ -113,6 +114,29 @@ class Summary {
     columns.splice(isNarrow() ? 1 : columns.length, 0, { name: "task", title: "task", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: link });
     const more = rows.length > MOST_TASKS ? el("p", {}, el("a", { href: hashOf({ view: "grid", by: "task,kernel" }) }, `All ${grouped(rows.length)} tasks`)) : null;
     return el("section", {}, el("h2", {}, "Tasks"), this.table("Tasks", { columns, rows: rows.slice(0, MOST_TASKS) }), more);
+  }
+
+  // The longest draws.
+  draws() {
+    const { draws, chip } = this.profile.tables;
+    if (!draws.n) return null;
+    const get = (name) => (row) => draws.get(name, row);
+    const cycles = (row) => (draws.get("start_cycle", row) < 0 ? -1 : draws.get("end_cycle", row) - draws.get("start_cycle", row));
+    const clock = chip.get("clock_mhz", 0);
+    const link = (row) => el("a", { href: hashOf({ view: "draws", draw: draws.get("draw", row) }) }, draws.get("name", row) || `draw ${draws.get("draw", row)}`);
+    const columns = [
+      { name: "number", title: "draw", width: 6, cell: get("draw") },
+      { name: "time", title: "time", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : duration(cycles(row), clock) || "-") },
+      { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))) },
+      { name: "bottleneck", title: "bottleneck", hint: "The block of the pipeline, or the memory, with the largest share of the time.", width: 11, align: "left", cell: (row) => draws.get("bottleneck", row) || "-" },
+      { name: "pass", title: "pass", width: 5, cell: get("pass") },
+    ];
+    const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: link };
+    columns.splice(isNarrow() ? 1 : columns.length, 0, name);
+    const rows = draws.rows().sort((a, b) => cycles(b) - cycles(a) || a - b);
+    const title = draws.n > MOST_DRAWS ? `Draws: the longest of ${grouped(draws.n)}` : "Draws";
+    const more = draws.n > MOST_DRAWS ? el("p", {}, el("a", { href: hashOf({ view: "draws" }) }, `All ${grouped(draws.n)} draws`)) : null;
+    return el("section", {}, el("h2", {}, title), this.table("Draws", { columns, rows: rows.slice(0, MOST_DRAWS) }), more);
   }
 
   trust() {
