@@ -25,6 +25,7 @@ CASES = [
     Case("fetch", "y[t] = tex1Dfetch<int>(tex, (t + 1) % 64) + x[t];"),
     Case("write", "surf1Dwrite(t, surf, t * 4);"),
     Case("write_of_one", "surf1Dwrite(t, surf, 4);", WW),
+    Case("write_of_one_value", "surf1Dwrite(7, surf, 4);"),
     Case("write_of_bytes", "surf1Dwrite((char)t, surf, t);"),
     Case("read_of_a_neighbour", f"surf1Dwrite(t, surf, t * 4); y[t] = {READ};", WR),
     Case("read_behind_a_barrier", f"surf1Dwrite(t, surf, t * 4); __syncthreads(); y[t] = {READ};"),

@@ -87,7 +87,8 @@ cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
     give_back(p);
     return result(release_later(p, stream));
 }
-cudaError_t cudaFree(void *p) // also of what a pool gave
+// Also of what a pool gave.
+cudaError_t cudaFree(void *p)
 {
     Turn turn;
     give_back(p);

@@ -145,6 +145,8 @@ class Racecheck(Checker):
                 how = how & ~stamps.VOLATILE | stamps.STRONG
             self._how[instruction.number] = how
             return self._access
+        if kind == "surface_store":
+            return self._note_stored
         if kind in BLOCK_BARRIERS:
             return self._barrier
         if kind == "hint":
@@ -265,6 +267,10 @@ class Racecheck(Checker):
         if sem in ACQUIRES:
             order.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
 
+    def _note_stored(self, event: TraceEvent) -> None:
+        """What lanes are about to store to a surface; where, is known once they have."""
+        self._stored_to_surface = _values(event, "c")
+
     def _access_image(self, event: TraceEvent) -> None:
         how, slots = how_of(event.instruction, self.volatile), self._blocks.slots(event.block)
         for access in accesses_of(event):
@@ -284,7 +290,9 @@ class Racecheck(Checker):
         does = {"load": stamps.READ, "store": stamps.WRITE}.get(access.operation, stamps.READ | stamps.WRITE)
         if event.instruction.kind == "copy":
             how |= stamps.ASYNC if access.operation == "store" else 0
-        values = _values(event) if access.operation == "store" and event.instruction.kind == "store" else None
+        values = None
+        if access.operation == "store" and event.instruction.kind in ("store", "surface_store"):
+            values = _values(event, "b") if event.instruction.kind == "store" else self._stored_to_surface
         n_units, start = max(1, access.nbytes >> self._shift), 0
         self._room_for(stamps.MOMENTS_OF_WARP, stamps.rows_of_warp(n_units))
         given = np.zeros((event.n_warps, WARP), np.uint32) if values is None else values
@@ -428,10 +436,12 @@ def _unit_nbytes(width: int) -> int:
     return min(width & -width, MATRIX_ROW_NBYTES)
 
 
-def _values(event: TraceEvent) -> np.ndarray:
-    """uint32 (n, 32): a number for the bytes that each lane stores, never 0; zeros have one, however many they are."""
+def _values(event: TraceEvent, slot: str) -> np.ndarray:
+    """uint32 (n, 32): a number for the bytes that each lane stores from the registers of a slot, never 0; zeros have
+    one, however many they are.
+    """
     mixed, nbytes = np.zeros((event.n_warps, WARP), np.uint32), event.instruction.nbytes
-    stored = [value.bits for value in event.operands if value.slot == "b"]
+    stored = [value.bits for value in event.operands if value.slot == slot]
     unused = np.uint32(max(32 - 8 * nbytes // max(len(stored), 1), 0))  # upper bits of a register
     for bits in stored:
         parts = (bits, bits >> 32) if bits.dtype.itemsize == 8 else (bits << unused,)
