@@ -60,12 +60,12 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
     busiest = sorted(here, key=lambda name: (-max(work.shares.get(name, 0) for work in works), BLOCKS.index(name)))
     return [
         Column("cycles", lambda row: number(row.work.cycles)),
-        Column("bottleneck", lambda row: Text(row.work.bottleneck or "-"), left=True),
+        Column("bottleneck", lambda row: Text(row.work.bottleneck or "-"), 1, left=True),
         Column("prims", lambda row: number(row.work.counts["primitives"]), 2, name="primitives"),
         Column("culled", lambda row: number(row.work.counts["culled"]), 3),
         Column("clipped", lambda row: number(row.work.counts["clipped"]), LAST),
         Column("rejected", lambda row: number(row.work.counts["rejected"]), 5),
-        Column("fragments", lambda row: number(row.work.fragments), 1),
+        Column("fragments", lambda row: number(row.work.fragments), 2),
         Column("overdraw", lambda row: Text(f"{row.work.overdraw:.2f}"), 2),
         Column("quads", lambda row: percent(row.work.quad_efficiency), 3),
         *(memory(name) for name in MEMORIES if any(name in work.memory_shares for work in works)),

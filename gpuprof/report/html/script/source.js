@@ -337,7 +337,7 @@ class Pane {
 
   // What a row is marked for: the worst that was found there; "" nothing.
   markOf(row) {
-    return (row.mark ??= markOf(this.source.profile, findingsOf(this.source.profile, row.own)));
+    return (row.mark ??= markOf(this.source.profile, findingsOf(this.source.profile, row.instructions)));
   }
 
   place(item) {
