@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.base.wording import plural
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draws import MEMORIES, SHADER_STAGES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.figures import count, rounded
 from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats.json_draws import draws_object
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import remark
@@ -50,6 +51,9 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
     def block(name: str) -> Column:
         return Column(name, lambda row: Text(share_text(row.work, name)), 9)
 
+    def memory(name: str) -> Column:
+        return Column(name, lambda row: percent(row.work.memory_shares.get(name)), 2)
+
     here = {name for work in works for name in work.shares}
     return [
         Column("cycles", lambda row: number(row.work.cycles)),
@@ -61,6 +65,7 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
         Column("fragments", lambda row: number(row.work.fragments), 1),
         Column("overdraw", lambda row: Text(f"{row.work.overdraw:.2f}"), 2),
         Column("quads", lambda row: percent(row.work.quad_efficiency), 3),
+        *(memory(name) for name in MEMORIES if any(name in work.memory_shares for work in works)),
         Column("start", lambda row: number(row.work.start_cycle), 7),
         *(block(name) for name in BLOCKS if name in here),
         Column("waves", lambda row: Text(waves_text(row.work, look)), 8, left=True),
@@ -102,7 +107,9 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from group_table(found.passes, "pass", lambda group: str(group.draws[0].number_of_pass), look)
     yield from group_table(found.command_buffers, "command buffer", lambda group: group.draws[0].command_buffer, look)
     yield from remark(
-        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most", look
+        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most; of "
+        "L2 and DRAM: percent of the bytes that they could transfer",
+        look,
     )
 
 
@@ -121,7 +128,7 @@ def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str
 
 
 def work_values(work: Work) -> dict:
-    """As CSV and JSON have it; shares are 0 to 1, None for what is not known."""
+    """As CSV has it; shares are 0 to 1, None for what is not known."""
     shares, blocked_shares = work.shares, work.blocked_shares
     busy = {f"{block}_share": rounded(shares.get(block)) for block in BLOCKS}
     blocked = {
@@ -140,6 +147,8 @@ def work_values(work: Work) -> dict:
         **busy,
         **blocked,
         **{f"{stage}_waves_in_flight": most.get(stage) for stage in SHADER_STAGES},
+        **{f"{memory.lower()}_nbytes": work.nbytes.get(memory) for memory in MEMORIES},
+        **{f"{memory.lower()}_share": rounded(work.memory_shares.get(memory)) for memory in MEMORIES},
     }
 
 
@@ -161,7 +170,7 @@ def values(draw: Draw) -> dict:
 def value_names() -> list[str]:
     """What the values of a draw are called, also where there is none."""
     nothing = Work(None, None, dict.fromkeys(count_columns(), 0), 1, {}, {}, {})
-    return list(values(Draw(0, 0, None, "", "", (1, 1, 1), 0, False, frozenset(), nothing)))
+    return list(values(Draw(0, None, 0, None, "", "", (1, 1, 1), 0, False, {}, nothing)))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
@@ -172,9 +181,13 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
-    """The draws that the kernel is a shader of."""
+    """The numbers of the draws that the kernel is a shader of."""
     launches = {launch.launch for launch in kernel.launches}
-    return {"draws": [values(draw) for draw in in_order(report.draws.draws, request.sort) if draw.launches & launches]}
+    return {"draws": [draw.draw for draw in report.draws.draws if draw.launches.keys() & launches]}
 
 
-PAGE = Page(text, rows, objects)
+def document(report: Report, request: Request) -> dict:
+    return draws_object(report, in_order(report.draws.draws, request.sort))
+
+
+PAGE = Page(text, rows, objects, document)
