@@ -63,3 +63,4 @@ def test_half_the_time_of_a_block():
     """Twice the rate of the pixel stage: its 200 cycles are 100."""
     assert [float(each.ends[0]) for each in passed([ONE.with_twice("pixel")])] == [242]
     assert [float(each.ends[0]) for each in passed([ONE.with_twice("fetch")])] == [332]
+    assert [float(each.ends[0]) for each in passed([ONE.with_twice("shaders")])] == [192]  # 50 and 100 less

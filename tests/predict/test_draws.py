@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
@@ -16,7 +17,8 @@ from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import AGAIN
 from gpuprof.predict.draws.cycles import cycles_of_draws
-from gpuprof.predict.draws.times import BLOCKS, draw_times
+from gpuprof.predict.draws.doubled import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
+from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.draws.units import unit_cycles
 from gpuprof.predict.mapping import IDENTITIES
 from gpuprof.predict.numbers import joined, numbers_of
@@ -110,14 +112,25 @@ def test_a_slower_unit_takes_longer(recorded):
     assert set(predicted(recorded, chips.part(1, 2)).test.units) == {"command"}
 
 
-def test_a_bottleneck_is_the_block_whose_doubled_rate_saves_most(recorded):
+def test_a_bottleneck_is_the_unit_whose_doubled_rate_saves_most(recorded):
     chips = numbers_of([load_chip(name) for name in ("rtx4090", "t4", "v100")])
     found = predicted(recorded, chips)
     drawn = cycles_of_draws(recorded.draws, joined([numbers_of([recorded.reference]), chips]), True, 2)
     for draw, cycles in zip(found.draws, drawn, strict=True):
         for place, unit in enumerate(draw.units, 1):
-            least = min(cycles.cycles_with_twice(block)[place] for block in BLOCKS)
-            assert cycles.cycles_with_twice(unit)[place] == least < cycles.cycles[place]
+            least = min(cycles.cycles_with_twice[name][place] for name in UNITS)
+            assert cycles.cycles_with_twice[unit_of(unit)][place] == least < cycles.cycles[place]
+
+
+def test_shaders_are_one_unit():
+    """On three chips: fetch saves more than each stage, but less than all; all save most, and pixels most of them;
+    shaders save nothing.
+    """
+    faster = dict.fromkeys(DOUBLED, np.array([10.0, 10.0, 10.0]))
+    faster |= {"fetch": np.array([7.0, 9.0, 9.0]), SHADERS: np.array([6.0, 6.0, 10.0])}
+    faster |= {"vertex": np.array([8.0, 9.0, 10.0]), "pixel": np.array([8.5, 7.0, 10.0])}
+    assert bottlenecks(faster) == ("vertex", "pixel", "fetch")
+    assert bottlenecks({"issue": np.array([2.0]), "lsu": np.array([1.0])}) == ("lsu",)  # of launches
 
 
 def test_a_command_that_took_no_time(recorded):
@@ -199,8 +212,8 @@ def test_explained(folder):
         lines[first + 1],
     )
     assert re.fullmatch(
-        r"  on t4: [\d,]+ cycles by the rule, [\d,]+ predicted; limited by (vertex|pixel); twice as fast it saves "
-        r"\d+%; cycles of blocks, rtx3090 -> t4: command 40 -> 40, fetch 1 -> 1, .*, pixel [\d,]+ -> [\d,]+",
+        r"  on t4: [\d,]+ cycles by the rule, [\d,]+ predicted; limited by (vertex|pixel); all shaders twice as "
+        r"fast save \d+%; cycles of blocks, rtx3090 -> t4: command 40 -> 40, fetch 1 -> 1, .*, pixel [\d,]+ -> [\d,]+",
         lines[first + 2],
     )
     assert "(draw 1)" in lines[first + 3]  # the chip that draws nothing is in the table alone

@@ -6,5 +6,6 @@ units      block times of fixed-function units, of a draw's work and a chip's ra
 stages     block times of shaders, by the block models of launches
 ratios     what the reference chip's trace and block times are to each other: whether the ends overlap
 rules      the first rule whose ratios fit gives a draw's cycles of the block times (times)
+doubled    which unit's doubled rate would shorten a draw most
 passing    draws behind each other in the pipeline: when each begins and ends (cycles)
 """

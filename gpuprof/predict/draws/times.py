@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.predict.draws.doubled import blocks_of
 from gpuprof.predict.draws.ratios import Ratios, ratios_of
 from gpuprof.predict.draws.recorded import RecordedDraw
 from gpuprof.predict.draws.rules import Ends, Held, rule_of
@@ -59,10 +60,11 @@ class DrawTimes:
         """All blocks work side by side, without ever waiting."""
         return np.maximum.reduce(list(self.blocks.values()))
 
-    def with_twice(self, block: str) -> "DrawTimes":
-        """With a block of twice the rate, a shader's waves in half the time."""
-        units = {name: cycles / 2 if name == block else cycles for name, cycles in self.units.items()}
-        stages = {name: times.halved() if name == block else times for name, times in self.stages.items()}
+    def with_twice(self, name: str) -> "DrawTimes":
+        """With one of doubled.DOUBLED of twice the rate, a shader's waves in half the time."""
+        halved = blocks_of(name)
+        units = {unit: cycles / 2 if unit in halved else cycles for unit, cycles in self.units.items()}
+        stages = {stage: times.halved() if stage in halved else times for stage, times in self.stages.items()}
         return replace(self, units=units, stages=stages)
 
 

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from gpuprof.errors import NotComparable
 from gpuprof.predict.calibrate import Calibrated
-from gpuprof.predict.draws.explain import ExplainedDraw
+from gpuprof.predict.draws.doubled import SHADERS, unit_of
+from gpuprof.predict.draws.explain import ExplainedDraw, OnChip
 from gpuprof.predict.prediction import DrawPrediction, LaunchPrediction, Prediction
 from gpuprof.predict.space.explain import Explained
 from gpuprof.predict.space.sensitivity import Sensitivity
@@ -204,12 +205,16 @@ def explained_draw_lines(rows: Sequence[ExplainedDraw], look: Look) -> Iterator[
             blocks = ", ".join(f"{name} {there:,.0f} -> {here:,.0f}" for name, there, here in chip.blocks)
             told.append(
                 f"  on {chip.chip}: {chip.rule_cycles:,.0f} cycles by the rule, {chip.cycles:,.0f} predicted; limited "
-                f"by {chip.unit}; twice as fast it saves {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
+                f"by {chip.unit}; {_twice(chip)} {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
                 f"{chip.chip}: {blocks}"
             )
         for text in map(shown, told):
             lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
             yield from map(Text, lines)
+
+
+def _twice(chip: OnChip) -> str:
+    return "all shaders twice as fast save" if unit_of(chip.unit) == SHADERS else "twice as fast it saves"
 
 
 def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.predict.draws.doubled import unit_of
 from gpuprof.predict.mapping import Pair
 from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import DrawPrediction, Level, Prediction, predicted
 from tests.prediction.draws.chips import KEPT_CHIPS, KEPT_FRAMES, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.simulate import recorded_frame
 from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, DrawRow
-from tests.prediction.draws.units import unit_of
 from tests.prediction.judge import TIE_SHARE
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.device.api import Device
+from gpuprof.predict.draws.doubled import SHADERS, UNITS
 from gpuprof.predict.recorded import Recorded, read_recorded
 from tests.draws.frames import FRAMES, draw_frame
 from tests.prediction.draws.chips import PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, DrawRow, row_of
 from tests.prediction.draws.truth import Timed, timed, traced
-from tests.prediction.draws.units import SHADERS, UNITS, doubled
+from tests.prediction.draws.units import doubled
 
 CHIPS = (REFERENCE, *PREDICTED)
 # On these each unit is doubled in turn, which takes several times as long. Shaders limit all frames on the first, fetch

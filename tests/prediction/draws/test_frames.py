@@ -5,11 +5,12 @@ from collections import Counter
 import pytest
 
 from gpuprof.chips import load_chip
+from gpuprof.predict.draws.doubled import UNITS
 from tests.prediction.draws.chips import KEPT_CHIPS, KEPT_FRAMES, MADE_UP, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.judge import DrawPoint, judge_draws
 from tests.prediction.draws.simulate import CHIPS, DRAWN, WITH_UNITS, simulate
 from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, TRUTH, DrawRow, merged, row_of
-from tests.prediction.draws.units import UNITS, doubled
+from tests.prediction.draws.units import doubled
 from tests.prediction.stored import read
 
 
