@@ -24,7 +24,7 @@ from gpuprof.predict.mapping import IDENTITIES
 from gpuprof.predict.numbers import joined, numbers_of
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import rows_of
+from gpuprof.predict.shown.screen import rows_of, warnings_of
 from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
 from gpuprof.predict.space.sensitivity import sensitivities
@@ -192,6 +192,13 @@ def test_a_chip_that_draws_nothing_is_refused(folder):
     nothing = "the chip draws nothing; rtx3090, rtx4090, t4, v100 do"
     assert [row["refused"] for row in rows(folder, "--chips", "a100,t4", "--level", "draw")] == [nothing, ""] * 3
     assert [row["refused"] for row in rows(folder, "--chips", "a100")] == [f"placed and tinted: {nothing}"]
+
+
+def test_a_chip_that_is_refused_is_not_warned_of(recorded):
+    """The one that draws nothing has 15 SMs, fewer by far than any that draws were predicted for."""
+    found = predicted(recorded, numbers_of([load_chip(name) for name in ("ppu15", "t4")]))
+    assert (found.chips["sms"].tolist(), np.isnan(found.score).tolist()) == ([15, 40], [True, False])
+    assert warnings_of(found) == []
 
 
 def test_explained(folder):

@@ -166,12 +166,15 @@ def _errors(kind: str) -> list[str]:
 
 
 def warnings_of(found: Prediction) -> list[str]:
-    """What makes errors larger than those that were validated, or the test another one."""
+    """What makes errors larger than those that were validated, or the test another one; of the chips that are not
+    refused.
+    """
     counted = (*found.recorded.launches, *(each for draw in found.recorded.draws for each in draw.shaders))
     without = sorted(each.launch for each in counted if not each.is_counted)
     told = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
     cut = [] if found.recorded.is_whole else [STOPPED]
-    return [*cut, *told, *dict.fromkeys(text for kind in kinds_of(found) for text in far_outside(found.chips, kind))]
+    chips = found.chips.chosen(np.flatnonzero(~np.isnan(found.score)))
+    return [*cut, *told, *dict.fromkeys(text for kind in kinds_of(found) for text in far_outside(chips, kind))]
 
 
 def _few(warnings: list[str]) -> list[str]:
