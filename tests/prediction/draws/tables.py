@@ -6,11 +6,11 @@ import numpy as np
 
 from gpuprof.predict.mapping import IDENTITY, errors, fit, leave_one_out
 from tests.prediction.draws.judge import DrawPoint, pairs_of
-from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, LEVELS
+from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, LEVELS
 from tests.prediction.tables import P90, percent
 
 BEGIN, END = "<!-- judged draws: begin -->", "<!-- judged draws: end -->"
-SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame"}
+SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame", ALONE: "draw alone"}
 
 
 def draw_tables(points: Sequence[DrawPoint]) -> str:
@@ -21,6 +21,8 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
         _table("what is predicted, identity", list(_by_level(points))),
         _table("of frames and chips kept aside", list(_by_level(kept))),
         _table("of the others", list(_by_level(rest))),
+        _table("draw in a frame, by the rule that holds", list(_by_rule(points, DRAW))),
+        _table("draw alone, by the rule that holds", list(_by_rule(points, ALONE))),
         *(_mappings(level, points) for level in (BUFFER, FRAME)),
         _table("frame", list(_grouped(frames, lambda point: point.frame))),
         _table("chip, its frames", list(_grouped(frames, lambda point: point.chip))),
@@ -29,8 +31,16 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
 
 
 def _by_level(points: Sequence[DrawPoint]) -> Iterator[tuple[str, list[DrawPoint]]]:
-    for level in LEVELS:
+    for level in (*LEVELS, ALONE):
         yield SHOWN[level], [point for point in points if point.level == level]
+
+
+def _by_rule(points: Sequence[DrawPoint], level: str) -> Iterator[tuple[str, list[DrawPoint]]]:
+    return _grouped(sorted((each for each in points if each.level == level), key=_rule), _rule)
+
+
+def _rule(point: DrawPoint) -> str:
+    return point.rule
 
 
 def _grouped(points: Sequence[DrawPoint], key: Callable[[DrawPoint], str]) -> Iterator[tuple[str, list[DrawPoint]]]:

@@ -9,7 +9,7 @@ from gpuprof.predict.draws.doubled import UNITS
 from tests.prediction.draws.chips import KEPT_CHIPS, KEPT_FRAMES, MADE_UP, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.judge import DrawPoint, judge_draws
 from tests.prediction.draws.simulate import CHIPS, DRAWN, WITH_UNITS, simulate
-from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, TRUTH, DrawRow, merged, row_of
+from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, TRUTH, DrawRow, merged, row_of
 from tests.prediction.draws.units import doubled
 from tests.prediction.stored import read
 
@@ -31,7 +31,7 @@ def test_truth_is_there_for_twelve_frames_on_every_chip():
     for row in read(TRUTH, DrawRow):
         parts.setdefault(row.frame, {}).setdefault(row.chip, Counter())[row.level] += 1
         shares = row.shares()
-        assert row.cycles > 0 and (shares is not None) == (row.chip in WITH_UNITS)
+        assert row.cycles > 0 and (shares is not None) == (row.chip in WITH_UNITS and row.level != ALONE)
         assert (
             set(shares or ()) <= set(UNITS) and list((shares or {}).values()) == sorted((shares or {}).values())[::-1]
         )
@@ -40,6 +40,7 @@ def test_truth_is_there_for_twelve_frames_on_every_chip():
         assert list(found) == list(CHIPS), frame
         assert all(each == found[REFERENCE] for each in found.values()), frame
         assert found[REFERENCE][FRAME] == 1 and found[REFERENCE][DRAW] >= found[REFERENCE][BUFFER] >= 1
+        assert found[REFERENCE][ALONE] == found[REFERENCE][DRAW]
 
 
 @pytest.mark.long
@@ -53,10 +54,11 @@ def test_judged(tmp_path):
     """A frame from its recording on the reference chip."""
     points = judge_draws(["pixel_bound"], read(TRUTH, DrawRow), tmp_path)
     levels = Counter(point.level for point in points)
-    assert levels == {DRAW: 2 * len(PREDICTED), BUFFER: 2 * len(PREDICTED), FRAME: len(PREDICTED)}
+    n = len(PREDICTED)
+    assert levels == {DRAW: 2 * n, BUFFER: 2 * n, FRAME: n, ALONE: 2 * n}
     same = [point for point in points if point.chip == "rtx3090-half-front"]  # which this frame never waits for
     assert max(point.error for point in same) < 0.02
-    assert max(point.rule_error for point in same if point.level != DRAW) < 0.02
+    assert max(point.rule_error for point in same if not point.rule) < 0.02
 
 
 def test_twice_a_unit():
@@ -83,7 +85,7 @@ def test_merged_rows():
 
 
 def point(unit, shares, frame="pixel_bound"):
-    return DrawPoint(DRAW, frame, 0, "t4", 10.0, 11.0, 12.0, 20.0, unit, shares)
+    return DrawPoint(DRAW, frame, 0, "t4", 10.0, 11.0, 12.0, "1, of it", 20.0, unit, shares)
 
 
 def test_a_point_is_judged():
