@@ -6,6 +6,7 @@ Rates are fields of the chip's table `graphics` (fields.GRAPHICS).
 SHADER_STAGES = ("vertex", "hull", "domain", "geometry", "pixel")  # in the order of the pipeline
 FRONT_UNITS = ("command", "fetch", "tessellate", "assembly")
 BACK_UNITS = ("setup", "scan", "depth", "write")
+ASKING_UNITS = ("fetch", "depth", "write")  # that read and write memory
 
 # Of each unit behind the command processor: amounts of work, and what is done of each in a cycle. The slowest decides.
 COSTS = {

@@ -1,7 +1,7 @@
 """Draws in recordings and databases: what the drawing counted and the timing found, number by number."""
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 
 import numpy as np
@@ -89,6 +89,14 @@ def test_times_are_those_of_the_timing(database, recorded):
         assert {unit: numbers for unit, *numbers in units} == {
             unit: [busy, timing.blocked_cycles[unit], timing.first_cycle[unit], timing.last_cycle[unit]]
             for unit, busy in timing.busy_cycles.items()
+        }
+        traffic = database.execute(
+            "SELECT unit, l2_read_nbytes, l2_write_nbytes, dram_read_nbytes, dram_write_nbytes FROM draw_traffic "
+            "WHERE draw = ?",
+            (draw,),
+        )
+        assert {unit: tuple(nbytes) for unit, *nbytes in traffic} == {
+            unit: astuple(nbytes) for unit, nbytes in timing.traffic.items()
         }
         work = database.execute("SELECT amount, value FROM draw_work WHERE draw = ?", (draw,))
         assert dict(work.fetchall()) == timing.work

@@ -258,7 +258,7 @@ def changed(database, name, *statements):
 
 def test_an_interrupted_recording(folder, database):
     """The last draw did not end: it has launches alone, and nothing of it is predicted."""
-    ends = ["draw_units", "draw_work", "draw_waves", "draws"]
+    ends = ["draw_units", "draw_work", "draw_traffic", "draw_waves", "draws"]
     changed(database, "cut.gpudb", STOPPED, *(f"DELETE FROM {table} WHERE draw = 2" for table in ends))
     code, out, error = gpuprof(folder, "predict", "cut.gpudb", "--chips", "t4", "--level", "draw", "--json")
     found = json.loads(out)

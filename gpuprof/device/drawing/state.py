@@ -54,6 +54,7 @@ BLEND_OPERATIONS = ("add", "subtract", "reverse_subtract", "min", "max")
 CULLS = ("none", "front", "back")
 FRONTS = ("ccw", "cw")
 FORMATS = {"rgba8": 4, "rgba16f": 8, "rgba32f": 16}  # of color targets: bytes a sample
+ALL_CHANNELS = 0xF  # of a color mask
 DEPTH_NBYTES, STENCIL_NBYTES = 4, 1  # of a sample: float32, uint8
 SAMPLES = (1, 4)
 MOST_TARGETS = 8

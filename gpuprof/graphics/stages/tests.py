@@ -5,7 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.parts import part
-from gpuprof.device.drawing.state import COMPARES, STENCIL_OPERATIONS, DepthState, DrawState, StencilSide, Targets
+from gpuprof.device.drawing.state import (
+    COMPARES,
+    DEPTH_NBYTES,
+    STENCIL_NBYTES,
+    STENCIL_OPERATIONS,
+    DepthState,
+    DrawState,
+    StencilSide,
+    Targets,
+)
 
 LESS, LEQUAL = COMPARES.index("less"), COMPARES.index("lequal")
 NEVER, ALWAYS = COMPARES.index("never"), COMPARES.index("always")
@@ -36,10 +45,20 @@ def tests_of(state: DrawState, targets: Targets) -> Tests:
 
 
 def nbytes_of(tests: Tests, n_tested: int, n_passed: int) -> int:
-    """Bytes of the targets that tests of samples read and write: a depth has four, a stencil one."""
-    reads = n_tested * (4 * (tests.compare not in (NEVER, ALWAYS)) + tests.has_stencil)
-    writes_stencil = bool(tests.sides[:, WRITE_MASK].any() and tests.sides[:, FAIL:].any())
-    return reads + n_passed * 4 * tests.writes_depth + n_tested * writes_stencil
+    """Bytes of the targets that tests of samples read and write."""
+    reads = n_tested * (DEPTH_NBYTES * reads_depth(tests) + STENCIL_NBYTES * tests.has_stencil)
+    writes = n_passed * DEPTH_NBYTES * tests.writes_depth + n_tested * STENCIL_NBYTES * writes_stencil(tests)
+    return reads + writes
+
+
+def reads_depth(tests: Tests) -> bool:
+    """Whether the outcome depends on the target's depths."""
+    return tests.compare not in (NEVER, ALWAYS)
+
+
+def writes_stencil(tests: Tests) -> bool:
+    """Whether a test may change the target's stencils."""
+    return bool(tests.sides[:, WRITE_MASK].any() and tests.sides[:, FAIL:].any())
 
 
 def _numbers(side: StencilSide) -> list[int]:

@@ -40,7 +40,7 @@ def shade_pixels(
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
     is_early = shader is None or not shader.interface.abilities
-    progress = raster.begin_scan()
+    progress = raster.begin_scan(state.scissor, work is not None and work.traffic.wants_tested)
     late = np.zeros(4, np.int64)
     n_quads, n_helpers, n_waves = 0, 0, 0
     depth, stencil = _depth_and_stencil(targets, workspace)
@@ -50,6 +50,8 @@ def shade_pixels(
         quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early)
         if quads is None:
             break
+        if work:
+            work.traffic.tested(progress.last_tested())
         if shader is None and work:
             work.pixels(quads, found, progress.counts, late)
         if shader is None or not len(quads.x):
@@ -59,12 +61,13 @@ def shade_pixels(
         n_waves += -(-len(quads.x) * QUAD // BLOCK)
         with workspace.inside():
             shaded = _shade(command, quads, found, varyings, workspace, run_shader)
+            covered = quads.masks.copy()
             if not is_early:
                 depth, stencil = _depth_and_stencil(targets, workspace)
                 extents = (targets.width, targets.samples)
                 late_tests(quads, found, shaded, tests, depth, stencil, extents, late)
             if work:
-                work.pixels(quads, found, progress.counts, late)
+                work.pixels(quads, found, progress.counts, late, _kept(covered, shaded.discarded, targets.samples))
             _write(command, quads, shaded, workspace, late)
     if work:
         work.rest(found, progress.counts, late)
@@ -95,6 +98,15 @@ def _uncovered(masks: np.ndarray, samples: int) -> int:
     """Pixels of quads without a sample."""
     of_pixel = (1 << samples) - 1
     return sum(int((masks >> pixel * samples & of_pixel == 0).sum()) for pixel in range(QUAD))
+
+
+def _kept(masks: np.ndarray, discarded: np.ndarray, samples: int) -> np.ndarray:
+    """uint16: masks of quads without the pixels that the shader has discarded. discarded: uint8 (lanes,), or (0,)."""
+    if not len(discarded):
+        return masks
+    of_pixel = ((1 << samples) - 1) << samples * np.arange(QUAD)
+    gone = (discarded[: len(masks) * QUAD].reshape(-1, QUAD) != 0) * of_pixel
+    return (masks & ~gone.sum(axis=1)).astype(np.uint16)
 
 
 def _shade(

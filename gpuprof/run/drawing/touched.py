@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof.device.commands import Draw
-from gpuprof.device.drawing.state import DEPTH_NBYTES, FORMATS, STENCIL_NBYTES
+from gpuprof.device.drawing.state import ALL_CHANNELS, DEPTH_NBYTES, FORMATS, STENCIL_NBYTES
 from gpuprof.emulate.watch.footprint import Bytes
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.sizes import QUAD
@@ -13,7 +13,6 @@ from gpuprof.graphics.stages.raster import Quads
 from gpuprof.graphics.stages.tests import NEVER, tests_of
 from gpuprof.relate.kinds import APPROXIMATE, WRITES
 
-ALL_CHANNELS = 0xF
 Note = Callable[[int, Bytes], None]  # flags of relate.kinds, and addresses, for the shader that was launched last
 
 
