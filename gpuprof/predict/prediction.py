@@ -175,7 +175,7 @@ def predicted(
 @dataclass(frozen=True)
 class _Sides:
     """Sums of launches and draws beside each other. Twice the rate of a launch's unit shortens launches, twice that of
-    a draw's unit draws.
+    a draw's unit draws, twice that of memory both.
     """
 
     recorded: Recorded
@@ -188,7 +188,7 @@ class _Sides:
     @property
     def names(self) -> tuple[str, ...]:
         """Of what is doubled; nothing where nobody asked for bottlenecks."""
-        return (*self.twice, *(DOUBLED if self.drawn and self.drawn[0].twice else ()))
+        return tuple(dict.fromkeys((*self.twice, *(DOUBLED if self.drawn and self.drawn[0].twice else ()))))
 
     def parallel(self, buffer: Buffer, mappings: Mappings) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Microseconds, and those with each of `names` doubled."""
@@ -198,10 +198,10 @@ class _Sides:
         return mappings.buffer(factor * modelled), faster
 
     def _with_twice(self, buffer: Buffer, name: str) -> np.ndarray:
-        if name in self.twice:
-            times = [row[1:] for row in self.faster[name]]
-            return serial(buffer, times, [each.passed for each in self.drawn], self.twice[name])
-        return serial(buffer, self.times, [each.twice[name] for each in self.drawn], self.chips)
+        draws = [each.twice.get(name, each.passed) for each in self.drawn]
+        if name in self.twice and buffer.launches:  # draws launch no grids
+            return serial(buffer, [row[1:] for row in self.faster[name]], draws, self.twice[name])
+        return serial(buffer, self.times, draws, self.chips)
 
 
 def _without_reference(refused: dict[int, str]) -> dict[int, str]:

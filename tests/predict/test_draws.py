@@ -133,6 +133,20 @@ def test_shaders_are_one_unit():
     assert bottlenecks({"issue": np.array([2.0]), "lsu": np.array([1.0])}) == ("lsu",)  # of launches
 
 
+def test_a_bottleneck_of_draws_beside_launches(folder, recorded):
+    """Command buffers of draws are limited by what limits them without a launch behind them: none launches a grid."""
+    (folder / "scale.cu").write_text("__global__ void scale(float* x) { x[threadIdx.x] *= 2.f; }")
+    launched = "gpu.load('scale.cu').scale[1, 32](gpu.to_device(np.ones(32, np.float32)))\n"
+    (folder / "mixed.py").write_text(SCRIPT + launched)
+    code, _, error = gpuprof(folder, "collect", "mixed.py", "--counters", "blocks", "-o", "mixed.gprec")
+    assert (code, error) == (0, "")
+    with reading(folder / "mixed.gprec") as db:
+        mixed = predicted(read_recorded(db), numbers_of([load_chip("t4")]))
+    alone = predicted(recorded, numbers_of([load_chip("t4")]))
+    assert [buffer.units for buffer in mixed.buffers if buffer.draws] == [buffer.units for buffer in alone.buffers]
+    assert [launch.kernel for launch in mixed.launches] == ["scale"]
+
+
 def test_a_command_that_took_no_time(recorded):
     """On the reference chip; it takes what it takes on another one, and the draw goes on."""
     draw = recorded.draws[0]
@@ -220,7 +234,8 @@ def test_explained(folder):
     )
     assert re.fullmatch(
         r"  on t4: [\d,]+ cycles by the rule, [\d,]+ predicted; limited by (vertex|pixel); all shaders twice as "
-        r"fast save \d+%; cycles of blocks, rtx3090 -> t4: command 40 -> 40, fetch 1 -> 1, .*, pixel [\d,]+ -> [\d,]+",
+        r"fast save \d+%; cycles of blocks, rtx3090 -> t4: command 40 -> 40, fetch 1 -> 1, .*, pixel [\d,]+ -> [\d,]+, "
+        r"slice [\d,]+ -> [\d,]+, dram [\d,]+ -> [\d,]+",
         lines[first + 2],
     )
     assert "(draw 1)" in lines[first + 3]  # the chip that draws nothing is in the table alone

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.predict.draws.doubled import DOUBLED
+from gpuprof.predict.draws.doubled import all_with_twice
 from gpuprof.predict.draws.passing import Passed, passed
 from gpuprof.predict.draws.recorded import RecordedDraw
 from gpuprof.predict.draws.times import DrawTimes, draw_times
@@ -14,8 +14,8 @@ from gpuprof.predict.numbers import Numbers, joined
 
 @dataclass(frozen=True)
 class DrawCycles:
-    """float64 (chips,). `passed` as modelled; `twice`: the same with each of DOUBLED of twice the rate, nothing where
-    nobody asked. `factor`: how many times its modelled own time the draw took on the reference chip.
+    """float64 (chips,). `passed` as modelled; `twice`: the same with each of doubled.DOUBLED of twice the rate, nothing
+    where nobody asked. `factor`: how many times its modelled own time the draw took on the reference chip.
     """
 
     passed: Passed
@@ -31,7 +31,7 @@ class DrawCycles:
 
     @property
     def cycles_with_twice(self) -> dict[str, np.ndarray]:
-        """With each of DOUBLED of twice the rate."""
+        """With each of doubled.DOUBLED of twice the rate."""
         return {name: each.own * self.factor for name, each in self.twice.items()}
 
 
@@ -56,7 +56,8 @@ def _of_part(draws: Sequence[RecordedDraw], chips: Numbers, with_units: bool) ->
     """Of the chips behind the reference chip."""
     times = [draw_times(draw, chips) for draw in draws]
     plain = _passed(times)
-    twice = {name: _passed([each.with_twice(name) for each in times]) for name in DOUBLED if with_units}
+    quick = all_with_twice(times, chips) if with_units else {}
+    twice = {name: _passed(faster) for name, faster in quick.items()}
     return [
         DrawCycles(
             _without_reference(plain[place]),

@@ -3,7 +3,7 @@
 A unit takes the draws in their order, the first item of one when it has come and the draw before has left. A stage's
 waves run beside those of the draws before, as far as these leave the multiprocessors idle: a wave's latency overlaps,
 the work does not. Each draw goes on as its first items leave a block; its last ones leave no sooner than they came and
-were worked on.
+were worked on. Memory stands behind the units, most of whose bytes are those of the last.
 """
 
 from collections.abc import Sequence
@@ -12,12 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.predict.draws.memory import MEMORY
 from gpuprof.predict.draws.times import PIXEL, DrawTimes
 
 # The blocks behind the command processor, as a draw passes them.
 ORDER = (
     *("fetch", "vertex", "hull", "tessellate", "domain", "geometry", "assembly"),
-    *("setup", "scan", "depth", PIXEL, "write"),
+    *("setup", "scan", "depth", PIXEL, "write", *MEMORY),
 )
 BEHIND_SCAN = frozenset(ORDER[ORDER.index("scan") :])
 

@@ -9,7 +9,8 @@ from gpuprof.predict.draws.waves import Waves
 @dataclass(frozen=True)
 class RecordedDraw:
     """On the reference chip. Cycles count from power-on. `busy_cycles` of each fixed-function unit; `work`: what it was
-    asked for (chips.draws); `waves` and `launches` of each shader stage, in the order of the stages.
+    asked for (chips.draws); `l2_nbytes`, `dram_nbytes`: what the units read and wrote there, in whole sectors; `waves`
+    and `launches` of each shader stage, in the order of the stages.
     """
 
     draw: int
@@ -21,6 +22,8 @@ class RecordedDraw:
     end_cycle: int
     busy_cycles: dict[str, float]
     work: dict[str, int]
+    l2_nbytes: int
+    dram_nbytes: int
     waves: dict[str, Waves]
     launches: dict[str, tuple[LaunchCounters, ...]]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
-from gpuprof.predict.draws.doubled import blocks_of
+from gpuprof.predict.draws.memory import MEMORY, memory_cycles
 from gpuprof.predict.draws.ratios import Ratios, ratios_of
 from gpuprof.predict.draws.recorded import RecordedDraw
 from gpuprof.predict.draws.rules import Ends, Held, rule_of
@@ -16,12 +16,14 @@ from gpuprof.predict.numbers import Numbers
 
 *FRONT_STAGES, PIXEL = SHADER_STAGES
 FRONT_END = frozenset((*FRONT_UNITS, *FRONT_STAGES))
-BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL)
+BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL, *MEMORY)
 
 
 @dataclass(frozen=True)
 class DrawTimes:
-    """float64 (chips,), the reference chip first: cycles of each of a draw's units and stages by name."""
+    """float64 (chips,), the reference chip first: cycles of each of a draw's units, memory with them, and stages by
+    name.
+    """
 
     draw: RecordedDraw
     units: dict[str, np.ndarray]
@@ -60,12 +62,10 @@ class DrawTimes:
         """All blocks work side by side, without ever waiting."""
         return np.maximum.reduce(list(self.blocks.values()))
 
-    def with_twice(self, name: str) -> "DrawTimes":
-        """With one of doubled.DOUBLED of twice the rate, a shader's waves in half the time."""
-        halved = blocks_of(name)
-        units = {unit: cycles / 2 if unit in halved else cycles for unit, cycles in self.units.items()}
-        stages = {stage: times.halved() if stage in halved else times for stage, times in self.stages.items()}
-        return replace(self, units=units, stages=stages)
+    def with_twice(self, unit: str) -> "DrawTimes":
+        """With a fixed-function unit of twice the rate."""
+        halved = {unit: self.units[unit] / 2} if unit in self.units else {}
+        return replace(self, units=self.units | halved)
 
 
 def _slowest(blocks: dict[str, np.ndarray], zeros: np.ndarray) -> np.ndarray:
@@ -86,7 +86,7 @@ def shader_engines(chips: Numbers) -> int:
 def draw_times(draw: RecordedDraw, chips: Numbers) -> DrawTimes:
     """`chips`: the reference chip first."""
     stages = {stage: stage_times(launches, chips) for stage, launches in draw.launches.items()}
-    units = unit_cycles(draw, chips)
+    units = unit_cycles(draw, chips) | memory_cycles(draw, chips)
     cycles = units | {stage: times.block for stage, times in stages.items()}
     there = ({name: float(each[0]) for name, each in end.items()} for end in ends_of(cycles))
     ratios = ratios_of(*there, trace_of(draw.waves), draw.logged_cycles, shader_engines(chips))

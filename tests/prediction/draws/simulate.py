@@ -8,6 +8,7 @@ from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.device.api import Device
 from gpuprof.predict.draws.doubled import SHADERS, UNITS
+from gpuprof.predict.draws.memory import MEMORY
 from gpuprof.predict.recorded import Recorded, read_recorded
 from tests.draws.frames import FRAMES, draw_frame
 from tests.prediction.draws.chips import PREDICTED, REFERENCE, chip_named
@@ -49,9 +50,9 @@ def simulate(frame: str, chips: Sequence[str], folder: Path, with_units: bool = 
 
 
 def units_in_use(draws: Sequence[Timed], cycles: float) -> list[str]:
-    """Those whose doubled rate may save something: busy for LEAST_BUSY of the frame's cycles, and the shaders."""
+    """Those whose doubled rate may save something: busy for LEAST_BUSY of the frame's cycles, shaders, and memory."""
     busy = {unit: sum(draw.busy_cycles.get(unit, 0) for draw in draws) for unit in UNITS}
-    return [unit for unit in UNITS if unit == SHADERS or busy[unit] >= LEAST_BUSY * cycles]
+    return [unit for unit in UNITS if unit in (SHADERS, *MEMORY) or busy[unit] >= LEAST_BUSY * cycles]
 
 
 def recorded_frame(frame: str, folder: Path, alone: bool = False) -> Recorded:

@@ -62,13 +62,14 @@ def test_judged(tmp_path):
 
 
 def test_twice_a_unit():
-    """Shaders are all that shaders wait for; a launch of a grid stays as it is."""
+    """Shaders are all that shaders wait for, but memory that others use, too; a launch of a grid stays as it is."""
     chip = load_chip(REFERENCE)
     assert doubled(chip, "fetch").graphics == chip.graphics | {"indices_per_cycle": 14.0}
     assert doubled(chip, "command").graphics == chip.graphics | {"draw_cycles": 20.0, "state_cycles": 10.0}
     shaders = doubled(chip, "shaders")
     assert (shaders.graphics, shaders.launch_cycles) == (chip.graphics, chip.launch_cycles)
-    assert (shaders.lanes["fma"], shaders.dram_gbytes_per_s) == (2 * chip.lanes["fma"], 2 * chip.dram_gbytes_per_s)
+    assert (shaders.lanes["fma"], shaders.dram_gbytes_per_s) == (2 * chip.lanes["fma"], chip.dram_gbytes_per_s)
+    assert doubled(chip, "dram").dram_gbytes_per_s == 2 * chip.dram_gbytes_per_s
 
 
 def test_a_row_of_truth():
