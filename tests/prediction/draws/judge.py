@@ -11,7 +11,7 @@ from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.mapping import Pair
 from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import DrawPrediction, Level, Prediction, predicted
-from tests.prediction.draws.chips import KEPT_CHIPS, KEPT_FRAMES, PREDICTED, REFERENCE, chip_named
+from tests.prediction.draws.chips import KEPT_FRAMES, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.simulate import recorded_frame
 from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, DrawRow
 from tests.prediction.judge import TIE_SHARE
@@ -60,7 +60,7 @@ class DrawPoint(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """Of what nobody looked at before the last judgement."""
-        return self.frame in KEPT_FRAMES or self.chip in KEPT_CHIPS
+        return self.frame in KEPT_FRAMES
 
 
 def judge_draws(frames: Sequence[str], truth: Sequence[DrawRow], folder: Path) -> list[DrawPoint]:

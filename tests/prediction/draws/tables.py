@@ -19,7 +19,7 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
     frames = [point for point in points if point.level == FRAME]
     parts = [
         _table("what is predicted, identity", list(_by_level(points))),
-        _table("of frames and chips kept aside", list(_by_level(kept))),
+        _table("of frames kept aside", list(_by_level(kept))),
         _table("of the others", list(_by_level(rest))),
         _table("draw in a frame, by the rule that holds", list(_by_rule(points, DRAW))),
         _table("draw alone, by the rule that holds", list(_by_rule(points, ALONE))),
