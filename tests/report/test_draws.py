@@ -101,7 +101,7 @@ draws  cycles  bottleneck  prims  culled  clipped  rejected  fragments  overdraw
 
 draws  cycles  bottleneck  prims  culled  clipped  rejected  fragments  overdraw  quads  start  fetch  pixel  waves    command buffer
     1     200  pixel          30       4        0         0         30      0.50    75%    200   10+0     62  pixel:2  late
-# of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most
+# of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most; of L2 and DRAM: percent of the bytes that they could transfer
 """  # noqa: E501
 
 

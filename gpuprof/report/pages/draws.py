@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.base.wording import plural
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draws import MEMORIES, SHADER_STAGES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.figures import count, rounded
 from gpuprof.report.formats.csv import cell
@@ -50,6 +50,9 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
     def block(name: str) -> Column:
         return Column(name, lambda row: Text(share_text(row.work, name)), 9)
 
+    def memory(name: str) -> Column:
+        return Column(name, lambda row: percent(row.work.memory_shares.get(name)), 2)
+
     here = {name for work in works for name in work.shares}
     return [
         Column("cycles", lambda row: number(row.work.cycles)),
@@ -61,6 +64,7 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
         Column("fragments", lambda row: number(row.work.fragments), 1),
         Column("overdraw", lambda row: Text(f"{row.work.overdraw:.2f}"), 2),
         Column("quads", lambda row: percent(row.work.quad_efficiency), 3),
+        *(memory(name) for name in MEMORIES if any(name in work.memory_shares for work in works)),
         Column("start", lambda row: number(row.work.start_cycle), 7),
         *(block(name) for name in BLOCKS if name in here),
         Column("waves", lambda row: Text(waves_text(row.work, look)), 8, left=True),
@@ -102,7 +106,9 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from group_table(found.passes, "pass", lambda group: str(group.draws[0].number_of_pass), look)
     yield from group_table(found.command_buffers, "command buffer", lambda group: group.draws[0].command_buffer, look)
     yield from remark(
-        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most", look
+        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most; of "
+        "L2 and DRAM: percent of the bytes that they could transfer",
+        look,
     )
 
 
@@ -140,6 +146,8 @@ def work_values(work: Work) -> dict:
         **busy,
         **blocked,
         **{f"{stage}_waves_in_flight": most.get(stage) for stage in SHADER_STAGES},
+        **{f"{memory.lower()}_nbytes": work.nbytes.get(memory) for memory in MEMORIES},
+        **{f"{memory.lower()}_share": rounded(work.memory_shares.get(memory)) for memory in MEMORIES},
     }
 
 

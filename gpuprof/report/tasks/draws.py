@@ -1,9 +1,12 @@
 """Draws, and groups of them: what they did, how busy they kept each block of the pipeline, and which held them up."""
 
+import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from gpuprof.chips.draws import MEMORIES, SECTOR_NBYTES, most_nbytes
 from gpuprof.correlate.tasks.draws import count_columns
 
 # Units and shader stages, in the order of the pipeline.
@@ -40,7 +43,8 @@ class Waves(NamedTuple):
 
 class Work(NamedTuple):
     """A draw, or a group. start_cycle, end_cycle: None where no time is known. `busy` and `blocked`: cycles of
-    fixed-function units; `waves`: by stage.
+    fixed-function units; `waves`: by stage. `nbytes`: that units and shaders read and wrote in each of MEMORIES;
+    `most_nbytes`: the most that these transfer in a cycle. Both are empty where nobody knows.
     """
 
     start_cycle: int | None
@@ -50,6 +54,8 @@ class Work(NamedTuple):
     busy: dict[str, float]
     blocked: dict[str, float]
     waves: dict[str, Waves]
+    nbytes: Mapping[str, int] = MappingProxyType({})
+    most_nbytes: Mapping[str, float] = MappingProxyType({})
 
     @property
     def cycles(self) -> int | None:
@@ -90,9 +96,18 @@ class Work(NamedTuple):
         return {unit: cycles / self.cycles for unit, cycles in self.blocked.items()} if self.cycles else {}
 
     @property
+    def memory_shares(self) -> dict[str, float]:
+        """What was read and written, of all that each of MEMORIES could have transferred in the time."""
+        most = {name: per_cycle * self.cycles for name, per_cycle in self.most_nbytes.items()} if self.cycles else {}
+        return {name: self.nbytes[name] / most[name] for name in MEMORIES if name in self.nbytes and most.get(name)}
+
+    @property
     def bottleneck(self) -> str:
-        """The block with the largest share, the first of the pipeline where several have it; "" where none is known."""
-        return max(self.shares, key=self.shares.get, default="")
+        """The block or memory with the largest share, the first of the pipeline where several have it, blocks before
+        memories; "" where none is known.
+        """
+        shares = self.shares | self.memory_shares
+        return max(shares, key=shares.get, default="")
 
 
 class Draw(NamedTuple):
@@ -140,7 +155,7 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
     chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own & launches}
     _list(database, there if launches is None else chosen & there)
     busy, blocked = _units(database)
-    waves = _waves(database, "d.draw")
+    waves, nbytes, most_nbytes = _waves(database, "d.draw"), _nbytes(database), _most_nbytes(database)
     names = (
         *("draw", "pass", "command_buffer", "name", "state_changes", "drains"),
         *("width", "height", "samples", "start_cycle", "end_cycle"),
@@ -154,7 +169,10 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
         *extent, start, end, buffer = facts[:6]
         counts = dict(zip(count_columns(), facts[6:], strict=True))
         samples = extent[0] * extent[1] * extent[2]
-        work = Work(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {}))
+        work = Work(
+            *(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {})),
+            *(nbytes.get(draw, {}), most_nbytes),
+        )
         own = frozenset(by_draw.get(draw, ()))
         draws.append(Draw(draw, of_pass, task, buffer or "", name, tuple(extent), changes, bool(drains), own, work))
     passes = _groups(draws, lambda draw: draw.number_of_pass, _waves(database, "d.pass"))
@@ -180,6 +198,30 @@ def _units(database: sqlite3.Connection) -> tuple[dict[int, dict[str, float]], d
         busy.setdefault(draw, {})[unit] = busy_cycles
         blocked.setdefault(draw, {})[unit] = blocked_cycles
     return busy, blocked
+
+
+def _nbytes(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
+    """Bytes of each of MEMORIES, by draw: what its units accessed, and the launches of its shaders."""
+    query = """
+        WITH parts AS (
+            SELECT draw, l2_read_nbytes + l2_write_nbytes AS l2, dram_read_nbytes + dram_write_nbytes AS dram
+            FROM temp.draws_shown JOIN draw_traffic USING (draw)
+            UNION ALL
+            SELECT draw, iif(metric = 'l2_sectors', ? * value, 0), iif(metric = 'l2_sectors', 0, value)
+            FROM temp.draws_shown JOIN draw_launches USING (draw) JOIN launch_metrics USING (launch)
+            WHERE metric IN ('l2_sectors', 'dram_read_nbytes', 'dram_write_nbytes')
+        )
+        SELECT draw, SUM(l2), SUM(dram) FROM parts WHERE draw IN (SELECT draw FROM draw_traffic) GROUP BY draw
+    """
+    return {
+        draw: dict(zip(MEMORIES, numbers, strict=True)) for draw, *numbers in database.execute(query, (SECTOR_NBYTES,))
+    }
+
+
+def _most_nbytes(database: sqlite3.Connection) -> dict[str, float]:
+    """Of the chip that the draws were timed on, as far as it is known."""
+    row = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
+    return most_nbytes(json.loads(row[0]) or {}) if row else {}
 
 
 def _waves(database: sqlite3.Connection, group: str) -> dict[Hashable, dict[str, Waves]]:
@@ -230,6 +272,8 @@ def _together(works: Sequence[Work], waves: dict[str, Waves]) -> Work:
         _sums([work.busy for work in timed]),
         _sums([work.blocked for work in timed]),
         waves,
+        _sums([work.nbytes for work in timed]),
+        max((work.most_nbytes for work in works), key=len, default={}),
     )
 
 
