@@ -18,9 +18,9 @@ def draw(units, vertex, pixel=None, waves=1, drains=False):
     """`vertex` and `pixel`: (cycles of the stage, of these busy); so many waves of each."""
     both = {"vertex": vertex} | ({"pixel": pixel} if pixel else {})
     trace = {stage: Waves(np.zeros(waves, np.int64), np.ones(waves, np.int64)) for stage in both}
-    recorded = RecordedDraw(0, "d", 0, drains, 0, 0, 1, {}, {}, 0, 0, trace, {})
+    recorded = RecordedDraw(0, "d", 0, drains, 0, 0, 1, {}, {}, {}, trace, {})
     stages = {stage: StageTimes(numbers(block), numbers(busy), numbers(block)) for stage, (block, busy) in both.items()}
-    return DrawTimes(recorded, {unit: numbers(cycles) for unit, cycles in units.items()}, stages, None, None)
+    return DrawTimes(recorded, {unit: numbers(cycles) for unit, cycles in units.items()}, stages, {}, None, None)
 
 
 ONE = draw({"command": 10, "fetch": 20, "setup": 8, "write": 4}, (100, 0), (200, 50))
@@ -42,7 +42,7 @@ ONE = draw({"command": 10, "fetch": 20, "setup": 8, "write": 4}, (100, 0), (200,
         # a setup that is slower than fetch: from the first wave at 75 on
         ([draw({"command": 0, "fetch": 100, "setup": 400}, (50, 0), waves=4)], [(0, 475, 475)]),
         # nothing but a command
-        ([DrawTimes(ONE.draw, {"command": numbers(7)}, {}, None, None)], [(0, 7, 7)]),
+        ([DrawTimes(ONE.draw, {"command": numbers(7)}, {}, {}, None, None)], [(0, 7, 7)]),
     ],
 )
 def test_when_draws_begin_and_end(draws, times):

@@ -62,6 +62,8 @@ def _through(times: DrawTimes, command: np.ndarray, free: dict[str, np.ndarray])
             of_item = cycles / _items(times, name)
             first, last = at + of_item, np.maximum(at + cycles, last + of_item)
             free[name] = last
+            answered = times.answers.get(name, 0)
+            first, last = first + answered, last + answered
         else:
             continue
         began = at if began is None else began

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
-from gpuprof.predict.draws.memory import MEMORY, memory_cycles
+from gpuprof.predict.draws.memory import MEMORY, answer_cycles, memory_cycles
 from gpuprof.predict.draws.ratios import Ratios, ratios_of
 from gpuprof.predict.draws.recorded import RecordedDraw
 from gpuprof.predict.draws.rules import Ends, Held, rule_of
@@ -22,12 +22,13 @@ BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL, *MEMORY)
 @dataclass(frozen=True)
 class DrawTimes:
     """float64 (chips,), the reference chip first: cycles of each of a draw's units, memory with them, and stages by
-    name.
+    name; and until memory answers a unit.
     """
 
     draw: RecordedDraw
     units: dict[str, np.ndarray]
     stages: dict[str, StageTimes]
+    answers: dict[str, np.ndarray]
     ratios: Ratios
     held: Held
 
@@ -90,4 +91,4 @@ def draw_times(draw: RecordedDraw, chips: Numbers) -> DrawTimes:
     cycles = units | {stage: times.block for stage, times in stages.items()}
     there = ({name: float(each[0]) for name, each in end.items()} for end in ends_of(cycles))
     ratios = ratios_of(*there, trace_of(draw.waves), draw.logged_cycles, shader_engines(chips))
-    return DrawTimes(draw, units, stages, ratios, rule_of(ratios))
+    return DrawTimes(draw, units, stages, answer_cycles(draw, chips), ratios, rule_of(ratios))
