@@ -172,6 +172,7 @@ class Kernel:
     allocations: tuple[Allocation, ...]  # ascending
     commands: Sequence[str]  # that the host has asked for since a generator was first attached
     chip: Mapping[str, object]  # its numbers, by the names of `gpuprof list chips --verbose`
+    freed: tuple[Allocation, ...] = ()  # of `allocations`, what cudaFreeAsync frees before the launch begins
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:

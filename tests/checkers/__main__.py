@@ -85,6 +85,9 @@ def between_launches(folder: Path) -> Iterator[Outcome]:
     for case in test_launch_races.cases():
         told = test_launch_races.found_in(rig, case)
         yield Outcome(case.kinds, frozenset(sentence.split(":")[0] for sentence in told))
+    for free in test_launch_races.FREE_CASES:
+        told = test_launch_races.found_around_free(rig, free)
+        yield Outcome(free.kinds, frozenset(sentence.split(":")[0] for sentence in told))
 
 
 def _kernel(case: Case) -> str:

@@ -16,6 +16,7 @@ from gpuprof.errors import KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
+from gpuprof.records.merge import merge
 from gpuprof.records.relocate import Relocation
 from gpuprof.records.schema import WAVE_DTYPE
 from gpuprof.records.writer import RecordWriter
@@ -236,6 +237,22 @@ def test_draws_that_something_ends(tmp_path):
     assert "# 1 more draw did not finish" in out.splitlines()
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("mine")])
+def test_an_end_before_the_first_draws_are_timed(tmp_path, error):
+    """Draws that have drawn all are there, with what they counted; one that has not is left out."""
+    with pytest.raises(type(error)), RecordWriter(tmp_path / "a.gprec") as recorder:
+        drawing = Drawing(recorder, chip_of())
+        for _ in range(2):
+            drawing.frame.draw(drawing.pipeline, square(), SQUARE)
+        drawing.gpu.executor.drop()
+        raise error
+    assert recorder.is_part and recorder.draws_alone
+    with closing(ensure_database(tmp_path / "a.gprec")) as db:
+        assert db.execute("SELECT draw, passed > 0, end_cycle FROM draws").fetchall() == [(0, 1, None), (1, 0, None)]
+    out = gpuprof(tmp_path, "report", "a.gprec", "--page", "draws")[1]
+    assert f"# note       {str(error) or 'interrupted'}" in out.splitlines()
+
+
 def test_a_recording_behind_another():
     """Its draws, passes, tasks and cycles get later numbers."""
     fields = {
@@ -252,3 +269,22 @@ def test_a_recording_behind_another():
     begin = {"launch": 0, "module": 0, "draw": 2, "stage": "pixel"}
     moved = replace(relocation, modules={0: (3, 0x1000)}).launch(begin)
     assert moved == {"launch": 7, "module": 3, "draw": 7, "stage": "pixel"}
+
+
+def test_passes_behind_those_of_another(recorded, tmp_path):
+    """They are numbered on, and called so. A script's task of such a name, with no draw, keeps it."""
+    with RecordWriter(tmp_path / "b.gprec") as recorder:
+        drawing = Drawing(recorder, chip_of())
+        with drawing.gpu.task("pass 0"):
+            pass
+        drawing.frame.draw(drawing.pipeline, square(0.5), SQUARE)
+        drawing.gpu.executor.finish()
+    merge([recorded[0], tmp_path / "b.gprec"], tmp_path / "both.gprec")
+    with closing(ensure_database(tmp_path / "both.gprec")) as db:
+        names = db.execute("SELECT name FROM tasks WHERE name LIKE 'pass %' ORDER BY task").fetchall()
+        of_draws = """
+            SELECT DISTINCT t.name, d.pass FROM draws d JOIN stored_relations r ON r.target = d.task
+            JOIN tasks t ON t.task = r.source WHERE r.kind = 'contains' AND t.name LIKE 'pass %' ORDER BY 2
+        """
+        assert db.execute(of_draws).fetchall() == [("pass 0", 0), ("pass 1", 1), ("pass 2", 2)]
+    assert names == [("pass 0",), ("pass 1",), ("pass 0",), ("pass 2",)]

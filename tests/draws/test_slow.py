@@ -9,6 +9,7 @@ from gpuprof.device.drawing.state import (
     FACTORS,
     STENCIL_OPERATIONS,
     BlendState,
+    DepthBias,
     DepthState,
     DrawState,
     Scissor,
@@ -36,7 +37,13 @@ def some_state(rng) -> dict:
     def blend():
         factors = [str(each) for each in rng.choice(FACTORS, 4)]
         operations = [str(each) for each in rng.choice(BLEND_OPERATIONS, 2)]
-        return BlendState(operations[0], *factors[:2], operations[1], *factors[2:])
+        constant = tuple(float(each) for each in rng.uniform(-0.2, 1.2, 4))
+        return BlendState(operations[0], *factors[:2], operations[1], *factors[2:], constant)
+
+    def bias():
+        return DepthBias(
+            *(float(each) for each in rng.choice([-3e5, -1, 0, 0.25, 1, 2e5], 2)), float(rng.choice([0, 0.01, -0.02]))
+        )
 
     return {
         "cull": str(rng.choice(["none", "none", "front", "back"])),
@@ -46,6 +53,9 @@ def some_state(rng) -> dict:
         "back_stencil": side() if rng.integers(2) else None,
         "blend": blend() if rng.integers(3) else None,
         "color_mask": str(rng.choice(["rgba", "rgba", "ga", ""])),
+        "depth_bias": bias() if rng.integers(3) == 0 else None,
+        "depth_clamp": bool(rng.integers(3) == 0),
+        "sample_mask": int(rng.choice([15, 15, 15, 1, 6, 9, 0])),
     }
 
 
@@ -96,6 +106,9 @@ def check(seed, n_draws, n_corners):
             back,
             state["blend"],
             mask,
+            depth_bias=state["depth_bias"] or DepthBias(),
+            depth_clamp=state["depth_clamp"],
+            sample_mask=state["sample_mask"],
         )
         slow.draw(
             positions,
@@ -165,6 +178,7 @@ def test_strips_of_a_geometry_shader():
         ("lines_adjacency", [[4, 5, 6, 7]]),
         ("line_strip_adjacency", [[4, 5, 6, 7], [5, 6, 7, 8]]),
         ("triangles_adjacency", []),
+        ("triangle_strip_adjacency", []),
         ("patches", [[0, 1], [4, 5], [6, 7]]),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.report.html.data.draws import PARTS
+from gpuprof.report.html.data import draws
 from tests.page.conftest import page_of
 from tests.page.reading import tables_of
 from tests.support.drawn_database import make_drawn
@@ -35,10 +35,28 @@ def test_the_data_of_draws(database):
         ("pass", "0", 2, 1000)
     ]
     assert tables["draw_shaders"] == [{"draw": 0, "stage": "vertex", "kernel": 0}]
-    fetch = [each for each in tables["draw_lanes"] if each["block"] == "fetch"]
-    assert (fetch[0]["begin_cycle"], fetch[0]["end_cycle"]) == (1000, 1000 + 4000 // PARTS)
-    busy = sum(each["amount"] for each in fetch) * 4000 / PARTS
-    assert busy == pytest.approx(1100, abs=0.01) and {each["is_stage"] for each in fetch} == {0}
+    shown = ("block", "is_stage", "begin_cycle", "end_cycle", "amount")
+    assert [tuple(each[name] for name in shown) for each in tables["draw_lanes"]] == [
+        ("fetch", 0, 1000, 2000, 0.5),
+        ("fetch", 0, 2000, 2600, 1.0),
+        ("vertex", 1, 1500, 2000, 2),
+        ("vertex", 1, 2000, 2500, 1),
+        ("scan", 0, 2000, 3000, 0.3),
+        ("pixel", 1, 3000, 5000, 1),
+    ]
+
+
+def test_a_block_that_changes_often_is_in_parts(database, monkeypatch):
+    """Of as many as there may be stretches; scan and pixel have one each."""
+    monkeypatch.setattr(draws, "MOST_STEPS", 1)
+    tables = tables_of(page_of(database))
+    shown = ("block", "begin_cycle", "end_cycle", "amount")
+    assert [tuple(each[name] for name in shown) for each in tables["draw_lanes"]] == [
+        ("fetch", 1000, 5000, 1100 / 4000),
+        ("vertex", 1000, 5000, 1500 / 4000),
+        ("scan", 2000, 3000, 0.3),
+        ("pixel", 3000, 5000, 1),
+    ]
 
 
 def test_the_view(show, database):

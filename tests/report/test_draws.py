@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -107,6 +108,47 @@ draws  cycles  bottleneck  prims  culled  clipped  rejected  fragments  overdraw
 
 def test_the_page_in_a_pipe(database):
     assert "\n".join(lines_of(read_draws(database))) + "\n" == PAGE
+
+
+def test_json_has_draws_beside_kernels(database):
+    """The shader of the pixels of the first draw, alone, is known as a kernel."""
+    launch = SimpleNamespace(launch=1)
+    kernel = SimpleNamespace(name="lit", symbol="_lit", launches=(launch,))
+    report = replace(report_of(read_draws(database)), kernels=(kernel,))
+    page, request = load("draws"), Request("draws", sort="primitives")
+    assert page.objects(kernel, report, request) == {"draws": [0]}
+    found = page.document(report, request)
+    assert [each["draw"] for each in found["draws"]] == [1, 0, 2]
+    first = found["draws"][1]
+    assert first.pop("counts") == dict.fromkeys(count_columns(), 0) | {
+        **{"primitives": 10, "culled": 4, "quads": 10, "helpers": 10, "passed": 64}
+    }
+    assert first == {
+        "draw": 0, "name": "draw 0", "pass": 0, "command_buffer": None, "task": None,
+        "target": {"width": 16, "height": 8, "samples": 1}, "state_changes": 0, "drains": False,
+        "shaders": [{"stage": "pixel", "kernel": "lit", "symbol": "_lit", "launch": 1}],
+        "start_cycle": 100, "end_cycle": 300, "cycles": 200, "bottleneck": "write",
+        "fragments": 30, "overdraw": 0.5, "quad_efficiency": 0.75,
+        "units": {
+            "fetch": {"busy_share": 0.4, "blocked_share": 0.1},
+            "write": {"busy_share": 0.6, "blocked_share": 0.0},
+        },
+        "stages": {
+            "vertex": {"waves": 3, "most_in_flight": 2, "full_share": 0.375},
+            "pixel": {"waves": 1, "most_in_flight": 1, "full_share": 0.2},
+        },
+    }  # fmt: skip
+    untimed = found["draws"][2]
+    assert [untimed[name] for name in ("start_cycle", "bottleneck", "quad_efficiency", "units", "stages")] == [
+        *(None, None, None, {}, {})
+    ]
+    assert [(each["pass"], each["draws"], each["cycles"]) for each in found["passes"]] == [
+        (0, [0, 1], 300),
+        (1, [2], None),
+    ]
+    (buffer,) = found["command_buffers"]
+    assert [buffer[name] for name in ("command_buffer", "task", "draws", "bottleneck")] == ["late", 7, [1], "pixel"]
+    assert found["unfinished_draws"] == 1
 
 
 def test_sorted_by_what_is_largest(database):

@@ -81,15 +81,13 @@ def _room(scissor: Scissor) -> int:
     return max(PIECE_QUADS, _row_quads(scissor))
 
 
-def hierarchy(tests: Tests, targets: Targets, depth: np.ndarray, is_early: bool) -> np.ndarray:
-    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; nothing where the tests
-    are such that it does not.
+def hierarchy(tests: Tests, targets: Targets, is_early: bool) -> np.ndarray:
+    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; no number until it is
+    first looked at. Nothing where the tests are such that it does not hide.
     """
     if not (is_early and tests.has_depth and tests.compare in (LESS, LEQUAL) and not tests.has_stencil):
         return np.zeros((0, 0), np.float32)
-    farthest = np.empty((-(-targets.height // TILE), -(-targets.width // TILE)), np.float32)
-    _farthest(depth, targets.width, targets.height, targets.samples, farthest)
-    return farthest
+    return np.full((-(-targets.height // TILE), -(-targets.width // TILE)), np.nan, np.float32)
 
 
 def scan(
@@ -102,9 +100,10 @@ def scan(
     stencil: np.ndarray,
     farthest: np.ndarray,
     is_early: bool,
+    sample_mask: int,
 ) -> Quads | None:
     """The next quads, PIECE_QUADS or a row of tiles fewer; None at the end. depth: float32, stencil: uint8, a sample
-    each. scissor: within the targets.
+    each. scissor: within the targets. sample_mask: bit s: sample s may be covered.
     """
     state.at[2] = 0
     if state.at[0] == len(triangles.areas):
@@ -120,10 +119,12 @@ def scan(
         triangles.depths,
         triangles.fronts,
         triangles.outlines,
+        triangles.limits,
         np.array([scissor.x, scissor.y, scissor.x + scissor.width, scissor.y + scissor.height], np.int64),
         targets.width,
         targets.height,
         SAMPLE_PLACES[targets.samples],
+        sample_mask,
         tests,
         depth,
         stencil,
@@ -137,13 +138,6 @@ def scan(
         _row_quads(scissor),
     )
     return Quads(x[:count], y[:count], numbers[:count], masks[:count])
-
-
-@kept
-def _farthest(depth, width, height, samples, farthest):
-    for row in range(farthest.shape[0]):
-        for column in range(farthest.shape[1]):
-            farthest[row, column] = _farthest_of(depth, width, height, samples, row, column)
 
 
 @part
@@ -164,6 +158,12 @@ def _pixels_between(shape, axis, low, high):
     # samples lie less than half a pixel from the middle
     first, last = (min(a, b, c, d) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c, d) + HALF_PIXEL) // SUBPIXELS + 1
     return max(first, low), min(last, high - 1)
+
+
+@part
+def limited(z, limits):
+    """float32: a depth between the limits; what is no number stays so."""
+    return np.float32(limits[0]) if z < limits[0] else np.float32(limits[1]) if z > limits[1] else z
 
 
 @part
@@ -215,9 +215,9 @@ def _nearest_along(places, depths, t, x, y):
 
 @kept
 def _scan(
-    at, counts, places, areas, depths, fronts, outlines, window, width, height, samples, tests, depth, stencil,
-    farthest, is_early, x_of, y_of, triangle_of, mask_of, tested_x, tested_y, covered_of, passed_of, place_of,
-    row_quads,
+    at, counts, places, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
+    tests, depth, stencil, farthest, is_early, x_of, y_of, triangle_of, mask_of, tested_x, tested_y, covered_of,
+    passed_of, place_of, row_quads,
 ):  # fmt: skip
     """Fills the columns of Quads and gives their number, and those of TestedQuads; moves `at` on."""
     n_samples, n, is_tested = len(samples), 0, is_early and (tests.has_depth or tests.has_stencil)
@@ -242,11 +242,13 @@ def _scan(
                     continue
                 counts[TILES] += 1
                 if len(farthest):
+                    if np.isnan(farthest[row, column]):
+                        farthest[row, column] = _farthest_of(depth, width, height, n_samples, row, column)
                     if is_outlined:
                         nearest = _nearest_along(places, depths, t, middle_x, middle_y)
                     else:
                         nearest = _nearest(edges, depths, area, t, middle_x, middle_y)
-                    if nearest > farthest[row, column]:
+                    if limited(nearest, limits) > farthest[row, column]:
                         counts[HIDDEN_TILES] += 1
                         continue
                 wrote = False
@@ -259,6 +261,8 @@ def _scan(
                         if px < first_x or px > last_x or py < first_y or py > last_y:
                             continue
                         for s in range(n_samples):
+                            if not sample_mask >> s & 1:
+                                continue
                             sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
                             if _value(edges, 0, sx, sy) < edges[0, LEAST]:
                                 continue
@@ -276,7 +280,7 @@ def _scan(
                                 else:
                                     z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
                                 where = (py * width + px) * n_samples + s
-                                if not tested(tests, depth, stencil, where, z, fronts[t]):
+                                if not tested(tests, depth, stencil, where, limited(z, limits), fronts[t]):
                                     continue
                                 wrote = True
                             mask |= 1 << pixel * n_samples + s

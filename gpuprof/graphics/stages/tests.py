@@ -8,8 +8,10 @@ from gpuprof.compiled.parts import part
 from gpuprof.device.drawing.state import (
     COMPARES,
     DEPTH_NBYTES,
+    DISCARDS,
     STENCIL_NBYTES,
     STENCIL_OPERATIONS,
+    WRITES_DEPTH,
     DepthState,
     DrawState,
     StencilSide,
@@ -49,6 +51,16 @@ def nbytes_of(tests: Tests, n_tested: int, n_passed: int) -> int:
     reads = n_tested * (DEPTH_NBYTES * reads_depth(tests) + STENCIL_NBYTES * tests.has_stencil)
     writes = n_passed * DEPTH_NBYTES * tests.writes_depth + n_tested * STENCIL_NBYTES * writes_stencil(tests)
     return reads + writes
+
+
+def alpha_covers(state: DrawState, targets: Targets) -> bool:
+    """Whether the first color's alpha takes samples out of a pixel."""
+    return state.alpha_to_coverage and targets.samples > 1
+
+
+def are_early(state: DrawState, targets: Targets, abilities: int) -> bool:
+    """Whether the tests come before a pixel shader with these abilities: nothing that it does changes what they say."""
+    return not (alpha_covers(state, targets) or abilities & (DISCARDS | WRITES_DEPTH))
 
 
 def reads_depth(tests: Tests) -> bool:

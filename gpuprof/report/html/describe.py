@@ -58,7 +58,13 @@ zooms, down to eight cycles, Shift and drag moves, and a drag selects a stretch:
 by name with their cycles in it, the SMs that were active in the mean, and what its warps did. A
 click chooses a task: its relations are listed, and those to other tasks are arrows. The strips
 below the rows are exact (`activity` in [gpudb.md](gpudb.md)): SMs that had warps, and warps by what
-held them up, useful work at the bottom.
+held them up, useful work at the bottom. Launches that ran at the same time count an SM that they
+share each, so that there are at most so many.
+
+Where the profile has draws, the blocks of the graphics pipeline stand below their passes: how much
+of a unit's time it was at work, how many waves of a stage were in flight, of the most that there
+were. The pointer tells the number, and which draws were there. A click chooses the first of them:
+a line under each lane shows when it was in that block.
 
 | key | does |
 |---|---|

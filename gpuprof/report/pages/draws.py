@@ -11,6 +11,7 @@ from gpuprof.chips.draws import MEMORIES, SHADER_STAGES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.figures import count, rounded
 from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats.json_draws import draws_object
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import remark
@@ -127,7 +128,7 @@ def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str
 
 
 def work_values(work: Work) -> dict:
-    """As CSV and JSON have it; shares are 0 to 1, None for what is not known."""
+    """As CSV has it; shares are 0 to 1, None for what is not known."""
     shares, blocked_shares = work.shares, work.blocked_shares
     busy = {f"{block}_share": rounded(shares.get(block)) for block in BLOCKS}
     blocked = {
@@ -169,7 +170,7 @@ def values(draw: Draw) -> dict:
 def value_names() -> list[str]:
     """What the values of a draw are called, also where there is none."""
     nothing = Work(None, None, dict.fromkeys(count_columns(), 0), 1, {}, {}, {})
-    return list(values(Draw(0, 0, None, "", "", (1, 1, 1), 0, False, frozenset(), nothing)))
+    return list(values(Draw(0, None, 0, None, "", "", (1, 1, 1), 0, False, {}, nothing)))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
@@ -180,9 +181,13 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
-    """The draws that the kernel is a shader of."""
+    """The numbers of the draws that the kernel is a shader of."""
     launches = {launch.launch for launch in kernel.launches}
-    return {"draws": [values(draw) for draw in in_order(report.draws.draws, request.sort) if draw.launches & launches]}
+    return {"draws": [draw.draw for draw in report.draws.draws if draw.launches.keys() & launches]}
 
 
-PAGE = Page(text, rows, objects)
+def document(report: Report, request: Request) -> dict:
+    return draws_object(report, in_order(report.draws.draws, request.sort))
+
+
+PAGE = Page(text, rows, objects, document)

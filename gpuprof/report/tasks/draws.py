@@ -111,11 +111,12 @@ class Work(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """`launches`: those of its shaders. command_buffer: the name of the one that it is in, "" none; buffer_task: its
-    task.
+    """`task`: its own; None where a run was stopped before it ended. `launches`: those of its shaders, with
+    their stages. command_buffer: the name of the one that it is in, "" none; buffer_task: its task.
     """
 
     draw: int
+    task: int | None
     number_of_pass: int
     buffer_task: int | None
     command_buffer: str
@@ -123,7 +124,7 @@ class Draw(NamedTuple):
     extent: tuple[int, int, int]  # of its targets: width, height, samples
     state_changes: int
     drains: bool
-    launches: frozenset[int]
+    launches: dict[int, str]
     work: Work
 
 
@@ -148,16 +149,16 @@ NO_DRAWS = Draws()
 
 def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -> Draws:
     """Those of which a shader's launch is among these; None: all, also those that launched none."""
-    by_draw: dict[int, set[int]] = {}
-    for draw, launch in database.execute("SELECT draw, launch FROM draw_launches"):
-        by_draw.setdefault(draw, set()).add(launch)
+    by_draw: dict[int, dict[int, str]] = {}
+    for draw, launch, stage in database.execute("SELECT draw, launch, stage FROM draw_launches"):
+        by_draw.setdefault(draw, {})[launch] = stage
     there = {draw for (draw,) in database.execute("SELECT draw FROM draws")}
-    chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own & launches}
+    chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own.keys() & launches}
     _list(database, there if launches is None else chosen & there)
     busy, blocked = _units(database)
     waves, nbytes, most_nbytes = _waves(database, "d.draw"), _nbytes(database), _most_nbytes(database)
     names = (
-        *("draw", "pass", "command_buffer", "name", "state_changes", "drains"),
+        *("draw", "task", "pass", "command_buffer", "name", "state_changes", "drains"),
         *("width", "height", "samples", "start_cycle", "end_cycle"),
     )
     query = f"""
@@ -165,7 +166,7 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
         FROM temp.draws_shown JOIN draws d USING (draw) LEFT JOIN tasks t ON t.task = d.command_buffer ORDER BY d.draw
     """
     draws = []
-    for draw, of_pass, task, name, changes, drains, *facts in database.execute(query):
+    for draw, task, of_pass, buffer_task, name, changes, drains, *facts in database.execute(query):
         *extent, start, end, buffer = facts[:6]
         counts = dict(zip(count_columns(), facts[6:], strict=True))
         samples = extent[0] * extent[1] * extent[2]
@@ -173,8 +174,8 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
             *(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {})),
             *(nbytes.get(draw, {}), most_nbytes),
         )
-        own = frozenset(by_draw.get(draw, ()))
-        draws.append(Draw(draw, of_pass, task, buffer or "", name, tuple(extent), changes, bool(drains), own, work))
+        place = (draw, task, of_pass, buffer_task, buffer or "", name, tuple(extent), changes, bool(drains))
+        draws.append(Draw(*place, by_draw.get(draw, {}), work))
     passes = _groups(draws, lambda draw: draw.number_of_pass, _waves(database, "d.pass"))
     in_buffers = [draw for draw in draws if draw.buffer_task is not None]
     buffers = _groups(in_buffers, lambda draw: draw.buffer_task, _waves(database, "d.command_buffer"))

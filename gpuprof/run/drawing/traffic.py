@@ -3,7 +3,15 @@
 import numpy as np
 
 from gpuprof.device.commands import Draw
-from gpuprof.device.drawing.state import ALL_CHANNELS, DEPTH_NBYTES, FORMATS, STENCIL_NBYTES, Buffers, Targets
+from gpuprof.device.drawing.state import (
+    ALL_CHANNELS,
+    DEPTH_NBYTES,
+    FORMATS,
+    STENCIL_NBYTES,
+    Buffers,
+    DrawState,
+    Targets,
+)
 from gpuprof.graphics.stages.raster import Quads, TestedQuads
 from gpuprof.graphics.stages.sectors import (
     LINE_NBYTES,
@@ -13,7 +21,7 @@ from gpuprof.graphics.stages.sectors import (
     Surface,
     lines_of_quads,
 )
-from gpuprof.graphics.stages.tests import Tests, reads_depth, tests_of, writes_stencil
+from gpuprof.graphics.stages.tests import Tests, are_early, reads_depth, tests_of, writes_stencil
 from gpuprof.timing.draws import Accesses
 from gpuprof.timing.state.layout import UNIT_ACCESS
 
@@ -30,15 +38,11 @@ class PixelTraffic:
     def __init__(self, command: Draw):
         self._targets, state = command.targets, command.state
         tests, shader = tests_of(state, self._targets), command.pixel
-        is_early = shader is None or not shader.interface.abilities
+        is_early = shader is None or are_early(state, self._targets, shader.interface.abilities)
         self._early = _of_tests(tests, self._targets, TESTED, PASSED) if is_early else []
         self._shaded = [] if is_early else _of_tests(tests, self._targets, TESTED_LATE, WRITTEN)
-        if shader and state.color_mask:
-            reads, is_partial = WRITTEN if state.blend else NOT, state.color_mask != ALL_CHANNELS
-            self._shaded += [
-                Surface(address, FORMATS[format], reads, WRITTEN, is_partial)
-                for address, format in zip(self._targets.colors, self._targets.formats, strict=True)
-            ]
+        if shader:
+            self._shaded += _of_colors(state, self._targets)
         self._waiting: list[TestedQuads] = []  # tested, and of no wave yet
         self._accesses: dict[str, list[Accesses]] = {"depth": [], "write": []}
 
@@ -104,6 +108,16 @@ def _of_tests(tests: Tests, targets: Targets, tested: int, passed: int) -> list[
         found.append(Surface(targets.depth, DEPTH_NBYTES, reads, writes))
     if tests.has_stencil:
         found.append(Surface(targets.stencil, STENCIL_NBYTES, tested, tested if writes_stencil(tests) else NOT))
+    return found
+
+
+def _of_colors(state: DrawState, targets: Targets) -> list[Surface]:
+    found = []
+    for number, (address, format) in enumerate(zip(targets.colors, targets.formats, strict=True)):
+        output = state.output(number)
+        if output.color_mask:
+            reads, is_partial = WRITTEN if output.blend else NOT, output.color_mask != ALL_CHANNELS
+            found.append(Surface(address, FORMATS[format], reads, WRITTEN, is_partial))
     return found
 
 

@@ -112,7 +112,8 @@ class WorkOfDraw:
         if targets.colors and self._command.pixel:
             samples, pixels = _written(quads.masks, targets.samples)
             waves["n_written"] = len(targets.colors) * np.add.reduceat(pixels, first)
-            nbytes = sum(FORMATS[format] for format in targets.formats) * (2 if self._command.state.blend else 1)
+            output = self._command.state.output
+            nbytes = sum(FORMATS[each] * (2 if output(k).blend else 1) for k, each in enumerate(targets.formats))
             waves["written_nbytes"] = nbytes * np.add.reduceat(samples, first)
         self.traffic.pixels(quads, last + 1, quads.masks if tested_late is None else tested_late)
         self._waves.append(waves)

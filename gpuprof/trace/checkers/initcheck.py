@@ -9,6 +9,7 @@ from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
 from gpuprof.trace.checkers.definedness import atomics, matrices, rules
 from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
+from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN
 from gpuprof.trace.checkers.definedness.plan import Plan, Step
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
 from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, narrowed, read, write
@@ -68,12 +69,12 @@ class Initcheck(Doubts):
 
     def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
         """The event's warps that have an undefined bit in a register of the instruction, where warps stand alone: else
-        all of them. None where no warp has one.
+        all of them where one has it in a register that is read. None where no warp has one.
         """
         if not self._n_hot_rows[event.instruction.number]:
             return None
         slots = self._slots(event.block)
-        hot = self._registers.hot(slots, event.warp, plan.rows)
+        hot = self._registers.hot(slots, event.warp, plan.rows if are_alone else plan.decisive)
         return Step(event, plan, self._registers, slots, hot if are_alone else None) if len(hot) else None
 
     def post_event(self, event: TraceEvent) -> None:
@@ -156,7 +157,8 @@ class Initcheck(Doubts):
 
     def _pieces(self, event: TraceEvent, access: Access) -> list[Piece]:
         if access.space == "local":  # whose shadow is as wide as the addresses
-            access = access._replace(masks=narrowed(access.masks, ~_forbidden(event, access)))
+            forbidden = _forbidden(event, access)
+            access = access if forbidden is None else access._replace(masks=narrowed(access.masks, ~forbidden))
         return self._spaces.pieces(access, event.block, event.warp)
 
     def _read(self, event: TraceEvent, access: Access) -> np.ndarray | None:
@@ -166,9 +168,10 @@ class Initcheck(Doubts):
         found = read(pieces, access.nbytes) if pieces else None
         if found is None:
             return None
-        found[_forbidden(event, access)] = 0
-        if not found.any():
-            return None
+        if (forbidden := _forbidden(event, access)) is not None:
+            found[forbidden] = 0
+            if not found.any():
+                return None
         if event.instruction.number not in self._loaded:
             row, lane = divmod(int(np.flatnonzero(found.any(axis=2))[0]), 32)
             address = int(access.addresses[row, lane])
@@ -179,18 +182,33 @@ class Initcheck(Doubts):
         return found
 
     def _quick_load(self, event: TraceEvent, plan: Plan) -> None:
-        found = [self._read(event, access) for access in event.accesses]
-        if any(each is not None for each in found):
+        found = _joined([self._read(event, access) for access in event.accesses])
+        if found is None:
+            self._quick_results(event, plan)
+        elif plan.instruction.kind == "matrix_load":
             self._take(Step(event, plan, self._registers, self._slots(event.block), None), found)
+        else:
+            is_signed = plan.instruction.encoded.op.types[0][0] == "s"
+            self._registers.take(
+                self._slots(event.block), event.warp, plan.words, found, event.true_masks, is_signed,
+                plan.instruction.number,
+            )  # fmt: skip
+
+    def _quick_results(self, event: TraceEvent, plan: Plan) -> None:
+        """What it writes is defined."""
+        if len(plan.words) and self._n_hot_rows[plan.instruction.number]:
+            nothing = np.zeros((event.n_warps, 32, 1), np.uint8)
+            self._registers.take(
+                self._slots(event.block), event.warp, plan.words, nothing, event.true_masks, False, NO_ORIGIN
+            )
 
     def _load(self, step: Step) -> None:
         self._check_address(step, "a")
-        self._take(step, [self._read(step.event, access) for access in step.event.accesses])
+        self._take(step, _joined([self._read(step.event, access) for access in step.event.accesses]))
 
-    def _take(self, step: Step, found: list) -> None:
+    def _take(self, step: Step, undefined: np.ndarray | None) -> None:
         """Bytes of memory come to registers."""
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
-        undefined = _joined(found)
         if undefined is None:
             self._defined(step)
             return
@@ -226,6 +244,10 @@ class Initcheck(Doubts):
         self._check_store(step, access, undefined, origin)
         write(self._pieces(step.event, access), undefined)
 
+    def _quick_mbarrier(self, event: TraceEvent, plan: Plan) -> None:
+        self._quick_store(event, plan)
+        self._quick_results(event, plan)
+
     def _quick_copy(self, event: TraceEvent, plan: Plan) -> None:
         start, to = event.accesses
         found = self._read(event, start)
@@ -243,6 +265,8 @@ class Initcheck(Doubts):
     def _quick_atomic(self, event: TraceEvent, plan: Plan) -> None:
         if any(self._read(event, access) is not None for access in event.accesses):
             self._change(Step(event, plan, self._registers, self._slots(event.block), None))
+        else:
+            self._quick_results(event, plan)
 
     def _atomic(self, step: Step) -> None:
         self._check_address(step, "a")
@@ -372,15 +396,16 @@ def _is_followed(instruction: Instruction) -> bool:
     return instruction.kind in _QUICK or instruction.kind in ENDS
 
 
-def _forbidden(event: TraceEvent, access: Access) -> np.ndarray:
-    """bool (n, 32): lanes that may not access it. What they do is another checker's, and they load 0."""
-    return np.logical_or.reduce(event.wrong(access) or [np.zeros(access.addresses.shape, np.bool_)])
+def _forbidden(event: TraceEvent, access: Access) -> np.ndarray | None:
+    """bool (n, 32): lanes that may not access it, None for none. What they do is another checker's, and they load 0."""
+    wrong = event.wrong(access)
+    return None if wrong is None else np.logical_or.reduce(wrong)
 
 
 def _joined(found: list) -> np.ndarray | None:
     """What lanes have read in several spaces, each lane in one of them."""
     there = [each for each in found if each is not None]
-    return np.bitwise_or.reduce(there) if there else None
+    return np.bitwise_or.reduce(there) if len(there) > 1 else next(iter(there), None)
 
 
 def _padded(undefined: list, memory: list, spec: str) -> list:
@@ -426,7 +451,7 @@ _QUICK: dict[str, Callable[[Initcheck, TraceEvent, Plan], None]] = {
     "matrix_load": Initcheck._quick_load,
     "store": Initcheck._quick_store,
     "matrix_store": Initcheck._quick_store,
-    "mbarrier": Initcheck._quick_store,
+    "mbarrier": Initcheck._quick_mbarrier,
     "copy": Initcheck._quick_copy,
     "atomic": Initcheck._quick_atomic,
     "reduction": Initcheck._quick_atomic,

@@ -1,6 +1,6 @@
 """Accesses of different threads to the same bytes that nothing orders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import order, stamps
 from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
-from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
+from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
 from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
 from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
@@ -72,7 +73,7 @@ class Racecheck(Checker):
     warp_synchronous = Option(True, "also find races within a warp")
 
     def wants_too(self, code: Code) -> frozenset[int]:
-        return touching(code)
+        return touching(code) | Fragments(code).wanted
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
@@ -98,6 +99,7 @@ class Racecheck(Checker):
         self._n_found = dict.fromkeys(SPACES, 0)
         self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
         self._accumulators, self._of_registers = Accumulators(), touching(kernel.code)
+        self._fragments = Fragments(kernel.code)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -109,6 +111,15 @@ class Racecheck(Checker):
         act(event)
         if instruction.number in self._of_registers or instruction.kind in ("matrix_commit", "matrix_wait"):
             self._read_accumulators(event)
+        if instruction.number in self._fragments.wanted:
+            self._meet_fragments(event)
+
+    def _meet_fragments(self, event: TraceEvent) -> None:
+        for met in self._fragments.act(event):
+            who = Who(int(event.block[met.row]), WARP * int(event.warp[met.row]))
+            text = f"the warp of {self.thread_text(who)} {TEXTS_OF_FRAGMENTS[met.kind].format(met.register)}"
+            other_pc = self.kernel.instructions[met.other_at].pc if met.other_at >= 0 else -1
+            self.note(NAMES_OF_FRAGMENTS[met.kind], Instance(text, who), 1, event.pc, other_pc)
 
     def _read_accumulators(self, event: TraceEvent) -> None:
         for found in self._accumulators.act(event):
@@ -122,6 +133,8 @@ class Racecheck(Checker):
 
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
+        if kind in ("store", "reduction") and _has(ptx_of(self.kernel, instruction), STORES):
+            return self._async.store
         if kind in ACCESSES:
             is_first_guess = instruction.number in self._guesses
             how = how_of(instruction, self.volatile)
@@ -193,8 +206,11 @@ class Racecheck(Checker):
         order.fence_proxy(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
 
     def _mbarrier(self, event: TraceEvent) -> None:
-        if REPORTED_COPIES in ptx_of(self.kernel, event.instruction):
+        ptx = ptx_of(self.kernel, event.instruction)
+        if REPORTED_COPIES in ptx:
             self._reported_copies(event)
+        elif _has(ptx, STORES):
+            self._async.report_stores(event)
         self._async.begin(event)
         self._publish(event, event.true_masks, order.GPU, False)
 
@@ -227,6 +243,7 @@ class Racecheck(Checker):
             self._shared.clear(block, slot)
             self._async.forget(block)
             self._accumulators.forget(block)
+            self._fragments.forget(block)
 
     # What is ordered.
 
@@ -305,7 +322,6 @@ class Racecheck(Checker):
         else:
             every = np.ones(len(addresses), np.bool_)
             index, memory = self._shared.index(addresses, nbytes, every, who[:, 0], who[:, 1]), self._shared
-        how |= stamps.BY_PROXY
         n_units, start = np.maximum(nbytes >> self._shift, 1), 0
         does = {"load": stamps.READ, "store": stamps.WRITE}.get(operation, stamps.READ | stamps.WRITE)
         self._blocks.order.counts[order.N_FOUND] = self._n_found[space]
@@ -356,6 +372,10 @@ class Racecheck(Checker):
         found = self.kernel.allocation_at(address) if space == "global" else None
         pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
         self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+
+
+def _has(ptx: str, names: Sequence[str]) -> bool:
+    return any(name in ptx for name in names)
 
 
 def _nothing(event: TraceEvent) -> None:

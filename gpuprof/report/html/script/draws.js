@@ -2,6 +2,7 @@
 
 import { el, isNarrow } from "./dom.js";
 import { compact, duration, grouped } from "./figures.js";
+import { Pipeline } from "./pipeline.js";
 import { pipelineLanes } from "./pipeline_lanes.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
@@ -30,6 +31,7 @@ class Draws {
     this.draws = this.profile.tables.draws;
     this.clock = this.profile.tables.chip.get("clock_mhz", 0);
     this.byDraw = Object.fromEntries(["draw_blocks", "draw_shaders"].map((name) => [name, this.profile.tables[name].rowsBy("draw")]));
+    this.pipeline = new Pipeline(this.profile.tables);
     this.tables = [];
     this.lanes = el("div");
     this.about = el("div", { "aria-live": "polite" });
@@ -50,10 +52,9 @@ class Draws {
     const row = this.draws.rows().find((each) => String(this.draws.get("draw", each)) === draw) ?? -1;
     this.row = row;
     if (this.list.rows[this.list.selected] !== row) this.list.select(this.list.rows.indexOf(row));
-    const { draw_lanes: lanes } = this.profile.tables;
     const isTimed = row >= 0 && this.draws.get("start_cycle", row) >= 0;
     const span = isTimed ? ["start_cycle", "end_cycle"].map((name) => this.draws.get(name, row)) : null;
-    this.lanes.replaceChildren(lanes.n ? pipelineLanes(lanes, span) : el("p", { class: "dim" }, "Nobody timed these draws."));
+    this.lanes.replaceChildren(this.pipeline.isThere ? pipelineLanes(this.pipeline, span) : el("p", { class: "dim" }, "Nobody timed these draws."));
     this.detail?.close();
     this.about.replaceChildren(...(row >= 0 ? this.ofDraw(row) : []));
   }

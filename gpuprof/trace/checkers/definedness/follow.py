@@ -1,5 +1,5 @@
-"""Undefined bits through instructions whose result follows from those of their operands alone, whatever the values: in
-one pass, compiled by Numba. What it does is that of `rules` and of `Step.put`.
+"""Undefined bits of registers in one pass, compiled by Numba: through instructions whose result follows from those of
+their operands alone, whatever the values, as `rules` and `Step.put` have it; and given ones.
 """
 
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
+from gpuprof.compiled.parts import part
 from gpuprof.isa.flow.definedness import element_bits, is_packed, rule_of
 from gpuprof.isa.row import Opcode
 from gpuprof.trace.checkers.definedness.rules import BITS
@@ -68,7 +69,6 @@ def _words(register: Sequence[int]) -> tuple[int, int]:
 
 NONE = np.uint64(0)
 LOW = np.uint64(0xFFFFFFFF)
-WORD = np.uint64(32)
 NO_ORIGIN = -1  # of a bit that no instruction has loaded
 
 
@@ -79,55 +79,95 @@ def follow(bits, is_hot, origin, slots, warps, active, held, guard, sources, res
     active, held: uint32 (n,), lanes that execute it, and whose guard holds. changes: int64 (2,), by how many warps more
     have an undefined bit in each row of the result.
     """
+    joined, made_word = np.empty(32, np.uint64), np.empty(32, np.uint32)
     for row in range(len(slots)):
         slot, warp, start = slots[row], warps[row], NO_ORIGIN
         is_any = False
+        joined[:] = NONE
         for k in range(len(sources)):
             for word in range(2):
                 at = sources[k, word]
-                if at >= 0 and not is_any and is_hot[slot, warp, at]:
-                    is_any, start = True, origin[slot, warp, at]
+                if at >= 0 and is_hot[slot, warp, at]:
+                    start = start if is_any else origin[slot, warp, at]
+                    is_any = True
+                    given, shift = bits[slot, warp, at], np.uint64(32 * word)
+                    for lane in range(32):
+                        joined[lane] |= np.uint64(given[lane]) << shift
         is_doubtful = guard >= 0 and is_hot[slot, warp, guard]
         if is_doubtful and not is_any:
             start = origin[slot, warp, guard]
         was_hot = is_hot[slot, warp, result[0]] or (result[1] >= 0 and is_hot[slot, warp, result[1]])
         if not (is_any or is_doubtful or was_hot):
             continue
-        written = NONE
-        for lane in range(32):
-            doubt = is_doubtful and bits[slot, warp, guard, lane] != 0 and active[row] >> np.uint32(lane) & np.uint32(1)
-            if not doubt and not held[row] >> np.uint32(lane) & np.uint32(1):
-                continue
-            made = whole
-            if not doubt:
-                joined = NONE
-                for k in range(len(sources)):
-                    joined |= np.uint64(bits[slot, warp, sources[k, 0], lane])
-                    if sources[k, 1] >= 0:
-                        joined |= np.uint64(bits[slot, warp, sources[k, 1], lane]) << WORD
-                made = joined
-                if transform == UPWARDS:
-                    made = NONE - (joined & (NONE - joined))
-                elif transform == AS_A_WHOLE:
-                    made = whole if joined != NONE else NONE
-                elif transform == BY_ELEMENTS:
-                    made = NONE
-                    for k in range(count):
-                        if joined >> np.uint64(k * width) & element != NONE:
-                            made |= element << np.uint64(k * width)
-                made &= whole
-            written |= made
-            bits[slot, warp, result[0], lane] = np.uint32(made & LOW)
-            if result[1] >= 0:
-                bits[slot, warp, result[1], lane] = np.uint32(made >> WORD)
+        if is_any and transform == UPWARDS:
+            for lane in range(32):
+                joined[lane] = NONE - (joined[lane] & (NONE - joined[lane]))
+        elif is_any and transform == AS_A_WHOLE:
+            for lane in range(32):
+                joined[lane] = whole if joined[lane] != NONE else NONE
+        elif is_any and transform == BY_ELEMENTS:
+            for lane in range(32):
+                made = NONE
+                for k in range(count):
+                    if joined[lane] >> np.uint64(k * width) & element != NONE:
+                        made |= element << np.uint64(k * width)
+                joined[lane] = made
+        lanes = held[row]
+        if is_doubtful:
+            for lane in range(32):
+                if bits[slot, warp, guard, lane] != 0 and active[row] >> np.uint32(lane) & np.uint32(1):
+                    joined[lane] = whole
+                    lanes |= np.uint32(1) << np.uint32(lane)
         for word in range(2):
             at = result[word]
-            if at < 0:
-                continue
-            found = np.uint32(0)
+            if at >= 0:
+                for lane in range(32):
+                    made_word[lane] = np.uint32((joined[lane] & whole) >> np.uint64(32 * word) & LOW)
+                changes[word] += _leave(bits, is_hot, origin, slot, warp, at, made_word, lanes, start)
+
+
+@part
+def _leave(bits, is_hot, origin, slot, warp, row, given, lanes, start):
+    """What `lanes`, a mask, of one warp have in a row is undefined in `given`, uint32 (32,). 1 if the warp has an
+    undefined bit there only now, -1 if it had, else 0.
+    """
+    written, found, now = np.uint32(0), np.uint32(0), bits[slot, warp, row]
+    for lane in range(32):
+        if lanes >> np.uint32(lane) & np.uint32(1):
+            now[lane] = given[lane]
+            written |= given[lane]
+        found |= now[lane]
+    change = np.int64(found != 0) - np.int64(is_hot[slot, warp, row])
+    is_hot[slot, warp, row] = found != 0
+    if written != 0:
+        origin[slot, warp, row] = start
+    return change
+
+
+@kept
+def put(bits, is_hot, origin, slots, warps, row, given, masks, start):
+    """What lanes in `masks`, uint32 (n,), have in a row is undefined in `given`, uint32 (n, 32), and comes from
+    `start`, int32 (n,). The other arrays are those of `follow`. By how many warps more have an undefined bit in it.
+    """
+    change = 0
+    for n in range(len(slots)):
+        change += _leave(bits, is_hot, origin, slots[n], warps[n], row, given[n], masks[n], start[n])
+    return change
+
+
+@kept
+def take(bits, is_hot, origin, slots, warps, masks, found, rows, is_signed, start, changes):
+    """Lanes in `masks`, uint32 (n,), load bytes that are undefined in `found`, uint8 (n, 32, k), to words `rows`, int64
+    (m,); narrow ones that are signed are extended. changes: int64 (m,), as in `follow`.
+    """
+    nbytes, given = found.shape[2], np.empty(32, np.uint32)
+    for n in range(len(slots)):
+        for word in range(len(rows)):
             for lane in range(32):
-                found |= bits[slot, warp, at, lane]
-            changes[word] += np.int64(found != 0) - np.int64(is_hot[slot, warp, at])
-            is_hot[slot, warp, at] = found != 0
-            if (written >> np.uint64(32 * word)) & LOW != NONE:
-                origin[slot, warp, at] = start
+                made = np.uint32(0)
+                for k in range(4 * word, min(4 * word + 4, nbytes)):
+                    made |= np.uint32(found[n, lane, k]) << np.uint32(8 * (k & 3))
+                if is_signed and found[n, lane, nbytes - 1] >> np.uint8(7):
+                    made |= np.uint32(0xFFFFFFFF) << np.uint32(8 * nbytes)
+                given[lane] = made
+            changes[word] += _leave(bits, is_hot, origin, slots[n], warps[n], rows[word], given, masks[n], start)

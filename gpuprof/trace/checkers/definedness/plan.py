@@ -8,19 +8,21 @@ import numpy as np
 
 from gpuprof.isa.encoding import PT, Operand, results_of, sources_of
 from gpuprof.isa.kinds import KINDS
-from gpuprof.trace.checkers.definedness.follow import Simple, simple_of
+from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN, Simple, simple_of
 from gpuprof.trace.checkers.definedness.padding import padding_of
 from gpuprof.trace.checkers.definedness.registers import Layout, Registers, layout_of
 from gpuprof.trace.checkers.definedness.rules import U64
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generators.counts.live_registers import words_of
 from gpuprof.trace.kernel import Code, Instruction
+from gpuprof.trace.masks import packed
 
 Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the upper one's
 
 
 class Plan(NamedTuple):
     """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these;
+    `decisive`: those that are not written alone; `words`: int64 (m,), the rows of the results, one after the other;
     `simple`: how its result follows, where that takes no values.
     """
 
@@ -30,6 +32,8 @@ class Plan(NamedTuple):
     sources: dict[str, tuple[Register, ...]]
     results: dict[str, tuple[Register, ...]]
     rows: list[int]
+    decisive: list[int]
+    words: np.ndarray
     simple: Simple | None
 
     @property
@@ -52,12 +56,14 @@ def plan_of(instruction: Instruction, layout: Layout) -> Plan:
     guard = () if index == PT else tuple(layout.rows_of(Operand("P", index, 1)))
     sources = {slot: by_register(operand) for slot, operand in sources_of(inst)}
     results = {slot: by_register(operand) for slot, operand in results_of(inst)}
-    rows = {row for found in (sources, results) for each in found.values() for register in each for row in register}
+    decisive = {*guard, *(row for found in sources.values() for register in found for row in register)}
+    words = [row for found in results.values() for register in found for row in register]
     simple = None
     if inst.op.kind == "compute":
         read = [register for slot in sorted(sources) for register in sources[slot]]
         simple = simple_of(inst.op, guard, read, [each for registers in results.values() for each in registers])
-    return Plan(instruction, layout, guard, sources, results, sorted(rows | set(guard)), simple)
+    rows = sorted(decisive.union(words))
+    return Plan(instruction, layout, guard, sources, results, rows, sorted(decisive), np.array(words, np.int64), simple)
 
 
 class Module:
@@ -165,18 +171,18 @@ class Step:
         registers = self.plan.results.get(slot, ())
         if number >= len(registers):
             return
-        doubtful = self.guard_undefined
+        doubtful = self.guard_undefined if self.plan.guard else None
+        masks = self._kept(self.event.true_masks)
+        masks = masks if doubtful is None else masks | packed(doubtful)
         for word, row in enumerate(registers[number]):
-            bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32)
-            whole = np.uint32(1 if self.plan.layout.is_predicate(row) else 0xFFFFFFFF)
-            bits = np.where(doubtful, whole, bits)
-            self._registers.put(self.slots, self.warps, row, bits, self.true | doubtful, origin)
+            bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32, order="C")
+            if doubtful is not None:
+                bits[doubtful] = 1 if self.plan.layout.is_predicate(row) else 0xFFFFFFFF
+            self._registers.put(self.slots, self.warps, row, bits, masks, origin)
 
     def define(self, slot: str, lanes: np.ndarray) -> None:
         """What lanes read in a slot counts as defined from now on: it has been told."""
+        nothing, of_nowhere = np.zeros(lanes.shape, np.uint32), np.full(len(lanes), NO_ORIGIN, np.int32)
         for register in self.plan.sources.get(slot, ()):
             for row in register:
-                self._registers.put(self.slots, self.warps, row, np.zeros(lanes.shape, np.uint32), lanes, NOTHING)
-
-
-NOTHING = np.zeros(0, np.int32)
+                self._registers.put(self.slots, self.warps, row, nothing, packed(lanes), of_nowhere)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.isa.encoding import Instruction, Operand, reads, writes
-from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN, Simple, follow
+from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN, Simple, follow, put, take
 from gpuprof.trace.checkers.slots import with_room
 
 WORDS = {"R": 1, "D": 2}
@@ -85,6 +85,9 @@ class Registers:
 
     def hot(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
         """int64 (k,): which of some warps have an undefined bit in one of the rows."""
+        rows = [row for row in rows if self._n_hot[row]]
+        if not rows:
+            return np.zeros(0, np.int64)
         return np.flatnonzero(self._is_hot[slots[:, None], warps[:, None], rows].any(axis=1))
 
     def bits(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
@@ -104,21 +107,28 @@ class Registers:
         """An instruction is executed whose result follows without values. active, held: uint32 (n,), lanes."""
         changes = np.zeros(2, np.int64)
         follow(self._bits, self._is_hot, self._origin, slots, warps, active, held, *simple, changes)
-        for row, change in zip(simple.result.tolist(), changes.tolist(), strict=True):
+        self._heat_all(simple.result, changes)
+
+    def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, masks: np.ndarray,
+            origin: np.ndarray) -> None:  # fmt: skip
+        """What lanes in `masks`, uint32 (n,), have in a row is undefined in `bits`, uint32 (n, 32)."""
+        change = put(self._bits, self._is_hot, self._origin, slots, warps, row, bits, masks, origin)
+        if change:
+            self._heat(row, change)
+
+    def take(self, slots: np.ndarray, warps: np.ndarray, rows: np.ndarray, found: np.ndarray, masks: np.ndarray,
+             is_signed: bool, origin: int) -> None:  # fmt: skip
+        """Lanes in `masks`, uint32 (n,), load bytes that are undefined in `found`, uint8 (n, 32, k), to words `rows`,
+        int64 (m,). Narrow ones are extended.
+        """
+        changes = np.zeros(len(rows), np.int64)
+        take(self._bits, self._is_hot, self._origin, slots, warps, masks, found, rows, is_signed, origin, changes)
+        self._heat_all(rows, changes)
+
+    def _heat_all(self, rows: np.ndarray, changes: np.ndarray) -> None:
+        for row, change in zip(rows.tolist(), changes.tolist(), strict=True):
             if change:
                 self._heat(row, change)
-
-    def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, lanes: np.ndarray,
-            origin: np.ndarray) -> None:  # fmt: skip
-        """What lanes, bool (n, 32), have in a row is undefined in `bits`, uint32 (n, 32)."""
-        now = np.where(lanes, bits, self._bits[slots, warps, row])
-        hot = now.any(axis=1)
-        self._heat(row, int(np.count_nonzero(hot)) - int(np.count_nonzero(self._is_hot[slots, warps, row])))
-        self._bits[slots, warps, row] = now
-        self._is_hot[slots, warps, row] = hot
-        changed = hot & (np.where(lanes, bits, 0) != 0).any(axis=1)
-        if changed.any():
-            self._origin[slots[changed], warps[changed], row] = origin[changed]
 
 
 def _end(operand: Operand) -> int:

@@ -15,12 +15,11 @@ from gpuprof.trace.checkers.definedness.memory import (
     UNDEFINED,
     MemoryShadow,
     bounds,
-    define_shared,
-    shared_state,
+    through_shared,
 )
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP, unpacked
+from gpuprof.trace.masks import WARP, packed, unpacked
 
 WORD_NBYTES = 4
 MOST_LOCAL_NBYTES = 1 << 20  # of a thread: more than any GPU has
@@ -65,19 +64,18 @@ class BlockShadow(MemoryShadow):
 
     def is_clean_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
         """Whether it is quickly seen that all that is accessed is defined. `blocks`: int64 (n,), of its warps; `slots`:
-        as in `memory.shared_state`.
+        as in `memory.through_shared`.
         """
-        found = shared_state(
-            self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
-            access.nbytes,
-        )  # fmt: skip
-        return found == IS_DEFINED
+        return self._quickly(access, blocks, slots, False)
 
     def define_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
         """Whether that could be done quickly: each owner has its pages, and accesses no other's."""
-        found = define_shared(
+        return self._quickly(access, blocks, slots, True)
+
+    def _quickly(self, access: Access, blocks: np.ndarray, slots: np.ndarray, defines: bool) -> bool:
+        found = through_shared(
             self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
-            access.nbytes,
+            access.nbytes, defines,
         )  # fmt: skip
         return found == IS_DEFINED
 
@@ -107,9 +105,11 @@ def read(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
     unclean = [each for each in pieces if not each.shadow.is_clean(each.addresses, each.masks, each.nbytes)]
     if not unclean:
         return None
+    if len(pieces) == 1:
+        return pieces[0].shadow.read(pieces[0].addresses, pieces[0].masks, nbytes)
     found = np.zeros((*pieces[0].addresses.shape, nbytes), np.uint8)
     for each in unclean:
-        found[:, :, each.first : each.first + each.nbytes] |= each.shadow.read(each.addresses, each.masks, each.nbytes)
+        found[:, :, each.first : each.first + each.nbytes] = each.shadow.read(each.addresses, each.masks, each.nbytes)
     return found
 
 
@@ -129,7 +129,7 @@ def narrowed(masks: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """uint32 (n,): lanes that are inside, bool (n, 32), too. What is out of bounds is another checker's."""
     if inside.all():
         return masks
-    return masks & np.packbits(inside, axis=1, bitorder="little").view(np.uint32).reshape(-1)
+    return masks & packed(inside)
 
 
 def local_pieces(shadow: BlockShadow, access: Access, owners: np.ndarray) -> Iterator[Piece]:

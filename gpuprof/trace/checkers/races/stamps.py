@@ -307,7 +307,10 @@ def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, 
     writer, its_place = order.rows[row, MOMENT], order.rows[row, PLACE]
     its_block, its_warp = moments[writer, BLOCK], moments[writer, WARP]
     if is_before(order, writer, other_lane, block, slot, warp, lane):
-        is_generic = moments[writer, OF_ASYNC] == 0 and its_place & STRONG == 0
+        is_generic = its_place & STRONG == 0
+        if moments[writer, OF_ASYNC] != 0:  # what cp.async writes is there once its group has been waited for
+            is_generic &= its_place & ASYNC != 0
+            writer = moments[writer, DONE]
         if place & BY_PROXY and is_generic and not is_fenced(order, writer, other_lane, block, slot, warp, lane):
             _found(order, found, NOT_FENCED, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
                    its_block, 32 * its_warp + other_lane, address)  # fmt: skip

@@ -29,7 +29,7 @@ from gpuprof.trace.checkers.races.stamps import OF_BLOCK, STRONG
 # for the value that all have written, 0 where it is not known.
 START, END, ORIGIN, FIRST_THREAD, STEP, AT, DOES, WRITTEN = range(8)
 N_COLUMNS = 8
-WRITES, IS_STRONG, IS_OF_BLOCK = 1, 2, 4  # of DOES
+WRITES, IS_STRONG, IS_OF_BLOCK, FREES = 1, 2, 4, 8  # of DOES
 NO_INSTRUCTION = -1
 
 
