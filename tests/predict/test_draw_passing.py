@@ -1,5 +1,7 @@
 """Draws behind each other in the pipeline, by cases that were computed by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -57,6 +59,15 @@ def test_a_command_processor_that_is_slow():
         (1000, 2120, 1120),
         (2000, 3120, 1120),
     ]
+
+
+def test_items_wait_until_memory_answers():
+    """Of 20 waves: the first leaves fetch at 5, is answered at 55, and leaves its shader at 155, the last at 250. Each
+    is written in 2 cycles, and answered 30 later.
+    """
+    one = draw({"command": 0, "fetch": 100, "write": 40}, (100, 0), waves=20)
+    found = passed([replace(one, answers={"fetch": numbers(50), "write": numbers(30)})])
+    assert [float(each.ends[0]) for each in found] == [100 + 50 + 100 + 40 / 20 + 30]
 
 
 def test_half_the_time_of_a_unit():

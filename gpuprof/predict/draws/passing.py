@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.chips.draws import SHADER_STAGES
 from gpuprof.predict.draws.memory import MEMORY
 from gpuprof.predict.draws.times import PIXEL, DrawTimes
 
@@ -71,7 +70,9 @@ def _through(times: DrawTimes, command: np.ndarray, free: dict[str, np.ndarray])
 
 
 def _items(times: DrawTimes, unit: str) -> int:
-    """Waves of the shader stage that a unit's items come from, or go to; 1 where there are none."""
-    waves = times.draw.waves
-    stages = (PIXEL,) if unit in BEHIND_SCAN else tuple(stage for stage in SHADER_STAGES if stage != PIXEL)
-    return max([1, *(len(waves[stage].start_cycles) for stage in stages if stage in waves)])
+    """Waves of the shader stage that a unit's items come from, or go to; behind the scan those of pixels, if there are
+    any. 1 where there are none.
+    """
+    waves = {stage: len(each.start_cycles) for stage, each in times.draw.waves.items()}
+    of_pixels = waves.pop(PIXEL, 0)
+    return of_pixels if of_pixels and unit in BEHIND_SCAN else max([1, *waves.values()])

@@ -21,9 +21,10 @@ OF_DRAWS = {DRAW, ALONE}
 
 class DrawPoint(NamedTuple):
     """A draw, a command buffer, or a frame, on a chip. Microseconds; `naive` is the naive method's score, times what
-    the reference chip takes. `by_rules`: by the rules of draws alone, whose sums are command buffers and frames, as the
-    reference chip has them; `rule`: of a draw, the number of the one that holds, and its condition. `shares`: what
-    doubling each unit saves in the simulation, None where that was not done.
+    the reference chip takes. `by_rules`: by the rules alone, whose sums are command buffers and frames, as the
+    reference chip has them; `rules_scaled`: of draws, too, as the reference chip has them. `rule`: of a draw, the
+    number of the one that holds, and its condition. `shares`: what doubling each unit saves in the simulation, None
+    where that was not done.
     """
 
     level: str
@@ -33,6 +34,7 @@ class DrawPoint(NamedTuple):
     simulated: float
     predicted: float
     by_rules: float
+    rules_scaled: float
     rule: str
     naive: float
     unit: str
@@ -46,6 +48,10 @@ class DrawPoint(NamedTuple):
     @property
     def rule_error(self) -> float:
         return abs(self.by_rules / self.simulated - 1)
+
+    @property
+    def scaled_rule_error(self) -> float:
+        return abs(self.rules_scaled / self.simulated - 1)
 
     @property
     def naive_error(self) -> float:
@@ -92,6 +98,7 @@ def _of_chip(
     for level, number, us, slower, each in _parts(found, levels, place):
         row, reference = rows[chip, level, number], rows[REFERENCE, level, number].cycles / there
         rules = _by_rules(found, each, place)
+        scaled = rules / _by_rules(found, each, None) * reference
         points.append(
             DrawPoint(
                 level,
@@ -100,7 +107,8 @@ def _of_chip(
                 chip,
                 row.cycles / clock,
                 us,
-                rules if level in OF_DRAWS else rules / _by_rules(found, each, None) * reference,
+                rules if level in OF_DRAWS else scaled,
+                scaled,
                 _rule_of(found, number) if level in OF_DRAWS else "",
                 slower * reference,
                 each.units[place],

@@ -12,6 +12,8 @@ from tests.prediction.tables import P90, percent
 BEGIN, END = "<!-- judged draws: begin -->", "<!-- judged draws: end -->"
 SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame", ALONE: "draw alone"}
 
+OF_RULES = ("rule_error", "scaled_rule_error", "error")
+
 
 def draw_tables(points: Sequence[DrawPoint]) -> str:
     kept = [point for point in points if point.is_kept]
@@ -21,8 +23,7 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
         _table("what is predicted, identity", list(_by_level(points))),
         _table("of frames kept aside", list(_by_level(kept))),
         _table("of the others", list(_by_level(rest))),
-        _table("draw in a frame, by the rule that holds", list(_by_rule(points, DRAW))),
-        _table("draw alone, by the rule that holds", list(_by_rule(points, ALONE))),
+        _rules(points),
         *(_mappings(level, points) for level in (BUFFER, FRAME)),
         _table("frame", list(_grouped(frames, lambda point: point.frame))),
         _table("chip, its frames", list(_grouped(frames, lambda point: point.chip))),
@@ -35,12 +36,18 @@ def _by_level(points: Sequence[DrawPoint]) -> Iterator[tuple[str, list[DrawPoint
         yield SHOWN[level], [point for point in points if point.level == level]
 
 
-def _by_rule(points: Sequence[DrawPoint], level: str) -> Iterator[tuple[str, list[DrawPoint]]]:
-    return _grouped(sorted((each for each in points if each.level == level), key=_rule), _rule)
-
-
-def _rule(point: DrawPoint) -> str:
-    return point.rule
+def _rules(points: Sequence[DrawPoint]) -> str:
+    lines = [
+        "| draw | the rule that holds | points | the rule: mean error | the rule, scaled | predicted |",
+        "|---|---|---|---|---|---|",
+    ]
+    for level in (DRAW, ALONE):
+        of_level = sorted((point for point in points if point.level == level), key=lambda point: point.rule)
+        for rule, some in _grouped(of_level, lambda point: point.rule):
+            found = (np.mean([getattr(point, name) for point in some]) for name in OF_RULES)
+            shown = " | ".join(map(percent, found))
+            lines.append(f"| {'in a frame' if level == DRAW else 'alone'} | {rule} | {len(some)} | {shown} |")
+    return "\n".join(lines)
 
 
 def _grouped(points: Sequence[DrawPoint], key: Callable[[DrawPoint], str]) -> Iterator[tuple[str, list[DrawPoint]]]:

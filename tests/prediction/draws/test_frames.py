@@ -86,13 +86,16 @@ def test_merged_rows():
 
 
 def point(unit, shares, frame="pixel_bound"):
-    return DrawPoint(DRAW, frame, 0, "t4", 10.0, 11.0, 12.0, "1, of it", 20.0, unit, shares)
+    return DrawPoint(DRAW, frame, 0, "t4", 10.0, 11.0, 12.0, 13.0, "1, of it", 20.0, unit, shares)
 
 
 def test_a_point_is_judged():
-    """A tenth off, by the rules a fifth; the naive method twice as slow. Stages are right where shaders save most."""
+    """A tenth off, by the rules a fifth, scaled three tenths; the naive method twice as slow. Stages are right where
+    shaders save most.
+    """
     one = point("pixel", {"shaders": 0.2, "scan": 0.195})
-    assert [round(error, 6) for error in (one.error, one.rule_error, one.naive_error)] == [0.1, 0.2, 1.0]
+    errors = (one.error, one.rule_error, one.scaled_rule_error, one.naive_error)
+    assert [round(error, 6) for error in errors] == [0.1, 0.2, 0.3, 1.0]
     assert [one._replace(unit=unit).is_right for unit in ("pixel", "vertex", "scan", "setup")] == [
         True,
         True,
