@@ -89,6 +89,9 @@ WRONG = """#include <gpuprof/graphics.h>
 struct Color { float4 color; };
 __global__ void colored(PixelStage<Color> stage) { stage.color(stage.in().color, 8); }
 __global__ void leveled(HullStage<Color, Color, 3> stage) { stage.outer(6, 1); stage.inner(2, 1); stage.outer(3, 1); }
+__global__ void many(HullStage<Color, Color, 3> stage) { stage.out(stage.position(32), stage.in(31)); }
+__global__ void fourth(DomainStage<Color, Color, 3> stage) { stage.out(stage.position(2), stage.in(3)); }
+__global__ void cornered(GeometryStage<Color, Color, 3> stage) { stage.emit(stage.position(3), stage.in(-1)); }
 __global__ void cut(VertexStage<Color, Color, CLIP_DISTANCES * 2> stage) { stage.clip(2, 1); stage.clip(1, 1); }
 __global__ void sized(VertexStage<Color, Color> stage) { stage.point_size(2); }
 """
@@ -104,6 +107,10 @@ def test_indices_that_a_compilation_knows(tmp_path):
         "a frame has color targets 0 to 7",
         "a patch has outer levels 0 to 3",
         "a patch has inner levels 0 and 1",
+        "a patch has corners 0 to 31 at most",
+        "a patch has control points below the COUNT of DomainStage",
+        "a primitive has corners below the FROM of GeometryStage",
+        "a primitive has corners below the FROM of GeometryStage",
         "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n",
         "static assertion failed due to requirement '0 & POINT_SIZE': a shader that gives sizes of points has "
         "POINT_SIZE among its stage's abilities",

@@ -46,6 +46,7 @@ def enabled(*capabilities):
 
 def canvas(dtype="f1", samples=1) -> mesa.Canvas:
     made = mesa.Canvas(WIDTH, HEIGHT, dtype, samples)
+    made.gl.point_size = 1  # other tests draw larger ones
     made.clear()
     return made
 

@@ -210,8 +210,14 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
     GPUPROF_STAGE unsigned patch() const { return min(rows::patch(gpuprof::lane()), patches - 1); }
     // Corner k of the patch, as the vertex shader gave it.
     GPUPROF_STAGE unsigned corner(unsigned k) const { return corners[(size_t)patch() * corners_of_patch + k]; }
-    GPUPROF_STAGE float4 position(unsigned k) const { return given[corner(k)]; }
-    GPUPROF_STAGE In in(unsigned k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
+    GPUPROF_STAGE float4 position(unsigned k) const GPUPROF_BELOW(k, gpuprof::MOST_POINTS, "a patch has corners 0 to 31 at most")
+    {
+        return given[corner(k)];
+    }
+    GPUPROF_STAGE In in(unsigned k) const GPUPROF_BELOW(k, gpuprof::MOST_POINTS, "a patch has corners 0 to 31 at most")
+    {
+        return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes);
+    }
     GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
     {
         positions[gpuprof::lane()] = position;
@@ -254,8 +260,19 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
         float2 place = places[gpuprof::lane()];
         return make_float3(place.x, place.y, 1 - place.x - place.y);
     }
-    GPUPROF_STAGE float4 position(unsigned k) const { return given[first() + k]; }
-    GPUPROF_STAGE In in(unsigned k) const { return gpuprof::read_words<In>(given_varyings, first() + k, given_lanes); }
+    GPUPROF_STAGE unsigned control(unsigned k) const
+    {
+        GPUPROF_CHECK(k < COUNT, "stage.position(k) and stage.in(k) with k below the COUNT of DomainStage");
+        return first() + k;
+    }
+    GPUPROF_STAGE float4 position(unsigned k) const GPUPROF_BELOW(k, COUNT, "a patch has control points below the COUNT of DomainStage")
+    {
+        return given[control(k)];
+    }
+    GPUPROF_STAGE In in(unsigned k) const GPUPROF_BELOW(k, COUNT, "a patch has control points below the COUNT of DomainStage")
+    {
+        return gpuprof::read_words<In>(given_varyings, control(k), given_lanes);
+    }
     GPUPROF_STAGE Constants constants() const { return gpuprof::read_words<Constants>(of_patches, rows::slot(first()), slots); }
     GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
     {
@@ -284,9 +301,19 @@ template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO =
     unsigned char *marks; // of each vertex: 1 where a strip begins, 2 where it goes on
     unsigned given_lanes, lanes, count, goes_on;
 
-    GPUPROF_STAGE unsigned corner(int k) const { return corners[FROM * gpuprof::lane() + k]; }
-    GPUPROF_STAGE float4 position(int k) const { return given[corner(k)]; }
-    GPUPROF_STAGE In in(int k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
+    GPUPROF_STAGE unsigned corner(int k) const
+    {
+        GPUPROF_CHECK((unsigned)k < FROM, "stage.position(k) and stage.in(k) with k below the FROM of GeometryStage");
+        return corners[FROM * gpuprof::lane() + k];
+    }
+    GPUPROF_STAGE float4 position(int k) const GPUPROF_BELOW((unsigned)k, FROM, "a primitive has corners below the FROM of GeometryStage")
+    {
+        return given[corner(k)];
+    }
+    GPUPROF_STAGE In in(int k) const GPUPROF_BELOW((unsigned)k, FROM, "a primitive has corners below the FROM of GeometryStage")
+    {
+        return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes);
+    }
     GPUPROF_STAGE void emit(float4 position, const Out &out = Out())
     {
         if (count == MOST)
