@@ -407,9 +407,9 @@ FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "texture_bound": (texture_bound, 160),
     "pixel_bound": (pixel_bound, 160),
     "post_processing": (post_processing, 128),
-    "depth_first": (depth_first, 128),
-    "smoke": (smoke, 256),
-    "boxes": (boxes, 128),
+    "depth_first": (depth_first, 64),
+    "smoke": (smoke, 128),
+    "boxes": (boxes, 96),
 }
 
 
