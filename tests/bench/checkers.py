@@ -71,9 +71,7 @@ def _once(path, checkers: tuple[str, ...]) -> dict[str, float]:
 
     session.emulate = clocked
     try:
-        device = session.open_device(
-            Settings(is_timed=False, traces=tuple(Attached(_made(name)) for name in checkers))
-        )
+        device = session.open_device(Settings(is_timed=False, traces=tuple(Attached(_made(name)) for name in checkers)))
         requests = command_line_requests(LAUNCHES.get(path.name, ())) or comment_requests(path)
         module = device.load(path, instantiate=kernel_names(requests))
         run_requests(device, module, requests, seed=0, folder=path.parent)

@@ -55,7 +55,7 @@ def test_lines_of_random_quads(seed):
     x = np.array([rng.randrange(0, width, 2) for _ in range(n)], np.int32)
     y = np.array([rng.randrange(0, 40, 2) for _ in range(n)], np.int32)
     masks = [np.array([rng.getrandbits(4 * samples) for _ in range(n)], np.uint16) for _ in range(2)]
-    last = np.array(sorted(rng.sample(range(n), 4)) + [n])
+    last = np.array([*sorted(rng.sample(range(n), 4)), n])
     surfaces = [
         Surface(
             FIRST * (k + 1),

@@ -37,7 +37,6 @@ def stalls_of(n_draws: int, path) -> list[int]:
 
 
 def test_draws_keep_their_constants(tmp_path):
-    """The first draw finds its own constants as if the second one, whose warps run beside its own, were not there."""
-    [alone], [first, second] = (stalls_of(n, tmp_path / f"{n}.gprec") for n in (1, 2))
-    assert 0.99 * alone < first < 1.01 * alone
-    assert second <= first
+    """Both draws find their own constants as one does without the other, whose warps run beside its own."""
+    [alone], both = (stalls_of(n, tmp_path / f"{n}.gprec") for n in (1, 2))
+    assert len(both) == 2 and max(both) < 1.01 * alone
