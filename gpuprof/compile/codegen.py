@@ -10,7 +10,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import llvmlite.binding as llvm
 
@@ -25,8 +24,10 @@ from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from gpuprof.compile.passes.members import member_stores_of
 from gpuprof.compile.passes.padding import padded_copies_of
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
+from gpuprof.compile.passes.structures import layouts_of
 from gpuprof.compile.passes.unrolled import unroll_once
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -176,7 +177,8 @@ def generate(
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
-    padded = padded_copies_of(ir, metadata, target.target_data, partial(llvm.parse_assembly, ir))
+    layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
+    padded = [*padded_copies_of(ir, metadata, layout_of), *member_stores_of(ir, metadata, layout_of)]
     is_plain, table = for_debugger and level == 0, {}
     arranged = (_arranged_for_debugger if is_plain else _arranged)(internalize(ir), target, arch, level, for_debugger)
     if for_debugger and not is_plain:
@@ -192,7 +194,7 @@ def generate(
     ptx = add_cluster_dims(ptx, cluster_dims)
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
     return {
-        "ptx": ptx + "".join(f"{copy}\n" for copy in padded),
+        "ptx": ptx + "".join(f"{each}\n" for each in padded),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],

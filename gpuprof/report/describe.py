@@ -34,7 +34,8 @@ The page `draws` has four more entries, for what belongs to no kernel alone:
 A draw's `target` has `width`, `height` and `samples`; each of its `shaders` `stage`, `kernel`,
 `symbol` and `launch`. Work is `start_cycle`, `end_cycle`, `cycles`, `bottleneck`, `fragments`,
 `overdraw`, `quad_efficiency`, `counts` (those of the table `draws` of [gpudb.md](gpudb.md)),
-`units` (by name: `busy_share` and `blocked_share` of the time) and `stages` (by name: `waves`,
+`units` (by name: `busy_share` and `blocked_share` of the time), `memory` (`l2` and `dram`: `nbytes`
+and their `share` of what could have been transferred) and `stages` (by name: `waves`,
 `most_in_flight`, and `full_share`, the mean in flight as a share of the most). `null` is what is
 not known. A kernel has `draws`, the numbers of those that it is a shader of.
 

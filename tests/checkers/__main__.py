@@ -18,6 +18,7 @@ from gpuprof.trace.generator import TraceGenerator
 from tests.checkers import (
     memory_cases,
     test_async_races,
+    test_image_races,
     test_initcheck,
     test_launch_races,
     test_mbarrier_use,
@@ -90,6 +91,13 @@ def between_launches(folder: Path) -> Iterator[Outcome]:
         yield Outcome(free.kinds, frozenset(sentence.split(":")[0] for sentence in told))
 
 
+def images(folder: Path) -> Iterator[Outcome]:
+    rig = test_image_races.rig_in(folder)
+    for case in test_image_races.CASES:
+        rig.planted.device.synchronize()
+        yield Outcome(frozenset(case.kinds), frozenset(rig.run(case.name)))
+
+
 def _kernel(case: Case) -> str:
     parameters = ("int *x, int *y")[: 14 * bool(case.arrays)]
     places = "int t = threadIdx.x, b = blockIdx.x, block = b; (void)b; (void)block;"
@@ -118,7 +126,7 @@ Counts = dict[tuple[str, ...], Count]
 def races_and_barriers(folder: Path) -> Counts:
     """racecheck and synccheck: by kind."""
     counts: Counts = {}
-    of_folder = [*(partial(outcomes, matrix) for matrix in matrices()), between_launches]
+    of_folder = [*(partial(outcomes, matrix) for matrix in matrices()), between_launches, images]
     for number, each in enumerate(of_folder):
         (folder / str(number)).mkdir()
         for outcome in each(folder / str(number)):

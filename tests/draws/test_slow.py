@@ -1,5 +1,7 @@
 """Draws against the slow twin, which shares nothing with the stages: targets and counts, in random states."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -188,6 +190,29 @@ def test_topologies(topology, expected):
     numbers = np.array([0, 1, 2, RESTART, 4, 5, 6, 7, 8])
     assert primitives(numbers, state).tolist() == expected
     assert primitives(numbers[:0], state).shape == (0, primitives(numbers, state).shape[1])
+
+
+@pytest.mark.parametrize(
+    "topology, n, last, first",
+    [
+        ("triangle_strip", 5, [[0, 1, 2], [2, 1, 3], [2, 3, 4]], [[0, 1, 2], [1, 3, 2], [2, 3, 4]]),
+        ("triangle_fan", 4, [[0, 1, 2], [0, 2, 3]], [[1, 2, 0], [2, 3, 0]]),
+        ("triangle_strip_adjacency", 6, [[0, 1, 2, 5, 4, 3]], [[0, 1, 2, 5, 4, 3]]),
+        (
+            "triangle_strip_adjacency",
+            11,
+            [[0, 1, 2, 6, 4, 3], [4, 0, 2, 5, 6, 8], [4, 2, 6, 9, 8, 7]],
+            [[0, 1, 2, 6, 4, 3], [2, 5, 6, 8, 4, 0], [4, 2, 6, 9, 8, 7]],
+        ),
+    ],
+)
+def test_the_provoking_vertex_stays_where_it_is(topology, n, last, first):
+    """OpenGL 4.6, tables 10.1, 10.2 and 13.2. Behind each corner, the vertex across the edge that begins there."""
+    for provoking, expected in (("last", last), ("first", first)):
+        state = replace(pipeline_state(topology), provoking=provoking)
+        assert primitives(np.arange(n), state).tolist() == expected
+        again = np.concatenate([np.arange(n), [RESTART], np.arange(n)])
+        assert primitives(again, state).tolist() == expected * 2
 
 
 def pipeline_state(topology):

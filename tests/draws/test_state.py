@@ -392,3 +392,67 @@ def test_a_kernel_decides_what_is_drawn():
     features().decide[1, 1](numbers, 3, 1, 1)
     assert ours.draw(drawing("moved"), square, vertex=(shifts,), indirect=numbers).primitives == 1
     assert ours.pixels()[1, :, 3].tolist() == [0, 0, 0, 255, 0, 0, 0, 0]
+
+
+def test_places_in_a_point():
+    """Middles of 4 pixels; lines and triangles have none."""
+    ours = frame(8, 8, formats=("rgba32f",))
+    ours.draw(drawing("sized", "dotted", topology="points"), vertices(on_grid([(4, 4)], 8, 8), uv=(4, 0)))
+    quarters = [0.125, 0.375, 0.625, 0.875]
+    assert ours.pixels()[2:6, 2:6, 0].tolist() == [quarters] * 4
+    assert ours.pixels()[2:6, 2:6, 1].T.tolist() == [quarters] * 4
+    for topology in ("lines", "triangles"):
+        ours.clear((1, 1, 1, 1))
+        corners = vertices(on_grid([(4.5, 0), (4.5, 8), (0, 8)], 8, 8))
+        ours.draw(drawing("sized", "dotted", topology=topology), corners)
+        assert np.unique(ours.pixels()[..., :2]).tolist() == [0, 1]
+
+
+def test_numbers_of_provoking_vertices():
+    """A fan of two triangles: the last vertex of each, or the first one behind the hub."""
+    fan = vertices(on_grid([(0, 0), (8, 0), (8, 8), (0, 8)], 8, 8))
+    for provoking, expected in (("last", [2, 3]), ("first", [1, 2])):
+        ours = frame(8, 8, formats=("rgba32f",))
+        ours.draw(drawing("numbered", "by_number", topology="triangle_fan", provoking=provoking), fan)
+        assert ours.pixels()[[1, 6], [6, 1], :3].tolist() == [[k, -k, 7 * k] for k in expected]
+
+
+def test_alphas_that_cover():
+    """Of four samples of a pixel, those whose number is below four times the alpha; NaN covers none."""
+    square = vertices(on_grid([(0, 0), (8, 0), (8, 8), (0, 8)], 8, 8))
+    for value, expected in ((1, 4), (0.75, 3), (0.76, 4), (0.25, 1), (0.01, 1), (0, 0), (-1, 0), (9, 4), (np.nan, 0)):
+        square[:, 7] = value
+        ours = frame(8, 8, samples=4)
+        assert ours.draw(drawing(alpha_to_coverage=True), square, SQUARE).passed == 64 * expected, value
+    assert frame(8, 8).draw(drawing(alpha_to_coverage=True), square, SQUARE).passed == 64  # of one sample there is all
+
+
+def test_a_wide_line():
+    """Three pixels of each column, around the line."""
+    ours = frame(8, 8)
+    ours.draw(drawing(topology="lines", line_width=3), vertices(on_grid([(1.5, 4.5), (5.5, 4.5)], 8, 8)))
+    assert np.argwhere(ours.pixels()[..., 3]).tolist() == [[y, x] for y in (3, 4, 5) for x in (1, 2, 3, 4)]
+
+
+def test_a_triangle_cut_by_a_distance():
+    """The left half of a square, where the distance goes from 1 to -1."""
+    square = vertices(on_grid([(0, 0), (8, 0), (8, 8), (0, 8)], 8, 8), uv=[(1, 1), (-1, 1), (-1, 1), (1, 1)])
+    ours = frame(8, 8)
+    counts = ours.draw(drawing("halved"), square, SQUARE)
+    assert (counts.clipped, counts.passed) == (2, 32)
+    assert (ours.pixels()[..., 3] > 0).all(0).tolist() == [True] * 4 + [False] * 4
+
+
+def test_a_biased_depth():
+    """Of a square that is 0.5 deep everywhere, a step is 2^-24; a slope of 1/8 a pixel counts as often as is said."""
+    flat, steep = (vertices(on_grid([(0, 0), (8, 0), (8, 8), (0, 8)], 8, 8, depths)) for depths in (0.5, [0, 1, 1, 0]))
+    for given, bias, expected in (
+        (flat, DepthBias(constant=3), 0.5 + 3 * 2**-24),
+        (flat, DepthBias(slope=9), 0.5),
+        (steep, DepthBias(slope=2), 0.0625 + 0.25),
+        (steep, DepthBias(slope=-2, limit=-0.0625), 0.0),
+        (flat, DepthBias(constant=1e9), 1.0),
+    ):
+        ours = frame(8, 8)
+        ours.draw(drawing(depth=DepthState(write=True), depth_bias=bias), given, SQUARE)
+        assert ours.depth.copy_to_host()[4, 0] == np.float32(expected)

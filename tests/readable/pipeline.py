@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.grids import Grids, Slot
-from tests.readable.timing import QUANTUM, Request, hashed, in_ticks
+from tests.readable.timing import QUANTUM, QUEUE, Request, hashed, in_ticks
 
 # What items of a series pass: units, and the shader.
 CHAINS = {
@@ -249,9 +249,10 @@ class Draws(Grids):
             self.count_for_grid(f"{kind}_sectors", sectors.bit_count())
             if kind == "read":
                 done = max(math.floor(time) + latency, arrives)
-            else:  # it has its place when what was there is on its way
-                gone = math.ceil(self.written_back - chip.dram_cycles)
-                done = max(done, math.floor(time) + chip.l2_store_cycles, gone)
+            else:  # it has its place when what was there has one in the queue of a channel
+                sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
+                queued = math.ceil(self.written_back - chip.dram_cycles - QUEUE * sector)
+                done = max(done, math.floor(time) + chip.l2_store_cycles, queued)
         return done
 
     def is_over(self):

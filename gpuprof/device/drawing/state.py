@@ -61,7 +61,6 @@ CULLS = ("none", "front", "back")
 FRONTS = ("ccw", "cw")
 PROVOKING = ("last", "first")
 FORMATS = {"rgba8": 4, "rgba16f": 8, "rgba32f": 16}  # of color targets: bytes a sample
-ALL_CHANNELS = 0xF  # of a color mask
 DEPTH_NBYTES, STENCIL_NBYTES = 4, 1  # of a sample: float32, uint8
 SAMPLES = (1, 4)
 ALL_SAMPLES = (1 << SAMPLES[-1]) - 1

@@ -15,7 +15,8 @@ from gpuprof.graphics.stages.setup import Triangles
 class Lanes(NamedTuple):
     """places: float32 (lanes, 4), x and y of the pixel's middle, depth, 1 / w. varyings: float32 (words, lanes). facts:
     uint32 (lanes,), the primitive's number times two, and whether it is seen from the front. points: float32 (lanes,
-    2), where in its point the pixel's middle is, or (0, 2) where nobody asks. Lanes behind the last quad are zero.
+    2), where in its point the pixel's middle is, 0 in what is none; or (0, 2) where nobody asks. Lanes behind the last
+    quad are zero.
     """
 
     places: np.ndarray
@@ -50,8 +51,8 @@ def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, flat:
         lanes.varyings,
         lanes.facts,
     )
-    if len(lanes.points):
-        _points(quads.x, quads.y, quads.triangles, triangles.outlines, lanes.points)
+    if len(lanes.points) and len(triangles.outlines):
+        _points(quads.x, quads.y, quads.triangles, triangles.places, triangles.outlines, lanes.points)
 
 
 @part
@@ -109,10 +110,12 @@ def _interpolate(
 
 
 @kept
-def _points(x_of, y_of, point_of, outlines, out):
-    """Where in its square each pixel is, 0 to 1 to the right and downwards; nowhere in particular without a square."""
+def _points(x_of, y_of, point_of, places, outlines, out):
+    """Where in its square each pixel is, 0 to 1 to the right and downwards. Lines, whose ends are apart, have none."""
     for q in range(len(x_of)):
-        shape = outlines[point_of[q]]
+        shape, ends = outlines[point_of[q]], places[point_of[q]]
+        if ends[0, 0] != ends[1, 0] or ends[0, 1] != ends[1, 1]:
+            continue
         left, upper = shape[0, 0], shape[0, 1]
         side = np.float64(shape[2, 0] - left)
         for pixel in range(4):

@@ -71,4 +71,8 @@ def work_object(work: Work) -> dict:
             stage: {"waves": waves.number, "most_in_flight": waves.most, "full_share": rounded(work.shares.get(stage))}
             for stage, waves in ((stage, work.waves[stage]) for stage in SHADER_STAGES if stage in work.waves)
         },
+        "memory": {
+            memory.lower(): {"nbytes": nbytes, "share": rounded(work.memory_shares.get(memory))}
+            for memory, nbytes in work.nbytes.items()
+        },
     }

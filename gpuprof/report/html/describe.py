@@ -39,13 +39,15 @@ the line that has the call. `measure` chooses what the heat shows: exact or samp
 stall reason, instructions, excess sectors, bank conflicts. Arrows lead from a line that stalls to
 the line that it waits for, as thick as the cycles are many: grey ones from the selected line, red
 ones from lines that wait for it. Below are its stall reasons, how many stalls it has and how long
-they are, what it waits for, and its counters. A loop folds into its first row, which then has the
-cost of all of it.
+they are, what it waits for, and its counters. A `!` marks lines in which a checker found an error,
+a warning or a note; both accesses of a race are marked and lead to each other. A loop folds into
+its first row, which then has the cost of all of it.
 
 | key | does |
 |---|---|
 | `n`, `p` | selects the next or the previous row in the order of the measure |
 | `/`, Enter | searches, finds the next |
+| `e` | selects the next row that a `!` marks |
 | `f` | folds or unfolds the loop |
 | `1`, `2`, `3` | shows or hides source, PTX, instructions |
 | arrows, Page Up, Page Down, Home, End | move the selection in a table that has the focus |

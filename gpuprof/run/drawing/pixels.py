@@ -114,7 +114,7 @@ def _shade(
     lanes = whole_blocks(len(quads.x) * QUAD)
     abilities = shader.interface.abilities
     writes_depth, discards = abilities & WRITES_DEPTH != 0, abilities & DISCARDS != 0
-    reads_points = abilities & POINT_COORDINATES != 0 and len(found.outlines) > 0
+    reads_points = abilities & POINT_COORDINATES != 0
     shapes = (
         ("varyings of pixels", (shader.interface.words_in, lanes), np.float32),
         ("places of pixels", (lanes, 4), np.float32),

@@ -3,8 +3,8 @@ stencils and colors.
 
 All that a unit accesses for an item arrives at its slices when the item begins there; units have no SM's link and no
 TLB before them. A read is answered as an SM's is by the half of the L2 that is near. A write is answered when its slice
-has it, and when a channel has taken what had to leave the L2 for it: so a full DRAM holds the unit up. Answers for a
-unit's items come in their order.
+has it, and what had to leave the L2 for it has found room in a channel's queue: so a full DRAM holds the unit up.
+Answers for a unit's items come in their order.
 """
 
 from gpuprof.compiled.options import cold, hot
@@ -90,8 +90,8 @@ def answered(machine, asked, tick):
         answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
         machine.written_back = 0
         touch(machine, request, n_sectors(asked.writes), begun, -machine.l2_way_cycles)
-        left = (machine.written_back + TICKS - 1) >> TICK_BITS
-        cycle = max(cycle, max((begun >> TICK_BITS) + machine.l2_store_cycles, left))
+        queued = (machine.written_back - machine.dram_queue_ticks + TICKS - 1) >> TICK_BITS
+        cycle = max(cycle, max((begun >> TICK_BITS) + machine.l2_store_cycles, queued))
     return cycle << TICK_BITS
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuprof.isa.flow.definedness import is_validity
+from gpuprof.isa.flow.definedness import is_validity, rule_of
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
 from gpuprof.trace.checkers.definedness import atomics, matrices, rules
@@ -12,7 +12,16 @@ from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
 from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN
 from gpuprof.trace.checkers.definedness.plan import Plan, Step
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
-from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, narrowed, read, write
+from gpuprof.trace.checkers.definedness.spaces import (
+    Piece,
+    Place,
+    define,
+    narrowed,
+    read,
+    read_padding,
+    write,
+    write_padding,
+)
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
 
@@ -22,6 +31,11 @@ FOUND_LATER = (
     *("surface_store", "surface_reduction", "matrix_async"),
 )
 ENDS = ("exit", "return")
+# What takes bits from one place to another: padding stays padding.
+MOVES = frozenset(
+    ("same_bits", "pack", "low", "high", "and", "or", "shl", "shr", "shf_left", "shf_right", "prmt", "bfe", "bfi",
+     "cvt", "select")
+)  # fmt: skip
 IGNORED = frozenset(
     ("hint", "meet", "fence", "copy_commit", "copy_wait", "bulk_commit", "bulk_wait", "bulk_wait_read", "bulk_prefetch",
      "matrix_commit", "matrix_wait", "grid_signal", "grid_wait", "breakpoint")
@@ -90,8 +104,9 @@ class Initcheck(Doubts):
         undefined = {slot: (step.undefined(slot) or [np.zeros(step.true.shape, U64)])[0] for slot in slots}
         operands = Operands(step.inst, values, undefined, rules.BITS[op.dst[0]])
         origin = step.origin()
+        padding = step.only_padding("".join(slots)) if rule_of(op) in MOVES else None
         for slot, bits in zip(("dst", "c"), rules.results_of(operands), strict=False):
-            step.put(slot, 0, bits, origin)
+            step.put(slot, 0, bits, origin, padding)
 
     def _defined(self, step: Step) -> None:
         """What it writes is defined."""
@@ -188,9 +203,9 @@ class Initcheck(Doubts):
         elif plan.instruction.kind == "matrix_load":
             self._take(Step(event, plan, self._registers, self._slots(event.block), None), found)
         else:
-            is_signed = plan.instruction.encoded.op.types[0][0] == "s"
+            is_signed, padding = plan.instruction.encoded.op.types[0][0] == "s", self._padding_read(event)
             self._registers.take(
-                self._slots(event.block), event.warp, plan.words, found, event.true_masks, is_signed,
+                self._slots(event.block), event.warp, plan.words, found, padding, event.true_masks, is_signed,
                 plan.instruction.number,
             )  # fmt: skip
 
@@ -199,12 +214,20 @@ class Initcheck(Doubts):
         if len(plan.words) and self._n_hot_rows[plan.instruction.number]:
             nothing = np.zeros((event.n_warps, 32, 1), np.uint8)
             self._registers.take(
-                self._slots(event.block), event.warp, plan.words, nothing, event.true_masks, False, NO_ORIGIN
+                self._slots(event.block), event.warp, plan.words, nothing, None, event.true_masks, False, NO_ORIGIN
             )
+
+    def _padding_read(self, event: TraceEvent) -> np.ndarray | None:
+        """uint8 (n, 32, k): bits that are known to be padding, of all bytes that are read; None for none."""
+        reads = [access for access in event.accesses if access.operation == "load"]
+        return _joined([read_padding(self._pieces(event, access), access.nbytes) for access in reads])
 
     def _load(self, step: Step) -> None:
         self._check_address(step, "a")
-        self._take(step, _joined([self._read(step.event, access) for access in step.event.accesses]))
+        if step.plan.instruction.kind == "load" and not step.guard_undefined.any():
+            self._quick_load(step.event, step.plan)
+        else:
+            self._take(step, _joined([self._read(step.event, access) for access in step.event.accesses]))
 
     def _take(self, step: Step, undefined: np.ndarray | None) -> None:
         """Bytes of memory come to registers."""
@@ -221,6 +244,7 @@ class Initcheck(Doubts):
             step.put("dst", number, bits, origin)
 
     def _quick_store(self, event: TraceEvent, plan: Plan) -> None:
+        self._write_member(event, plan)
         for access in event.accesses:
             if access.operation != "load" and not self._spaces.is_defined_now(access, event.block):
                 define(self._pieces(event, access))
@@ -237,12 +261,43 @@ class Initcheck(Doubts):
             undefined = _rows_of_lanes(words, bool(unpack(step.inst.mods, "trans")))
         else:
             undefined = rules.to_bytes(words, 8 if step.inst.op.b[0] == "D" else 4)[:, :, :nbytes]
+        self._write_member(step.event, step.plan)
+        padding = self._padding_stored(step, undefined)
         for access in step.event.accesses:
-            self._put(step, access, undefined, step.origin("b"))
+            pieces = self._pieces(step.event, access)
+            told = undefined & ~padding & ~self._left_alone(step, access, pieces)
+            self._check_store(step, access, told, step.origin("b"))
+            write(pieces, undefined)
+            write_padding(pieces, undefined & padding)
 
-    def _put(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
-        self._check_store(step, access, undefined, origin)
-        write(self._pieces(step.event, access), undefined)
+    def _left_alone(self, step: Step, access: Access, pieces: list[Piece]) -> np.ndarray | np.uint8:
+        """uint8: which bits of a store are those of other bit fields, and are as undefined as they were."""
+        member = self._module.members.get(step.plan.instruction.number)
+        before = read(pieces, access.nbytes) if member is not None and member.fields.any() else None
+        if before is None:
+            return np.uint8(0)
+        return before & member.fields[member.first : member.first + access.nbytes]
+
+    def _padding_stored(self, step: Step, undefined: np.ndarray) -> np.ndarray:
+        """uint8, that `undefined`, uint8 (n, 32, k), can be masked with: which bits of a store are padding."""
+        known = self._module.padding.get(step.plan.instruction.number, np.zeros(1, np.uint8))
+        member = self._module.members.get(step.plan.instruction.number)
+        if member is not None:
+            known = known | member.padding[member.first : member.first + undefined.shape[2]]
+        if step.plan.instruction.kind == "matrix_store":
+            return known
+        given = rules.to_bytes(step.padding("b"), 8 if step.inst.op.b[0] == "D" else 4)
+        return given[:, :, : undefined.shape[2]] | known
+
+    def _write_member(self, event: TraceEvent, plan: Plan) -> None:
+        """A structure whose member is written is there: what lies between its members is padding."""
+        member = self._module.members.get(plan.instruction.number)
+        if member is None or not member.padding.any():
+            return
+        for access in event.accesses:
+            whole = access._replace(addresses=access.addresses - member.first, nbytes=len(member.padding))
+            pieces = self._spaces.pieces(whole, event.block, event.warp)
+            write_padding(pieces, np.broadcast_to(member.padding, (*access.addresses.shape, len(member.padding))))
 
     def _quick_mbarrier(self, event: TraceEvent, plan: Plan) -> None:
         self._quick_store(event, plan)
@@ -256,7 +311,9 @@ class Initcheck(Doubts):
             return
         if start.sizes is not None:
             found[np.arange(start.nbytes) >= start.sizes[:, :, None]] = 0
-        write(self._pieces(event, to), found)
+        pieces, padding = self._pieces(event, to), self._padding_read(event)
+        write(pieces, found)
+        write_padding(pieces, np.zeros_like(found) if padding is None else padding)
 
     def _copy(self, step: Step) -> None:
         self._check_address(step, "abc")

@@ -15,6 +15,7 @@ from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, A
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
 from gpuprof.trace.checkers.races.guesses import first_guesses
+from gpuprof.trace.checkers.races.images import IMAGES, accesses_of
 from gpuprof.trace.checkers.races.memory import GlobalUnits, SharedUnits, pages_of
 from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
 from gpuprof.trace.event import Access, TraceEvent
@@ -65,8 +66,9 @@ class Racecheck(Checker):
         *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier", "hint"),
         *FAMILIES,
         *AFTER,
+        *IMAGES,
     )
-    post_kinds = AFTER
+    post_kinds = (*AFTER, *IMAGES)
     compares_launches = True
     same_value = Option(False, "also find writes of the value that is there")
     volatile = Option(False, "also find races of volatile accesses with each other")
@@ -89,6 +91,8 @@ class Racecheck(Checker):
         widths = {MATRIX_ROW_NBYTES if width == 0 else width for width in widths}
         if kinds & set(AFTER):
             widths.add(WORD_NBYTES)
+        if kinds & set(IMAGES):
+            widths.add(1)  # of a texel, which the code does not say
         # Accesses are aligned, so units of the narrowest one are as exact as bytes.
         self._shift = max(min((_unit_nbytes(width) for width in widths), default=4).bit_length() - 1, 0)
         first = kernel.allocations[0].address if kernel.allocations else 0
@@ -136,9 +140,10 @@ class Racecheck(Checker):
         if kind in ("store", "reduction") and _has(ptx_of(self.kernel, instruction), STORES):
             return self._async.store
         if kind in ACCESSES:
-            is_first_guess = instruction.number in self._guesses
             how = how_of(instruction, self.volatile)
-            self._how[instruction.number] = how | (stamps.STRONG if is_first_guess else 0)
+            if instruction.number in self._guesses:
+                how = how & ~stamps.VOLATILE | stamps.STRONG
+            self._how[instruction.number] = how
             return self._access
         if kind in BLOCK_BARRIERS:
             return self._barrier
@@ -158,7 +163,9 @@ class Racecheck(Checker):
         }.get(kind, _nothing)
 
     def post_event(self, event: TraceEvent) -> None:
-        if event.instruction.kind == "mbarrier":
+        if event.instruction.kind in IMAGES:
+            self._access_image(event)
+        elif event.instruction.kind == "mbarrier":
             self._async.look(event)
         else:
             self._async.act(event)
@@ -254,16 +261,24 @@ class Racecheck(Checker):
         if sem in RELEASES:
             self._publish(event, event.true_masks, scope, False)
         for access in event.accesses:
-            if access.space == "global":
-                index = self._global.index(access.addresses, _aligned(access))
-                self._touch(event, access, slots, index, self._global.stamps, how)
-            elif access.space == "shared":
-                index = self._shared.index(
-                    access.addresses, access.nbytes, _aligned(access), event.block[:, None], slots[:, None]
-                )
-                self._touch(event, access, slots, index, self._shared.stamps, how)
+            self._access_space(event, access, slots, how)
         if sem in ACQUIRES:
             order.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
+
+    def _access_image(self, event: TraceEvent) -> None:
+        how, slots = how_of(event.instruction, self.volatile), self._blocks.slots(event.block)
+        for access in accesses_of(event):
+            self._access_space(event, access, slots, how)
+
+    def _access_space(self, event: TraceEvent, access: Access, slots: np.ndarray, how: int) -> None:
+        if access.space == "global":
+            index = self._global.index(access.addresses, _aligned(access))
+            self._touch(event, access, slots, index, self._global.stamps, how)
+        elif access.space == "shared":
+            index = self._shared.index(
+                access.addresses, access.nbytes, _aligned(access), event.block[:, None], slots[:, None]
+            )
+            self._touch(event, access, slots, index, self._shared.stamps, how)
 
     def _touch(self, event: TraceEvent, access: Access, slots, index, memory, how: int) -> None:
         does = {"load": stamps.READ, "store": stamps.WRITE}.get(access.operation, stamps.READ | stamps.WRITE)

@@ -2,7 +2,8 @@
 
 import { legend, ranked, stackedBar, sum } from "./bars.js";
 import { el, isNarrow } from "./dom.js";
-import { baseName, compact, duration, grouped, percent } from "./figures.js";
+import { compact, duration, grouped, percent } from "./figures.js";
+import { findingList, lineLink } from "./findings.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
 
@@ -25,7 +26,9 @@ class Summary {
     this.tables = [];
     const { kernels } = this.profile.tables;
     this.costs = kernels.rows().map((kernel) => this.costOf(this.profile.instructionsOf(kernel)));
-    this.element = el("div", { class: "summary" }, this.kernels(), this.tasks(), this.trust(), this.findings(), ...kernels.rows().map((kernel) => this.kernel(kernel)));
+    const parts = [this.kernels(), this.tasks(), this.trust()];
+    parts.splice(this.hasErrors ? 0 : parts.length, 0, this.findings()); // what computes wrongly goes before what is slow
+    this.element = el("div", { class: "summary" }, ...parts, ...kernels.rows().map((kernel) => this.kernel(kernel)));
   }
 
   update() {}
@@ -85,12 +88,6 @@ class Summary {
     return el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel) }) }, this.profile.tables.kernels.get("name", kernel));
   }
 
-  lineLink(kernel, path, line) {
-    if (!line) return null;
-    const place = `${baseName(path)}:${line}`;
-    return el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel), line: place }) }, place);
-  }
-
   // Tasks whose launches cost something, the costliest first.
   tasks() {
     const { runs, cells } = this.profile.tables;
@@ -129,27 +126,17 @@ class Summary {
     return el("section", {}, el("h2", {}, "What this is, and how far to trust it"), factList([...byLabel]));
   }
 
+  get hasErrors() {
+    const { findings } = this.profile.tables;
+    return findings.rows().some((row) => findings.get("severity", row) === "error");
+  }
+
   findings() {
     const { findings } = this.profile.tables;
     if (!findings.n) return null;
-    const items = findings.rows().slice(0, MOST_FINDINGS).map((finding) => {
-      const kernel = findings.get("kernel", finding);
-      const severity = findings.get("severity", finding);
-      const cost = findings.get("cost_cycles", finding);
-      return el(
-        "li",
-        {},
-        el("span", { class: severity === "error" || severity === "warning" ? "badge warn" : "badge" }, severity),
-        " ",
-        el("strong", {}, findings.get("kind", finding)),
-        ` in ${this.profile.tables.kernels.get("name", kernel)} `,
-        this.lineLink(kernel, findings.get("path", finding), findings.get("line", finding)),
-        el("span", {}, ` ${findings.get("text", finding)}`),
-        cost ? el("span", { class: "dim" }, ` ${compact(cost)} warp-cycles`) : null,
-      );
-    });
-    const more = findings.n > items.length ? el("p", { class: "dim" }, `and ${grouped(findings.n - items.length)} more`) : null;
-    return el("section", {}, el("h2", {}, "Findings"), el("ul", { class: "findings" }, ...items), more);
+    const rows = findings.rows().slice(0, MOST_FINDINGS);
+    const more = findings.n > rows.length ? el("p", { class: "dim" }, `and ${grouped(findings.n - rows.length)} more: gpuprof report FILE --page findings`) : null;
+    return el("section", {}, el("h2", {}, "Findings"), findingList(this.profile, rows), more);
   }
 
   kernel(kernel) {
@@ -163,7 +150,7 @@ class Summary {
       facts.get(label).push(el("span", {}, summary.get("text", row)));
     }
     const items = (this.byKernel.advice.get(kernel) ?? []).map((row) =>
-      el("li", {}, this.lineLink(kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`),
+      el("li", {}, lineLink(this.profile, kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`),
     );
     return el(
       "section",

@@ -188,6 +188,28 @@ class MemoryShadow:
         self._states[pages] = numbers
 
 
+class TypedShadow(MemoryShadow):
+    """`padding`: has for undefined those bits that are padding of a structure with a member that was written."""
+
+    def __init__(self):
+        self.padding = MemoryShadow()
+        super().__init__()
+
+    def clear(self) -> None:
+        super().clear()
+        self.padding.clear()
+
+    def undefine(self, address: int, nbytes: int) -> None:
+        super().undefine(address, nbytes)
+        if not self.padding.is_defined:
+            self.padding.define(address, nbytes)
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        super().copy(destination, source, nbytes)
+        if not self.padding.is_defined:
+            self.padding.copy(destination, source, nbytes)
+
+
 def _edges(start: int, end: int) -> list[tuple[int, int]]:
     """The parts of a range that are no whole pages."""
     first, last = -(-start // PAGE_NBYTES) * PAGE_NBYTES, end // PAGE_NBYTES * PAGE_NBYTES

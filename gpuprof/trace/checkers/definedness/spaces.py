@@ -9,11 +9,13 @@ import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.definedness.memory import (
+    DEFINED,
     IS_DEFINED,
     PAGE_NBYTES,
     PAGE_SHIFT,
     UNDEFINED,
     MemoryShadow,
+    TypedShadow,
     bounds,
     through_shared,
 )
@@ -30,7 +32,7 @@ class Piece(NamedTuple):
     shadow, int64 (n, 32), of the lanes in `masks`, uint32 (n,).
     """
 
-    shadow: MemoryShadow
+    shadow: "TypedShadow | BlockShadow"
     addresses: np.ndarray
     masks: np.ndarray
     first: int
@@ -44,16 +46,16 @@ class Place(NamedTuple):
     lane: int
     space: str
     operation: str
-    shadow: MemoryShadow
+    shadow: "TypedShadow | BlockShadow"
     address: int
     nbytes: int
 
 
-class BlockShadow(MemoryShadow):
-    """Memory of which each running block, or each of its warps, has `stride` bytes. It is undefined when they begin."""
+class OwnedShadow(MemoryShadow):
+    """Memory of which each running block, or each of its warps, has `stride` bytes. It is `outside` when they begin."""
 
-    def __init__(self, nbytes: int):
-        super().__init__(UNDEFINED)
+    def __init__(self, nbytes: int, outside: int):
+        super().__init__(outside)
         self.stride, self._n_owners = -(-nbytes // PAGE_NBYTES) * PAGE_NBYTES, 0
 
     def begin(self, n_owners: int) -> None:
@@ -61,6 +63,46 @@ class BlockShadow(MemoryShadow):
         if n_owners > self._n_owners and self.stride:
             self._n_owners = max(n_owners, 2 * self._n_owners)
             self._reach(0, self._n_owners * self.stride)
+
+    def end(self, owners: np.ndarray) -> None:
+        """int64 (n,): these have ended."""
+        if not self._n_owners or not len(owners):
+            return
+        states = self._states[: self._n_owners * self.stride >> PAGE_SHIFT].reshape(self._n_owners, -1)
+        used = states[owners]
+        self._free += used[used >= 0].tolist()
+        states[owners] = self._outside
+
+    def widen(self, nbytes: int) -> None:
+        """Each has as many bytes at least."""
+        if nbytes <= self.stride:
+            return
+        old, self.stride = self.stride >> PAGE_SHIFT, -(-max(nbytes, 2 * self.stride) // PAGE_NBYTES) * PAGE_NBYTES
+        if self._n_owners:
+            states = np.full((self._n_owners, self.stride >> PAGE_SHIFT), self._outside, np.int32)
+            if old:
+                states[:, :old] = self._states[: self._n_owners * old].reshape(self._n_owners, old)
+            self._base, self._states = 0, states.reshape(-1)
+
+
+class BlockShadow(OwnedShadow):
+    """Undefined when its owners begin. `padding`: as in TypedShadow."""
+
+    def __init__(self, nbytes: int):
+        super().__init__(nbytes, UNDEFINED)
+        self.padding = OwnedShadow(nbytes, DEFINED)
+
+    def begin(self, n_owners: int) -> None:
+        super().begin(n_owners)
+        self.padding.begin(n_owners)
+
+    def end(self, owners: np.ndarray) -> None:
+        super().end(owners)
+        self.padding.end(owners)
+
+    def widen(self, nbytes: int) -> None:
+        super().widen(nbytes)
+        self.padding.widen(nbytes)
 
     def is_clean_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
         """Whether it is quickly seen that all that is accessed is defined. `blocks`: int64 (n,), of its warps; `slots`:
@@ -78,26 +120,6 @@ class BlockShadow(MemoryShadow):
             access.nbytes, defines,
         )  # fmt: skip
         return found == IS_DEFINED
-
-    def end(self, owners: np.ndarray) -> None:
-        """int64 (n,): these have ended."""
-        if not self._n_owners or not len(owners):
-            return
-        states = self._states[: self._n_owners * self.stride >> PAGE_SHIFT].reshape(self._n_owners, -1)
-        used = states[owners]
-        self._free += used[used >= 0].tolist()
-        states[owners] = UNDEFINED
-
-    def widen(self, nbytes: int) -> None:
-        """Each has as many bytes at least."""
-        if nbytes <= self.stride:
-            return
-        old, self.stride = self.stride >> PAGE_SHIFT, -(-max(nbytes, 2 * self.stride) // PAGE_NBYTES) * PAGE_NBYTES
-        if self._n_owners:
-            states = np.full((self._n_owners, self.stride >> PAGE_SHIFT), UNDEFINED, np.int32)
-            if old:
-                states[:, :old] = self._states[: self._n_owners * old].reshape(self._n_owners, old)
-            self._base, self._states = 0, states.reshape(-1)
 
 
 def read(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
@@ -125,6 +147,19 @@ def write(pieces: list[Piece], undefined: np.ndarray) -> None:
         each.shadow.write(each.addresses, each.masks, part)
 
 
+def read_padding(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
+    """uint8 (n, 32, nbytes): bits that are known to be padding; None for none."""
+    if all(each.shadow.padding.is_defined for each in pieces):
+        return None
+    return read([each._replace(shadow=each.shadow.padding) for each in pieces], nbytes)
+
+
+def write_padding(pieces: list[Piece], padding: np.ndarray) -> None:
+    """These bits are padding, uint8 (n, 32, nbytes), and no others."""
+    if padding.any() or not all(each.shadow.padding.is_defined for each in pieces):
+        write([each._replace(shadow=each.shadow.padding) for each in pieces], padding)
+
+
 def narrowed(masks: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """uint32 (n,): lanes that are inside, bool (n, 32), too. What is out of bounds is another checker's."""
     if inside.all():
@@ -147,7 +182,7 @@ class Spaces:
     """The shadows of a launch's memory. Constants and parameters are defined, and have none."""
 
     def __init__(
-        self, kernel: Kernel, shadow: MemoryShadow, slots: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray
+        self, kernel: Kernel, shadow: TypedShadow, slots: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray
     ):
         """`shadow`: of global memory; `slots`: of blocks that run; `numbers`: theirs plus one, by block, 0 for none."""
         self._kernel, self._global, self._slots, self._numbers = kernel, shadow, slots, numbers
