@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_FAMILIES, N_MOMENTS, N_ROWS, TICKS, Order
-from gpuprof.trace.checkers.races.rows import LEAST_ROWS, index_of
+from gpuprof.trace.checkers.races.rows import LEAST_ROWS, N_ROW_COLUMNS, index_of
 from gpuprof.trace.checkers.slots import Slots, with_room
 from gpuprof.trace.masks import WARP
 
@@ -41,9 +41,9 @@ class Blocks(Slots):
             published=_zeros(n_published * warps, TICKS, 2),
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
-            moments=_zeros(1 << 12, N_COLUMNS),
+            moments=_zeros(LEAST_ROWS, N_COLUMNS),
             counts=np.array([1, 0, 0, 0, 0, 1], np.int64),
-            rows=_zeros(LEAST_ROWS, 3),
+            rows=_zeros(LEAST_ROWS, N_ROW_COLUMNS),
             row_index=_zeros(2 * LEAST_ROWS),
         )
 
