@@ -1,7 +1,8 @@
 """What checkers take of the kernels of samples/: warp instructions that are emulated and checked in a second of CPU
 time. The goal is 2 M, of racecheck 1 M. Not a test: `make bench` calls `slowest`.
 
-Run `python -m tests.bench.checkers [CHECKER ...]` for all kernels; without one, those of all checkers.
+Run `python -m tests.bench.checkers [CHECKER ...]` for all kernels; without one, those of all checkers. Of racecheck it
+also says how many bytes are kept for each that is touched (`race_shadow`).
 """
 
 import sys
@@ -16,16 +17,10 @@ from gpuprof.run import session
 from gpuprof.run.settings import Settings
 from gpuprof.run.tracing import Attached
 from gpuprof.trace.find import CHECKERS, find
+from tests.bench import race_shadow
+from tests.bench.launches import LAUNCHES
 from tests.paths import SAMPLES
 
-# Smaller ones where those of the file would take long.
-LAUNCHES = {
-    "matmul.cu": (
-        "naive<<<(8, 8), (16, 16)>>>(a: f32[128,128]=random, b: f32[128,128]=random, c: f32[128,128], 128)",
-        "tiled<<<(8, 8), (16, 16)>>>(a, b, c, 128)",
-        "blocked<<<(4, 4), (16, 8)>>>(a, b, c, 128)",
-    )
-}
 REPEATS = 3
 
 
@@ -75,3 +70,6 @@ if __name__ == "__main__":
     for checker in sys.argv[1:] or CHECKERS:
         for kernel, file, rate in rates(checker):
             print(f"{checker:10} {file:15} {kernel:15} {rate / 1e6:6.2f} M warp-instructions/s", flush=True)
+        if checker == "racecheck":
+            for line in race_shadow.lines():
+                print(line, flush=True)

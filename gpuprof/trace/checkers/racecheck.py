@@ -78,6 +78,7 @@ class Racecheck(Checker):
             kernel.threads_per_block,
             "warp_sync" in kinds,
             any(map(_publishes, wanted)) or bool(kinds & {"fence", "mbarrier", "cluster_barrier"}),
+            bool(kinds & {"copy", "fence", *FAMILIES, *AFTER}) or any(map(self._reports_copies, wanted)),
         )
         self._shadow = Shadow(kernel, self._blocks)
         self._async = Asynchronous(kernel, self._blocks, self._shadow.touch_ranges)
@@ -116,7 +117,7 @@ class Racecheck(Checker):
         if kind in BLOCK_BARRIERS:
             return self._barrier
         if kind == "hint":
-            return self._reported_copies if REPORTED_COPIES in ptx_of(self.kernel, instruction) else _nothing
+            return self._reported_copies if self._reports_copies(instruction) else _nothing
         if kind == "fence" and PROXY_FENCE in ptx_of(self.kernel, instruction):
             return self._fence_proxy
         return {
@@ -179,7 +180,7 @@ class Racecheck(Checker):
         order.fence_proxy(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
 
     def _mbarrier(self, event: TraceEvent) -> None:
-        if REPORTED_COPIES in ptx_of(self.kernel, event.instruction):
+        if self._reports_copies(event.instruction):
             self._reported_copies(event)
         self._async.begin(event)
         self._publish(event, event.true_masks, order.GPU, False)
@@ -196,6 +197,9 @@ class Racecheck(Checker):
 
     def _await(self, event: TraceEvent) -> None:
         order.await_others(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+
+    def _reports_copies(self, instruction: Instruction) -> bool:
+        return instruction.kind in ("hint", "mbarrier") and REPORTED_COPIES in ptx_of(self.kernel, instruction)
 
     def _reported_copies(self, event: TraceEvent) -> None:
         """The copies so far report to an mbarrier: who waits there waits for them."""

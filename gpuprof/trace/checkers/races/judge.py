@@ -278,6 +278,9 @@ def _merged(order, group, entry, lane, base, some):
     """The entry of a reader once the group has read the bytes at the same moment, too; 0 where it takes several."""
     its_stride, its = np.int64(order.rows[entry >> LANE_SHIFT, STRIDE]), lanes_of(order, entry)
     mine, stride = (np.int64(group.lanes) << 1 | 1) << lane, np.int64(group.stride)
+    place = np.int64(order.rows[entry >> LANE_SHIFT, PLACE])
+    if place & STRONG and not group.place & STRONG:  # the weak one of the two races with more
+        place = np.int64(group.place)
     if its_stride != stride:
         is_constant, am_constant = _is_constant(its_stride, base, some), _is_constant(stride, base, some)
         if is_constant and not am_constant:
@@ -288,11 +291,11 @@ def _merged(order, group, entry, lane, base, some):
         if not is_constant:
             return np.int64(0)
         stride = np.int64(0)
-    if mine & ~its == 0:
-        return entry
     both = mine | its
     first = lowest(both)
-    row = row_of(order, group.kept_as, group.place, both >> first >> 1, stride)
+    if both == its and place == order.rows[entry >> LANE_SHIFT, PLACE]:
+        return entry
+    row = row_of(order, group.kept_as, place, both >> first >> 1, stride)
     return np.int64(row << LANE_SHIFT | first)
 
 

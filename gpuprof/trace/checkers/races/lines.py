@@ -147,24 +147,27 @@ def tidy(order, pool, lines, line):
                 before = other
             other = after
         one = np.int64(numbers[one + NEXT])
-    if n_cells > 2:
+    if n_cells > 1:
         _spread_where_shorter(order, pool, lines, line, n_cells)
 
 
 @hot
 def _spread_where_shorter(order, pool, lines, line, n_cells):
-    numbers, n_columns, has_words = pool.numbers, 0, True
+    numbers, n_columns, has_words, has_bytes = pool.numbers, 0, True, True
     for column in range(N_STAMPS):
         cell, is_needed = np.int64(lines[line] >> FORM_SHIFT), 0
         while cell != 0:
             entry, mask = np.int64(numbers[cell + column]), np.int64(numbers[cell + BYTES])
             if entry != 0:
                 is_needed = 1
+            has_bytes = has_bytes and mask & mask - 1 == 0
             has_words = has_words and _is_of_words(mask, np.int64(order.rows[entry >> LANE_SHIFT, STRIDE]))
             cell = np.int64(numbers[cell + NEXT])
         n_columns += is_needed
     size, form = (OF_WORDS, WORDS) if has_words else (OF_BYTES, BYTE_BY_BYTE)
-    if SIZES[OF_COLUMNS] + SIZES[size] * n_columns < SIZES[OF_CELL] * n_cells:
+    # Where each byte is another's, more of them are to come: cells would be left behind that are too many.
+    n_likely = 4 * n_cells if has_bytes else n_cells
+    if SIZES[OF_COLUMNS] + SIZES[size] * n_columns < SIZES[OF_CELL] * n_likely:
         _spread(order, pool, lines, line, size, form)
 
 

@@ -38,7 +38,7 @@ class Order(NamedTuple):
     epoch: np.ndarray  # (slots, threads)
     clock: np.ndarray  # (slots, threads)
     moment: np.ndarray  # (slots, threads): the present one, 0 where there is none yet
-    known: np.ndarray  # (slots, warps, 32, 32): as far as a lane knows another; 1 warp where none waits
+    known: np.ndarray  # (slots, warps, 32, 32): as far as a lane knows another; no warps where none waits
     arrived: np.ndarray  # (slots, warps): lanes that wait for others of their warp, as bits
     tick: np.ndarray  # (slots, warps)
     acquired: np.ndarray  # (slots, warps, 2): the sequence number, by scope

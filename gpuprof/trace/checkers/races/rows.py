@@ -94,7 +94,7 @@ def fill_index(index, rows, n_rows):
 
 def index_of(rows: np.ndarray, n_rows: int) -> np.ndarray:
     """int32: a new index, for as many rows as there is room for."""
-    index = np.zeros(1 << (len(rows) * 3 // 2 - 1).bit_length(), np.int32)
+    index = np.zeros(1 << (len(rows) * 9 // 8 - 1).bit_length(), np.int32)
     fill_index(index, rows, n_rows)
     return index
 

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.trace.checkers.races import judge, order, pairs, stamps
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.lines import N_USED, OF_CELL, SIZES, Pool, each_entry, new_pool
-from gpuprof.trace.checkers.races.memory import PAGE_SHIFT, GlobalLines, SharedLines
+from gpuprof.trace.checkers.races.memory import GlobalLines, SharedLines
 from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
 from gpuprof.trace.checkers.races.touched import touched_runs
 from gpuprof.trace.event import Access, TraceEvent
@@ -173,7 +173,7 @@ class Shadow:
         lacks_moments = counts[order.N_MOMENTS] + n_moments > len(tables.moments)
         lacks_rows = counts[order.N_ROWS] + n_rows > len(tables.rows)
         least = len(self._pool.numbers) // NUMBERS_OF_ROW
-        if (lacks_moments or lacks_rows) and self._n_used > 2 * self._n_needed + max(LEAST_ROWS, least):
+        if (lacks_moments or lacks_rows) and 4 * self._n_used > 5 * self._n_needed + max(LEAST_ROWS, least):
             self.renumber(self.compact)
             self._n_needed = self._n_used
         self._blocks.room_for(n_moments)
@@ -194,11 +194,11 @@ def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.
     """Ranges, int64 (k,) each, cut where a page ends, as lines of a page alone lie side by side: the number of the
     range that each part is of, its address, its bytes.
     """
-    first, last = addresses >> PAGE_SHIFT, (addresses + np.maximum(nbytes, 1) - 1) >> PAGE_SHIFT
+    first, last = addresses >> stamps.PAGE_SHIFT, (addresses + np.maximum(nbytes, 1) - 1) >> stamps.PAGE_SHIFT
     of_range = np.repeat(np.arange(len(addresses)), last - first + 1)
     page = np.arange(len(of_range)) - np.searchsorted(of_range, of_range) + first[of_range]
-    start = np.maximum(addresses[of_range], page << PAGE_SHIFT)
-    end = np.minimum((addresses + nbytes)[of_range], (page + 1) << PAGE_SHIFT)
+    start = np.maximum(addresses[of_range], page << stamps.PAGE_SHIFT)
+    end = np.minimum((addresses + nbytes)[of_range], (page + 1) << stamps.PAGE_SHIFT)
     return of_range, start, end - start
 
 
