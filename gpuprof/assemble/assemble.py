@@ -25,9 +25,11 @@ from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocati
 from gpuprof.assemble.registers.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.registers.fit import MOST_REGISTERS, fit
 from gpuprof.assemble.registers.spill import DoesNotFit
+from gpuprof.assemble.warpgroups import hazards_of
 from gpuprof.base.stages import counted, stage
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
+from gpuprof.isa.flow.warpgroups import RegisterHazard, with_hazards
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.program import Function, Location, Program, Relocation
 
@@ -52,13 +54,16 @@ def assemble_program(module, *, max_registers: int | None = None, kept: Kept | N
     if kept is not None:
         kept.shared = layout.shared_offsets
     literals: dict[int, int] = {}
+    hazards: list[RegisterHazard] = []
     for body in counted(list(bodies.values()), "optimizing", "functions"):
         body.literals, body.constants_nbytes = literals, layout.constants_nbytes
         cfg.build(body)
+        hazards += hazards_of(body)
         if kept is not None:
             kept.lowered(body)
         optimize(body, tree.is_debug)
-    return _Linker(module, tree, layout, bodies, literals, max_registers, kept).program()
+    program = _Linker(module, tree, layout, bodies, literals, max_registers, kept).program()
+    return replace(program, ptx=with_hazards(program.ptx, hazards))
 
 
 def _most_threads(function: ast.Function) -> int:

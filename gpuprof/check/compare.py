@@ -84,6 +84,12 @@ class LaunchComparison:
     lines: tuple[LineChange, ...]  # warp-cycles: costlier now first, by how much; unchanged lines left out
     regressions: tuple[Crossing, ...]
     improvements: tuple[Crossing, ...]
+    draw: str = ""  # of LaunchFacts
+
+    @property
+    def title(self) -> str:
+        """ "transform<<<52, 32>>> (draw 2, teapot)"."""
+        return f"{self.key} ({self.draw})" if self.draw else str(self.key)
 
     @property
     def key(self) -> LaunchKey:
@@ -114,6 +120,9 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
     chip, model, compiler or gpuprof differ, or a rule's metric was not measured.
     """
     check_origin(old, new)
+    for rule in rules:
+        if BY_NAME[rule.metric].of_some and not any(rule.metric in each.metrics for each in new.launches.values()):
+            raise NotComparable(f"no launch has {rule.metric}, so --fail-on {rule.text!r} cannot be checked")
     pairs = list(same_shapes(old, new))
     if not strict_shape:
         pairs += other_shapes(old, new, pairs)
@@ -166,12 +175,14 @@ def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequen
         if m.name in new.metrics
     }
     for rule in rules:
-        if rule.metric not in changes:
+        if rule.metric not in changes and (not BY_NAME[rule.metric].of_some or rule.metric in old.metrics):
             raise NotComparable(
                 f"{pair.new}: {rule.metric} was not measured, so --fail-on {rule.text!r} cannot be checked"
             )
     crossings = [
-        Crossing(rule, changes[rule.metric], compare_lines(old, new, BY_NAME[rule.metric].lines_by)) for rule in rules
+        Crossing(rule, changes[rule.metric], compare_lines(old, new, BY_NAME[rule.metric].lines_by))
+        for rule in rules
+        if rule.metric in changes
     ]
     return LaunchComparison(
         pair,
@@ -179,6 +190,7 @@ def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequen
         compare_lines(old, new, "warp_cycles"),
         tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old)),
         tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old)),
+        new.draw,
     )
 
 

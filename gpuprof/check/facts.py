@@ -56,6 +56,7 @@ class LaunchFacts:
     metrics: dict[str, int]  # by name of correlate.metrics
     lines: dict[LineKey, LineCost]  # in source order; from a baseline only the costly ones
     module: str = ""  # file that the kernel's module came from, without its folders
+    draw: str = ""  # "draw 2, teapot": the one that it is a shader of; not in baselines
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,18 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
     lines = line_costs(database)
+    draws = draw_texts(database)
     launches = {
-        key: LaunchFacts(values[launch], lines.get(launch, {}), module) for launch, key, module in launch_keys(database)
+        key: LaunchFacts(values[launch], lines.get(launch, {}), module, draws.get(launch, ""))
+        for launch, key, module in launch_keys(database)
     }
     return Facts(printable(meta["tool_version"]), origin(database, meta), launches)
+
+
+def draw_texts(database: sqlite3.Connection) -> dict[int, str]:
+    """By launch of a draw's shader."""
+    rows = database.execute("SELECT launch, draw, name FROM draw_launches JOIN draws USING (draw)")
+    return {launch: f"draw {draw}, {printable(name)}" for launch, draw, name in rows}
 
 
 def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:

@@ -16,13 +16,13 @@ def text_report(comparison: Comparison) -> Iterator[str]:
     """Launches whose shape changed; what changed more than the rules allow, with the lines it comes from; launches that
     are only on one side; a closing sentence.
     """
-    yield from (f"reshaped   {launch.key}: {launch.pair.shape_change}" for launch in comparison.reshaped)
+    yield from (f"reshaped   {launch.title}: {launch.pair.shape_change}" for launch in comparison.reshaped)
     for launch in comparison.with_verdict("regressed"):
         for crossing in launch.regressions:
-            yield f"regressed  {launch.key}: {crossing_text(crossing)}"
+            yield f"regressed  {launch.title}: {crossing_text(crossing)}"
             yield from (f"             {line_text(line)}" for line in blamed(crossing))
     for launch in comparison.with_verdict("improved"):
-        yield from (f"improved   {launch.key}: {crossing_text(crossing)}" for crossing in launch.improvements)
+        yield from (f"improved   {launch.title}: {crossing_text(crossing)}" for crossing in launch.improvements)
     yield from (f"missing    {key}: in the baseline, but not in this profile" for key in comparison.missing)
     yield from (f"new        {key}: not in the baseline; --update adds it" for key in comparison.added)
     yield closing(comparison)
@@ -80,7 +80,7 @@ def summary(comparison: Comparison) -> str:
     where += f", {first.pair.shape_change}" if first.pair.shape_change else ""
     of_all = f"{len(regressed)} of {plural(len(comparison.launches), 'launch', 'launches')} regressed"
     return (
-        f"{of_all}: {first.key}: {crossing_text(first.regressions[0])}{where}; if this is intended, run again "
+        f"{of_all}: {first.title}: {crossing_text(first.regressions[0])}{where}; if this is intended, run again "
         "with --update"
     )
 
@@ -88,7 +88,7 @@ def summary(comparison: Comparison) -> str:
 def diff_table(comparison: Comparison) -> Iterator[str]:
     """Every metric and every changed line of every launch, in aligned columns."""
     for launch in comparison.launches:
-        yield "  ".join(filter(None, (str(launch.key), launch.verdict, launch.pair.shape_change)))
+        yield "  ".join(filter(None, (launch.title, launch.verdict, launch.pair.shape_change)))
         rows = [(c.metric, str(c.old), str(c.new), difference(c) if c.delta else "=") for c in launch.changes]
         yield from aligned([("metric", "baseline", "now", "change"), *rows], "<>><")
         rows = [

@@ -3,9 +3,15 @@
 Rates are fields of the chip's table `graphics` (fields.GRAPHICS).
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 SHADER_STAGES = ("vertex", "hull", "domain", "geometry", "pixel")  # in the order of the pipeline
 FRONT_UNITS = ("command", "fetch", "tessellate", "assembly")
 BACK_UNITS = ("setup", "scan", "depth", "write")
+ASKING_UNITS = ("fetch", "depth", "write")  # that read and write memory
+MEMORIES = ("L2", "DRAM")  # which these share with the shaders
+SECTOR_NBYTES = 32
 
 # Of each unit behind the command processor: amounts of work, and what is done of each in a cycle. The slowest decides.
 COSTS = {
@@ -34,3 +40,18 @@ def unit_cycles(unit: str, work: dict[str, int], rates: dict[str, float]) -> flo
     if unit == "command":
         return command_cycles(work["state_changes"], rates)
     return max(work[amount] / rates[rate] for amount, rate in COSTS[unit])
+
+
+def most_nbytes(chip: Mapping[str, Any]) -> dict[str, float]:
+    """Bytes a cycle that each of MEMORIES transfers at most, from a chip's description (`Chip.describe`); without those
+    whose numbers it lacks.
+    """
+    # units have no SM's link before the L2's slices
+    return {
+        memory: per_cycle(*(chip[name] for name in names))
+        for memory, names, per_cycle in (
+            ("L2", ("l2_slices", "l2_slice_nbytes_per_cycle"), lambda slices, of_slice: slices * of_slice),
+            ("DRAM", ("dram_gbytes_per_s", "clock_mhz"), lambda gbytes, mhz: 1000 * gbytes / mhz),
+        )
+        if chip.keys() >= set(names)
+    }

@@ -254,6 +254,7 @@ GRAPHICS = (
     Field("set_up_batches", "int", "batches", 1, 65536, "from set-up to the scan"),
     Field("scanned_waves", "int", "waves", 1, 65536, "from the scan to depth tests"),
     Field("waves_in_flight", "int", "waves", 1, 65536, "from depth tests to the write: being shaded, or waiting"),
+    Field("writes_in_flight", "int", "waves", 1, 65536, "from the write to the answer of L2 or DRAM"),
 )  # fmt: skip
 
 TABLES = {

@@ -16,6 +16,7 @@ from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
 
 PAGES_OF_TASKS = ("tasks", "relations", "timeline")
+PAGES_OF_ALL = (*PAGES_OF_TASKS, "api")  # whatever launches were asked for
 
 
 @click.command(
@@ -118,6 +119,11 @@ def command(
     if sort is not None and page != "draws":
         raise UsageError(f"--sort sorts the page of draws; give --page draws{f', not {page}' if page else ''}")
     page = "relations" if task is not None else page
+    if (draw is not None or stages is not None) and page in PAGES_OF_ALL:
+        raise UsageError(
+            f"--draw and --stage choose launches of shaders, and the page {page} shows all of the run; leave them out, "
+            "or give --page draws or launches"
+        )
 
     shaders = shaders_of(draw, stages)
 

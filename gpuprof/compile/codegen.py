@@ -10,7 +10,6 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import llvmlite.binding as llvm
 
@@ -25,8 +24,11 @@ from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
+from gpuprof.compile.passes.members import member_stores_of
 from gpuprof.compile.passes.padding import padded_copies_of
+from gpuprof.compile.passes.positions import Positions, mark_positions
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
+from gpuprof.compile.passes.structures import layouts_of
 from gpuprof.compile.passes.unrolled import unroll_once
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -176,23 +178,29 @@ def generate(
     metadata = Metadata(ir)
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
-    padded = padded_copies_of(ir, metadata, target.target_data, partial(llvm.parse_assembly, ir))
-    is_plain, table = for_debugger and level == 0, {}
-    arranged = (_arranged_for_debugger if is_plain else _arranged)(internalize(ir), target, arch, level, for_debugger)
-    if for_debugger and not is_plain:
-        arranged, table = variables.number_variables(arranged)
-    labelled, chains = lineinfo.encode(arranged, has_scopes=bool(table))
+    layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
+    padded = [*padded_copies_of(ir, metadata, layout_of), *member_stores_of(ir, metadata, layout_of)]
+    is_plain, numbered = for_debugger and level == 0, None
+    if is_plain:
+        arranged = _arranged_for_debugger(internalize(ir), target, arch)
+    elif for_debugger:
+        arranged, positions = _arranged(internalize(ir), target, arch, level, mark_positions)
+        numbered = variables.number_variables(arranged, positions)
+        arranged = numbered.ir
+    else:
+        arranged, _ = _arranged(variables.without_variables(internalize(ir)), target, arch, level, lambda ir: (ir, []))
+    labelled, chains = lineinfo.encode(arranged, has_scopes=numbered is not None)
     announce(chains)
-    if table:
+    if numbered:
         _set_options(variables.WHERE_SET)
     ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains, is_plain)
-    if table:
+    if numbered:
         told, listing = variables.told(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
-        ptx = variables.with_places(ptx, show(told), listing, table)
+        ptx = variables.with_places(ptx, show(told), listing, numbered)
     ptx = add_cluster_dims(ptx, cluster_dims)
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
     return {
-        "ptx": ptx + "".join(f"{copy}\n" for copy in padded),
+        "ptx": ptx + "".join(f"{each}\n" for each in padded),
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],
@@ -200,20 +208,22 @@ def generate(
     }
 
 
-def _arranged(ir: str, target, arch: str, level: int, for_debugger: bool) -> str:
+def _arranged(
+    ir: str, target, arch: str, level: int, mark: Callable[[str], tuple[str, list[Positions]]]
+) -> tuple[str, list[Positions]]:
+    """The optimized IR. `mark`: the last change in front of LLVM's passes, with what it has to say."""
     # Full DWARF would keep `.loc` from carrying inlined calls.
-    lines_only = (ir if for_debugger else variables.without_variables(ir)).replace(
-        "emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly"
-    )
+    lines_only = ir.replace("emissionKind: FullDebug", "emissionKind: DebugDirectivesOnly")
     prepared = hide_divisions(copy_in_callee(unroll_over_local_arrays(name_scopes(lines_only))), arch)
+    prepared, positions = mark(prepared)
     optimized = unroll_once(show_divisions(optimize(prepared, target, level)))
-    return keep_shared_products(widen_copies(optimized))
+    return keep_shared_products(widen_copies(optimized)), positions
 
 
-def _arranged_for_debugger(ir: str, target, arch: str, level: int, for_debugger: bool) -> str:
+def _arranged_for_debugger(ir: str, target, arch: str) -> str:
     """Each statement as it stands, and each variable in memory."""
     prepared = hide_divisions(copy_in_callee(name_scopes(ir), for_debugger=True), arch)
-    prepared = show_divisions(optimize(prepared, target, level))
+    prepared = show_divisions(optimize(prepared, target, 0))
     return lineinfo.without_inlined_variables(prepared)
 
 

@@ -8,6 +8,8 @@ numbers, and its listing of the machine code what they are there. Ours say:
     //@set 3 rd5         from here on, variable 3 is in %rd5; `=-7` is a number, `?` nowhere
     //@set 3 r5 + 8      a sum, difference or product of a register's low bits with a number
     //@set 3 r5 @32:32   32 bits of it from bit 32 on; others are elsewhere
+    //@set 6 =4 @32:8    variable 6 says the position: the code has come to the source's 4 (`passes.positions`)
+    //@set 6 | 5 6       or may have come to 5 or 6
     //@variables {...}   at the end: what the numbers stand for
 
 The code is that which is generated without them: `tests/compile/test_variables.py`.
@@ -19,11 +21,14 @@ import re
 import struct
 import sys
 import tempfile
-from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata, Node
+from gpuprof.compile.passes.available import Available
+from gpuprof.compile.passes.ordered import Record, Told, in_order
+from gpuprof.compile.passes.positions import SIGN, Positions, variable_key
 
 # LLVM would tell where variables are at the begin of each block, and is not aware that registers of PTX are written
 # again: the debugger works that out itself.
@@ -33,9 +38,10 @@ AT, SET, VARIABLES = "\t//@at ", "\t//@set ", "//@variables "
 
 _RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _VALUE = re.compile(r"#dbg_value\((?P<value>.*), !(?P<variable>\d+), (?P<how>!DIExpression\(.*\)), !(?P<place>\d+)\)\n")
-_ENTRY = re.compile(r"^define [^\n]*\{\n.*?(?=^$|^\}$)", re.MULTILINE | re.DOTALL)  # a function's head and first block
-_NAME = re.compile(r"%[\w.$]+")
-_FRAGMENT = re.compile(r"DW_OP_LLVM_fragment, \d+, \d+")
+_LABEL = re.compile(r"\$\w+:")
+_LEAVES = re.compile(r"\t(?:@\S+ )?(?:bra|brx|ret|exit|trap)\b")
+_WRITTEN = re.compile(r"\t(?:@\S+ )?[\w.:]+ *\t(\{[^}]*\}|%\w+(?:\|%\w+)?)")
+_FRAGMENT = re.compile(r"DW_OP_LLVM_fragment, (\d+), (\d+)")
 _SAID = re.compile(r"^\s*//DEBUG_VALUE: (?:.*:)?(\d+) <- ")
 _COMMENT = re.compile(r"\s*//.*$")
 _LISTED = re.compile(
@@ -54,75 +60,62 @@ _SIGNS = {"DW_OP_plus": "+", "DW_OP_minus": "-", "DW_OP_mul": "*"}
 
 
 class Numbered(NamedTuple):
-    """IR whose variables have numbers for names, and what the numbers stand for: see `number_variables`."""
+    """IR with a variable for each record, which has the record's number for its name, and what these stand for. The
+    table says what the numbers of variables stand for: see `number_variables`.
+    """
 
     ir: str
     table: dict
+    records: list[Record]
 
 
 def without_variables(ir: str) -> str:
     return _RECORD.sub("", ir)
 
 
-def number_variables(ir: str) -> Numbered:
-    """The optimized IR with one variable, named by a number, for each inlined copy of one.
+def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
+    """The optimized IR with numbers: of records, and of variables, one for each inlined copy of one. `positions`: what
+    `mark_positions` has said of it before.
 
     The table has `places`: of each number, variable and inlined call; `variables`: name, type, scope, place among the
     arguments or 0; `globals`: by symbol name, type, scope, state space; `scopes`: the parent of each, null for none;
-    `types`. Keys are the numbers of LLVM's nodes.
+    `types`; `positions`: of each function its positions' lines, what follows each, which of them begin behind a change
+    of a variable, and which end it. Keys are the numbers of LLVM's nodes.
     """
-    metadata = Metadata(ir)
+    metadata, available = Metadata(ir), Available(ir)
     numbers: dict[tuple[int, int], int] = {}
+    records: list[Record] = []
     added: list[str] = []
     first = max(metadata.nodes | metadata.tuples, default=0) + 1
-    moved = _Moved(ir)
 
     def replace(match: re.Match) -> str:
         found = _VALUE.fullmatch(match[0].lstrip())
         if not found:
             return ""
-        place = metadata.nodes[int(found["place"])]
-        call = place.reference("inlinedAt") or 0
-        key = int(found["variable"]), call
-        if key not in numbers:
-            numbers[key] = len(numbers)
-            added.extend(_named(numbers[key], first, metadata.nodes[key[0]], _root(metadata, place)))
-        node = first + 2 * numbers[key]
-        return f"    #dbg_value({moved.value(key, found, match.start())}, !{node}, {found['how']}, !{node + 1})\n"
+        place, variable = metadata.nodes[int(found["place"])], metadata.nodes[int(found["variable"])]
+        key = int(found["variable"]), place.reference("inlinedAt") or 0
+        number = numbers.setdefault(key, len(numbers))
+        node = first + 2 * len(records)
+        added.extend(_named(len(records), node, variable, _root(metadata, place)))
+        records.append(_record(number, found, variable, available.block(match.start())))
+        value = found["value"] if available.is_so(found["value"], match.start()) else "i32 poison"
+        return f"    #dbg_value({value}, !{node}, {found['how']}, !{node + 1})\n"
 
     changed = _RECORD.sub(replace, ir)
-    return Numbered("\n".join([changed.rstrip("\n"), *added]) + "\n", _table(metadata, numbers, ir))
+    ir = "\n".join([changed.rstrip("\n"), *added]) + "\n"
+    return Numbered(ir, _table(metadata, numbers, ir, positions), records)
 
 
-class _Moved:
-    """LLVM's code generator tells what a function's first block sets to a parameter where it loads the parameters, so
-    that it would hold too early, and what was set before, too late. A variable that has been set before is not known
-    there.
-    """
-
-    def __init__(self, ir: str):
-        self._entries = [(found.start(), found.end(), _arguments(found[0])) for found in _ENTRY.finditer(ir)]
-        self._set: dict[tuple[int, int], set[str]] = {}  # by variable and call: the pieces, "" for all of it
-
-    def value(self, key: tuple[int, int], found: re.Match, at: int) -> str:
-        """The value of a record at a place in the text. They come in their order."""
-        fragment = (_FRAGMENT.findall(found["how"]) or [""])[0]
-        before = self._set.setdefault(key, set())
-        is_set = bool(before and (not fragment or "" in before or fragment in before))
-        before.add(fragment)
-        type, _, name = found["value"].rpartition(" ")
-        place = bisect_right(self._entries, at, key=lambda entry: entry[0]) - 1
-        is_moved = is_set and place >= 0 and at < self._entries[place][1] and name in self._entries[place][2]
-        return f"{type} poison" if is_moved else found["value"]
+def _record(number: int, found: re.Match, variable: Node, block: int) -> Record:
+    piece = _FRAGMENT.search(found["how"])
+    tells = variable.text("name").startswith(SIGN) and found["value"].startswith("i32 ")
+    position = int(found["value"].removeprefix("i32 ")) if tells and found["value"][4:].isdigit() else None
+    return Record(number, block, f" @{piece[1]}:{piece[2]}" if piece else "", position)
 
 
-def _arguments(entry: str) -> set[str]:
-    return set(_NAME.findall(entry.partition("\n")[0]))
-
-
-def _named(number: int, first: int, variable: Node, root: int) -> tuple[str, str]:
+def _named(number: int, node: int, variable: Node, root: int) -> tuple[str, str]:
     """The nodes of a variable of the function `root`, and of a place without a line in it."""
-    node, type = first + 2 * number, variable.fields.get("type", "null")
+    type = variable.fields.get("type", "null")
     return (
         f'!{node} = !DILocalVariable(name: "{number}", scope: !{root}, type: {type})',
         f"!{node + 1} = !DILocation(line: 0, scope: !{root})",
@@ -133,13 +126,17 @@ def _root(metadata: Metadata, place: Node) -> int:
     """The function that a location's code stands in, behind all inlining."""
     while place.reference("inlinedAt") is not None:
         place = metadata.follow(place, "inlinedAt")
-    scope = place.reference("scope")
+    return _function(metadata, place.reference("scope"))
+
+
+def _function(metadata: Metadata, scope: int) -> int:
+    """That a scope lies in."""
     while metadata.nodes[scope].kind != "DISubprogram":
         scope = metadata.nodes[scope].reference("scope")
     return scope
 
 
-def _table(metadata: Metadata, numbers: dict[tuple[int, int], int], ir: str) -> dict:
+def _table(metadata: Metadata, numbers: dict[tuple[int, int], int], ir: str, positions: Sequence[Positions]) -> dict:
     types = _Types(metadata)
     variables, scopes = {}, {}
     for number, node in metadata.nodes.items():
@@ -161,7 +158,22 @@ def _table(metadata: Metadata, numbers: dict[tuple[int, int], int], ir: str) -> 
         "globals": found,
         "scopes": scopes,
         "types": types.found,
+        "positions": dict(_positions(metadata, positions)),
     }
+
+
+def _positions(metadata: Metadata, positions: Sequence[Positions]) -> Iterator[tuple[int, dict]]:
+    """By function, with `marked`: the variable that says the position."""
+    own: dict[int, dict[int, Node]] = {}
+    for number, node in metadata.nodes.items():
+        if node.kind == "DILocalVariable":
+            own.setdefault(_function(metadata, node.reference("scope")), {})[number] = node
+    for function, variables in own.items():
+        for marked, node in variables.items():
+            if node.text("name").startswith(SIGN):
+                found = positions[int(node.text("name")[len(SIGN) :])]
+                sets = {number: found.sets.get(variable_key(each), []) for number, each in variables.items()}
+                yield function, asdict(found) | {"sets": sets, "marked": marked}
 
 
 class _Types:
@@ -239,7 +251,7 @@ def told(target, module_of: Callable[[], object], options: Callable[[list[str]],
         return text, listing.read().decode("utf-8", "replace")
 
 
-def with_places(ptx: str, told_ptx: str, listing: str, table: dict) -> str:
+def with_places(ptx: str, told_ptx: str, listing: str, numbered: Numbered) -> str:
     """The PTX with comments on where variables are. A function whose texts do not agree has none."""
     said = dict(_FUNCTION.findall(told_ptx))
     listed = {found[1].strip(): found[0] for found in _MACHINE_CODE.finditer(listing)}
@@ -248,34 +260,59 @@ def with_places(ptx: str, told_ptx: str, listing: str, table: dict) -> str:
         name, body = match[1], match[2]
         if name not in said or name not in listed:
             return match[0]
-        return match[0].replace(body, _commented(body, said[name], listed[name]), 1)
+        return match[0].replace(body, _commented(body, said[name], listed[name], numbered.records), 1)
 
-    return f"{_FUNCTION.sub(replace, ptx).rstrip()}\n{VARIABLES}{json.dumps(table, separators=(',', ':'))}\n"
+    table = json.dumps(numbered.table, separators=(",", ":"))
+    return f"{_FUNCTION.sub(replace, ptx).rstrip()}\n{VARIABLES}{table}\n"
 
 
-def _commented(body: str, told_body: str, listing: str) -> str:
+def _commented(body: str, told_body: str, listing: str, records: Sequence[Record]) -> str:
     """A function's text with its comments; as it was where the printouts disagree."""
     values = _values(body, listing)
     codes, comments = [], []
     for line in told_body.split("\n"):
         if said := _SAID.match(line):
-            if len(comments) == len(values) or values[len(comments)][0] != said[1]:
+            if len(comments) == len(values) or values[len(comments)].record != int(said[1]):
                 return body
-            comments.append((len(codes), values[len(comments)][1]))
+            comments.append((len(codes), values[len(comments)]))
         elif code := _code(line):
             codes.append(code)
     lines = body.split("\n")
     if [code for line in lines if (code := _code(line))] != codes or len(comments) != len(values):
         return body
-    found, number, at = [], 0, 0
+    found: list[list[str | Told]] = [[]]  # by block
+    number, at = 0, 0
     for line in lines:
-        if _code(line):
+        if code := _code(line):
+            if _LABEL.match(code):
+                found.append([])
             while at < len(comments) and comments[at][0] <= number:
-                found.append(SET + comments[at][1])
+                found[-1].append(comments[at][1])
                 at += 1
             number += 1
-        found.append(line)
-    return "\n".join(found)
+        found[-1].append(line)
+        if _LEAVES.match(code):
+            found.append([])
+    return "\n".join(_all_in_order(found, records))
+
+
+def _all_in_order(blocks: Sequence[Sequence[str | Told]], records: Sequence[Record]) -> Iterator[str]:
+    homes: dict[int, set[int]] = {}  # of records, the blocks where they are told
+    for number, block in enumerate(blocks):
+        for item in block:
+            if isinstance(item, Told):
+                homes.setdefault(item.record, set()).add(number)
+    for number, block in enumerate(blocks):
+        elsewhere = {record for record, found in homes.items() if found != {number}}
+        for item in in_order(block, records, elsewhere, _is_written):
+            yield item if isinstance(item, str) else f"{SET}{item.text}"
+
+
+def _is_written(line: str, place: str) -> bool:
+    """Whether a line of code changes the register of a place."""
+    register = f"%{place.split()[0]}"
+    written = _WRITTEN.match(line)
+    return register in re.findall(r"%\w+", written[1] if written else line.partition("//")[0])
 
 
 def _code(line: str) -> str:
@@ -284,10 +321,8 @@ def _code(line: str) -> str:
     return "" if code.startswith(("\t.loc\t", "$L__tmp", "$L__func_")) else code
 
 
-def _values(body: str, listing: str) -> list[tuple[str, str]]:
-    """Number of the variable and where it is, of each DBG_VALUE of a function, in their order; [] where the registers
-    cannot be told.
-    """
+def _values(body: str, listing: str) -> list[Told]:
+    """Each DBG_VALUE of a function, in their order; nothing is in a register where these cannot be told."""
     names, counts = {}, {}
     for number, kind in sorted({(int(number), kind) for number, kind in _CLASS.findall(listing)}):
         counts[kind] = counts.get(kind, 0) + 1
@@ -295,10 +330,7 @@ def _values(body: str, listing: str) -> list[tuple[str, str]]:
     declared = {prefix: int(count) - 1 for prefix, count in _DECLARED.findall(body)}
     if declared != {_PREFIX[kind]: count for kind, count in counts.items()}:
         names = {}
-    return [
-        (found["number"] or found["several"], f"{found['number'] or found['several']} {_place(found, names)}")
-        for found in _LISTED.finditer(listing)
-    ]
+    return [Told(int(found["number"] or found["several"]), _place(found, names)) for found in _LISTED.finditer(listing)]
 
 
 def _place(found: re.Match, names: dict[int, str]) -> str:

@@ -12,7 +12,7 @@ from contextlib import closing
 from functools import cache
 from typing import NamedTuple
 
-from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.chips.draws import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.schema import DDL
 from gpuprof.correlate.traces import wrong_tables
@@ -331,6 +331,7 @@ def _unknown_names(database: sqlite3.Connection) -> Iterator[Wrong]:
         ("draw_launches", "stage"): SHADER_STAGES,
         ("draw_waves", "stage"): SHADER_STAGES,
         ("draw_units", "unit"): FIXED_UNITS,
+        ("draw_traffic", "unit"): ASKING_UNITS,
     }
     for (table, column), known in names.items():
         marks = ", ".join("?" * len(known))

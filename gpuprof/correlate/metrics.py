@@ -14,7 +14,7 @@ from gpuprof.isa.stalls import REASONS
 class Metric(NamedTuple):
     """`sql`: an expression of one number for launch `l.launch`, NULL when it was not measured. `by_pc`: a query of
     launch, pc and value, where instructions have a share in it. `lines_by`: the metric whose growth, line by line,
-    says where this one comes from; "" where no line does.
+    says where this one comes from; "" where no line does. `of_some`: launches of another sort have none.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Metric(NamedTuple):
     sql: str
     by_pc: str = ""
     lines_by: str = ""
+    of_some: bool = False
 
 
 def _counted(name: str, unit: str, text: str, expression: str) -> Metric:
@@ -111,6 +112,7 @@ METRICS = (
         "(SELECT d.end_cycle - d.start_cycle FROM draw_launches s JOIN draws d USING (draw) "
         "WHERE s.launch = l.launch AND s.stage = 'vertex')",
         lines_by="warp_cycles",
+        of_some=True,
     ),
     Metric(
         "warp_cycles",

@@ -4,10 +4,11 @@ Version history (PRAGMA user_version): 1 the first; 2 samplers, sampled counters
 losses by SM, and what samples weigh; 3 results, operations by precision, and patterns of shared memory; 4 tables
 and findings of trace generators; 5 findings about performance, and what findings cost; tasks, parameters and
 relations; 6 counters of blocks, warps, accesses, units and reuse distances; activity over time; calls of programs;
-live registers; 7 draws, their units, their shaders' waves, and the primitives of these.
+live registers; 7 draws, their units, their shaders' waves, and the primitives of these; 8 what draws' units
+read and write.
 """
 
-VERSION = 7
+VERSION = 8
 APPLICATION_ID = 0x67707264  # "gprd"; shown by `file`
 
 DDL = """
@@ -491,6 +492,15 @@ CREATE TABLE draw_work (       -- what a draw asked of the units
     amount TEXT NOT NULL,      -- its name: n_indices, n_primitives, n_accepted, n_tiles and so on
     value INTEGER NOT NULL,    -- so many
     PRIMARY KEY (draw, amount)
+) WITHOUT ROWID;
+CREATE TABLE draw_traffic (    -- exact: what fixed-function units read and wrote for a draw; its shaders' bytes are their launches'
+    draw INTEGER NOT NULL REFERENCES draws, -- that it was for
+    unit TEXT NOT NULL,        -- fetch (indices), depth (depths and stencils), write (colors; tests behind the shader)
+    l2_read_nbytes INTEGER NOT NULL, -- in whole sectors of 32 bytes
+    l2_write_nbytes INTEGER NOT NULL, -- in sectors, of which some are written in part
+    dram_read_nbytes INTEGER NOT NULL, -- that the L2 had not
+    dram_write_nbytes INTEGER NOT NULL, -- that had to leave the L2 for it
+    PRIMARY KEY (draw, unit)
 ) WITHOUT ROWID;
 CREATE TABLE draw_waves (      -- exact: every warp of a draw's shaders
     draw INTEGER NOT NULL REFERENCES draws, -- that it is of

@@ -3,6 +3,7 @@
     types        C types and values: how they are shown
     sections     the debug sections of PTX, as bytes
     symbols      from these: functions, variables, scopes, types
+    positions    how far optimized code has come in the source, and what that says of a variable
     expressions  C expressions, as cuda-gdb takes them, for one thread
     places       lines, functions and instructions of loaded code, by what users type
     thread       one thread at a stop: its frames, variables, registers, memory

@@ -4,17 +4,20 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gpuprof.assemble.kept import Line, Shape
+from gpuprof.assemble.kept import Line, Shape, starts
 from gpuprof.compile.variables import AT, SET
 
 _HEAD = re.compile(r"\.(?:entry|func)\b.*?([\w$]+)\($")
 _LABEL = re.compile(r"^(\$[\w$]+):")
 _SUM = re.compile(r"([-+*]) (-?\d+)")
 _PART = re.compile(r"@(\d+):(\d+)$")
+
+UNKNOWN = -1  # as a position
+_NEXT = -2  # the position that is told next
 
 Part = tuple[int, int] | None  # first bit and number of bits of a piece of a variable; None for all of it
 Key = tuple[int, Part]
@@ -31,12 +34,15 @@ class Spot(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A comment: from `line` on, a variable is there; None for nowhere."""
+    """A comment: from `line` on, a variable is there; None for nowhere. `more`: positions that the code may have come
+    to, too, if the variable says that; it is then where it was.
+    """
 
     line: int
     number: int
     part: Part
     spot: Spot | None
+    more: frozenset[int] = frozenset()
 
 
 Scopes = tuple[tuple[int, int], ...]  # scope and inlined call of each function around a place, the innermost first
@@ -82,6 +88,8 @@ def read_comments(lines: Sequence[str]) -> dict[str, Comments]:
 
 def _setting(line: int, text: str) -> Setting:
     number, _, rest = text.partition(" ")
+    if rest.startswith("| "):
+        return Setting(line, int(number), None, None, frozenset(map(int, rest[2:].split())))
     part = _PART.search(rest)
     place = rest[: part.start()] if part else rest
     value, _, sums = place.strip().partition(" ")
@@ -98,12 +106,14 @@ def _setting(line: int, text: str) -> Setting:
 
 
 def assigned(
-    shape: Shape, comments: Comments, constant: Collection[str], first: Mapping[Key, Spot]
+    shape: Shape, comments: Comments, constant: Collection[str], first: Mapping[Key, Spot], left_out: Collection[int]
 ) -> dict[int, Mapping[Key, Spot]]:
     """What is known in front of each line that has an instruction. `constant`: registers whose value is known also
-    where nobody has set them yet; `first`: what is known where the function begins.
+    where nobody has set them yet; `first`: what is known where the function begins; `left_out`: variables that are
+    none of the program's.
     """
-    items = _items(shape, comments)
+    items = [[item for item in block if isinstance(item, Line) or item.number not in left_out]
+             for block in _items(shape, comments)]  # fmt: skip
     names = {register: name for name, register in shape.names.items() if name not in constant}
     start: list[dict[Key, Spot] | None] = [dict(first)] + [None] * (len(items) - 1)
     todo = [0]
@@ -125,6 +135,54 @@ def assigned(
             if isinstance(item, Line):
                 found.setdefault(item.line, dict(state))
             _step(item, state, names)
+    return found
+
+
+class Reached(NamedTuple):
+    """In front of a line: of variables that tell positions of the source, those that the code may have come to; of
+    others, those at which they may have been set: UNKNOWN is among them where nobody says.
+    """
+
+    positions: Mapping[int, frozenset[int]]
+    set_at: Mapping[int, frozenset[int]]
+
+
+def reached(
+    shape: Shape, comments: Comments, told_by: Mapping[int, int], is_set: Callable[[int, frozenset[int], int], bool]
+) -> dict[int, Reached]:
+    """By line that has an instruction. `told_by`: of variables, which one tells their position. What is said of a
+    variable belongs to the position that is told next; `is_set` says whether it may, from some that were told before.
+    If not so, others have been lost, or LLVM says again what was so once.
+    """
+    items, tellers = _items(shape, comments), {*told_by.values()}
+
+    # The state has three kinds of keys: -1 - teller for what it may have come to, too.
+    def step(item: Line | Setting, state: dict[int, frozenset[int]]) -> None:
+        if not isinstance(item, Setting):
+            return
+        if item.number not in tellers:
+            state[item.number] = frozenset({_NEXT})
+        elif item.more:
+            state[-1 - item.number] = state.get(-1 - item.number, frozenset()) | item.more
+        else:
+            before = state.get(item.number, frozenset())
+            now = item.spot.bits if item.spot is not None else UNKNOWN
+            state[item.number] = frozenset({now})
+            state.pop(-1 - item.number, None)
+            for number, known in state.items():
+                if _NEXT in known and told_by.get(number) == item.number:
+                    state[number] = known - {_NEXT} | {now if is_set(number, before, now) else UNKNOWN}
+
+    found: dict[int, Reached] = {}
+    for block, start in zip(items, starts(items, shape.successors, {}, step), strict=True):
+        state = dict(start)
+        for item in block:
+            if isinstance(item, Line) and item.line not in found:
+                found[item.line] = Reached(
+                    {each: state[each] | state.get(-1 - each, frozenset()) for each in tellers if each in state},
+                    {each: known for each, known in state.items() if each in told_by},
+                )
+            step(item, state)
     return found
 
 

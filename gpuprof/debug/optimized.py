@@ -7,7 +7,8 @@ than what runs, as with another limit of registers, only numbers and the kernel'
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import NamedTuple
@@ -15,13 +16,16 @@ from typing import NamedTuple
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.kept import Kept, Place, Shape
 from gpuprof.compile.module import PtxModule
+from gpuprof.compile.passes.positions import SIGN
 from gpuprof.compile.variables import VARIABLES
-from gpuprof.debug.assigned import Comments, Key, Scopes, Spot, assigned, read_comments
+from gpuprof.debug.assigned import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
+from gpuprof.debug.positions import Positions
 from gpuprof.debug.symbols import Variable
 from gpuprof.debug.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.program import Program
 
+MOST_OF_LOOP = 2  # copies of a position: in front of the loop and at its end, where its condition is
 BITS = {"r": 32, "rd": 64, "rs": 16, "p": 1, "rq": 128}  # of registers, by the letters of LLVM's names
 KINDS = {
     "DW_ATE_boolean": "bool",
@@ -81,15 +85,76 @@ class Optimized:
         shapes, found = self._kept[0].shapes, {}
         for name, constant in self._arguments.items():
             comments = self.comments[name]
-            found[name] = assigned(shapes[name], comments, constant, self._first(comments, constant))
+            first = self._first(comments, constant)
+            found[name] = assigned(shapes[name], comments, constant, first, {*self._told_by.values()})
         return found
+
+    @cached_property
+    def _told_by(self) -> dict[int, int]:
+        """Of each variable's number, that of the one which tells its position: of the same call of its function."""
+        found = {}
+        for number, (node, call) in enumerate(self.table["places"]):
+            teller = self.numbers.get((self.table["positions"][str(self._function_of(node))]["marked"], call))
+            if teller not in (None, number):
+                found[number] = teller
+        return found
+
+    def _function_of(self, node: int) -> int:
+        *_, function = self._around(self.table["variables"][str(node)][2])
+        return function
+
+    @cached_property
+    def _reached(self) -> dict[str, dict[int, Reached]]:
+        shapes = self._kept[0].shapes
+
+        def is_set(variable: int, before: frozenset[int], position: int) -> bool:
+            node, _ = self.table["places"][variable]
+            return self._positions[self._function_of(node)].is_set(node, before, position)
+
+        return {name: reached(shapes[name], comments, self._told_by, is_set)
+                for name, comments in self.comments.items() if name in shapes}  # fmt: skip
+
+    @cached_property
+    def _positions(self) -> dict[int, Positions]:
+        """By function."""
+        return {
+            int(function): Positions(each["lines"], each["following"], each["sets"], each["ends"])
+            for function, each in self.table["positions"].items()
+        }
+
+    def _is_so(self, variable: Variable, line: int) -> bool:
+        """Whether a variable is, where the code has come to, what it is at a line of the source."""
+        node, call = self.table["places"][variable.offset]
+        positions = self._positions[self._function_of(node)]
+        known = self._reached[variable.symbol].get(variable.first, Reached({}, {}))
+        now, then = known.positions.get(self._told_by.get(variable.offset, -1), ()), known.set_at.get(variable.offset)
+        if not positions.lasts(node, then, now) or not positions.agree(node, line, now, call > 0):
+            return False
+        return not self._is_unrolled(variable, then) or not positions.leaves(then, now)
+
+    def _is_unrolled(self, variable: Variable, then: Collection[int] | None) -> bool:
+        """Whether the code has more copies of a position than a loop has by itself: LLVM may have made one way of
+        those that leave two turns, and what the last one set is not told.
+        """
+        told = self._n_told[variable.symbol]
+        return any(told[self._told_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
+
+    @cached_property
+    def _n_told(self) -> dict[str, Counter[tuple[int, int]]]:
+        """How often each position is told in a function, by the variable that tells it."""
+        tellers = {*self._told_by.values()}
+        return {
+            name: Counter((each.number, each.spot.bits) for each in comments.settings
+                          if each.number in tellers and each.spot is not None)
+            for name, comments in self.comments.items()
+        }  # fmt: skip
 
     def _first(self, comments: Comments, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
         """Arguments where a kernel begins: those that are in a register of `constant` at first. It has to be their own:
         a parameter whose first value nobody needs is first heard of where it gets another.
         """
         found: dict[Key, Spot | None] = {}
-        for _, number, part, spot in comments.settings:
+        for _, number, part, spot, _ in comments.settings:
             variable, call = self.table["places"][number]
             position = self.table["variables"][str(variable)][3]
             if not call and position:
@@ -133,6 +198,8 @@ class Optimized:
         """By scope, the last first: the node of a variable, its name and type, its place among the arguments or 0."""
         found: dict[int, list] = {}
         for key, (name, type, scope, argument) in self.table["variables"].items():
+            if name.startswith(SIGN):
+                continue
             found.setdefault(scope, []).append((int(key), name, type, argument))
         return {
             scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in found.items()
@@ -195,16 +262,20 @@ class Optimized:
         self,
         variable: Variable,
         at: int,
+        line: int,
         place: Callable[[str, int], int],
         parameter: Callable[[str, int, int], int | None],
         is_own: bool,
     ) -> bytes | None:
-        """The bytes of a variable in front of an instruction; None where it is not kept. `place`: what a register of a
+        """The bytes of a variable in front of an instruction; None where it is not kept, or may not be what it is at
+        the instruction's line of the source, `line`. `place`: what a register of a
         file holds; `parameter`: what a kernel's parameter has at an offset, so many bytes, or a special register.
         `is_own`: the function has not called another, which may have its registers.
         """
         spots = self._assigned.get(variable.symbol, {}).get(variable.first, {})
         pieces = {part: spot for (number, part), spot in spots.items() if number == variable.offset}
+        if not pieces or not self._is_so(variable, line):
+            return None
         data, known = 0, 0
         n_bits = 8 * variable.type.nbytes
         for part, spot in pieces.items():

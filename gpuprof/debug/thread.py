@@ -142,7 +142,8 @@ class Thread:
         is_own = frame.call == 0
         found = None
         if not is_own or not self._is_held_back():
-            found = self.code.optimized.bits(variable, frame.at, self._bits, self._parameter, is_own)
+            line = frame.location.line if frame.location is not None else 0
+            found = self.code.optimized.bits(variable, frame.at, line, self._bits, self._parameter, is_own)
         if found is None:
             raise DebugError("<optimized out>")
         return Value(variable.type, found)

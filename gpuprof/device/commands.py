@@ -34,6 +34,16 @@ class Free:
 
 
 @dataclass(frozen=True)
+class FreeLater:
+    """The allocation that starts at `address` is no longer the program's once what was asked of a stream so far is done
+    (cudaFreeAsync). A Free gives it back.
+    """
+
+    address: int
+    stream: int = 0
+
+
+@dataclass(frozen=True)
 class MakeImage:
     """Gives the image's number (int), which handles of textures and surfaces hold."""
 
@@ -315,6 +325,7 @@ class Parameter:
 Command: TypeAlias = (
     Allocate
     | Free
+    | FreeLater
     | MakeImage
     | CopyIn
     | CopyOut

@@ -6,23 +6,30 @@ from numbers import Real
 
 from gpuprof.device.commands import Draw, Shader
 from gpuprof.device.drawing.state import (
+    ALL_CHANNELS,
+    ALL_SAMPLES,
     BLEND_OPERATIONS,
+    CLIP_DISTANCES,
     COMPARES,
     CULLS,
     DEPTH_NBYTES,
-    DISCARDS,
     FACTORS,
     FORMATS,
     FRONTS,
+    MOST_CLIP_DISTANCES,
     MOST_EXTENT,
     MOST_TARGETS,
+    OF_PIXELS,
+    POINT_SIZE,
+    PROVOKING,
     SAMPLES,
     STENCIL_NBYTES,
     STENCIL_OPERATIONS,
-    WRITES_DEPTH,
     BlendState,
     Buffers,
+    DepthBias,
     DepthState,
+    DrawState,
     Scissor,
     StencilSide,
     Targets,
@@ -32,11 +39,15 @@ from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.errors import UsageError
 from gpuprof.graphics.chain import check_chain
 from gpuprof.graphics.known import known
+from gpuprof.graphics.sizes import MOST_WIDTH
 
 MOST_INDICES = 1 << 25  # of all instances; each takes some 100 bytes of the host's memory
 MOST_LANES = 1 << 26  # of a vertex or hull shader: small instances, or large patches, fill a part of a wave each
-MOST_POINT_SIZE = 255.0  # pixels, as Mesa's llvmpipe has it
+MOST_FIRST_INSTANCE = 1 << 31
 INDEX_NBYTES = (2, 4)
+OF_VERTICES = POINT_SIZE + CLIP_DISTANCES * MOST_CLIP_DISTANCES
+# The abilities that a stage's shaders may have together: none of them has both sorts.
+MOST_ABILITIES = {"vertex": OF_VERTICES, "hull": 0, "domain": OF_VERTICES, "geometry": OF_VERTICES, "pixel": OF_PIXELS}
 # Of a frame: 16384 x 16384 pixels with a color and a depth of four bytes. The host holds them twice for a moment.
 MOST_TARGET_NBYTES = 1 << 31
 TARGET_ALIGNMENT = 16  # bytes: of the largest format's samples
@@ -53,12 +64,12 @@ def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:
     known(state.cull, CULLS, "cull")
     known(state.front, FRONTS, "front")
     check_tests(state.depth, state.front_stencil, state.back_stencil)
-    check_blend(state.blend)
+    check_outputs(state)
+    check_rasterizer(state)
     check_targets(draw.targets)
     check_viewport(state.viewport)
     _check_scissor(state.scissor, draw.targets)
     check_buffers(draw.buffers)
-    check_point_size(state.point_size)
     for shader in draw.shaders:
         _check_shader(shader, stage_nbytes[shader.interface.stage])
 
@@ -81,6 +92,39 @@ def check_blend(blend: BlendState | None) -> None:
         known(word, BLEND_OPERATIONS, "a blend operation")
     for word in (blend.source_color, blend.target_color, blend.source_alpha, blend.target_alpha):
         known(word, FACTORS, "a blend factor")
+    if len(blend.constant) != 4 or not all(map(math.isfinite, blend.constant)):
+        raise UsageError(f"a blend's constant has four channels, finite numbers, not {blend.constant}")
+
+
+def check_outputs(state: DrawState) -> None:
+    check_outputs_fit(len(state.outputs))
+    for output in (state.output(MOST_TARGETS), *state.outputs):
+        check_blend(output.blend)
+        if not 0 <= output.color_mask <= ALL_CHANNELS:
+            raise UsageError(f"a color mask is 0 to {ALL_CHANNELS}, not {output.color_mask}")
+
+
+def check_outputs_fit(n: int) -> None:
+    if n > MOST_TARGETS:
+        raise UsageError(f"a draw has up to {MOST_TARGETS} color targets, not {n}")
+
+
+def check_rasterizer(state: DrawState) -> None:
+    known(state.provoking, PROVOKING, "provoking")
+    check_width(state.line_width, "a line has a width")
+    check_width(state.point_size, "a point has a size")
+    check_bias(state.depth_bias)
+    check_sample_mask(state.sample_mask)
+
+
+def check_bias(bias: DepthBias) -> None:
+    if not all(map(math.isfinite, (bias.constant, bias.slope, bias.limit))):
+        raise UsageError(f"a depth bias has finite numbers: {bias}")
+
+
+def check_sample_mask(mask: int) -> None:
+    if not 0 <= mask <= ALL_SAMPLES:
+        raise UsageError(f"a sample mask has bits for {SAMPLES[-1]} samples, 0 to {ALL_SAMPLES}, not {mask}")
 
 
 def check_extents(
@@ -141,6 +185,8 @@ def check_buffers(buffers: Buffers) -> None:
         raise UsageError(f"a draw has up to {MOST_INDICES} indices, with all of its instances")
     if buffers.instances > MOST_INDICES:  # where it has no indices, too
         raise UsageError(f"a draw has up to {MOST_INDICES} instances, not {buffers.instances}")
+    if not 0 <= buffers.first_instance <= MOST_FIRST_INSTANCE:
+        raise UsageError(f"a first instance is 0 to {MOST_FIRST_INSTANCE}, not {buffers.first_instance}")
 
 
 def check_made(name: str, n: int, what: str) -> None:
@@ -149,10 +195,11 @@ def check_made(name: str, n: int, what: str) -> None:
         raise UsageError(f"{name}: of a draw's primitives up to {MOST_INDICES} {what} are made, not {n}")
 
 
-def check_point_size(size: float) -> float:
-    if not (isinstance(size, Real) and 1 <= size <= MOST_POINT_SIZE):
-        raise UsageError(f"a point has a size of 1 to {MOST_POINT_SIZE:g} pixels, not {size!r}")
-    return float(size)
+def check_width(width: float, what: str) -> float:
+    """Of a line, or a point's side."""
+    if not (isinstance(width, Real) and 1 <= width <= MOST_WIDTH):
+        raise UsageError(f"{what} of 1 to {MOST_WIDTH:g} pixels, not {width!r}")
+    return float(width)
 
 
 def check_lanes(lanes: int, what: str) -> None:
@@ -164,11 +211,14 @@ def check_lanes(lanes: int, what: str) -> None:
 def _check_shader(shader: Shader, stage_nbytes: int) -> None:
     function = shader.function
     if not function.params or function.params[0].nbytes != stage_nbytes:
-        raise UsageError(f"{function.display}: its first parameter is not its stage")
+        raise UsageError(f"{function.display}: its first parameter is not its stage, or that of another gpuprof")
     if len(shader.params) != parameter_nbytes(function):
         raise UsageError(
             f"{function.display} has {parameter_nbytes(function)} bytes of parameters, and {len(shader.params)} are "
             "given"
         )
-    if shader.interface.abilities & ~(DISCARDS | WRITES_DEPTH):
-        raise UsageError(f"{function.display}: there is no ability {shader.interface.abilities}")
+    interface = shader.interface
+    if not 0 <= interface.abilities <= MOST_ABILITIES[interface.stage]:
+        raise UsageError(f"{function.display}: a {interface.stage} shader has no abilities {interface.abilities}")
+    if list(interface.flat) != sorted({word for word in interface.flat if 0 <= word < interface.words_in}):
+        raise UsageError(f"{function.display}: of {interface.words_in} words of varyings, {interface.flat} are flat")

@@ -21,7 +21,16 @@ from gpuprof.base.outputs import Kind, check_output
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Kernel, integer
 from gpuprof.device.array import DeviceArray, host_array
-from gpuprof.device.drawing.state import STAGES, Buffers, DrawState, Scissor, Targets, Viewport
+from gpuprof.device.drawing.state import (
+    INDIRECT,
+    INDIRECT_INDEXED,
+    STAGES,
+    Buffers,
+    DrawState,
+    Scissor,
+    Targets,
+    Viewport,
+)
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.bind import parameter_block
 from gpuprof.device.tasks import Task
@@ -34,6 +43,7 @@ from gpuprof.graphics.png import SIGNATURE, write_png
 
 PICTURE = Kind("PNG file", ((0, SIGNATURE),), forced_by="force=True")
 DTYPES = {"rgba8": np.uint8, "rgba16f": np.float16, "rgba32f": np.float32}
+RECORD_DTYPES = (np.dtype(np.uint32), np.dtype(np.int32))
 INDEX_DTYPES = (np.dtype(np.uint16), np.dtype(np.uint32))
 
 
@@ -106,23 +116,37 @@ class Frame:
         domain: Sequence[Any] = (),
         instances: int = 1,
         base_vertex: int = 0,
+        first_instance: int = 0,
+        indirect: DeviceArray | None = None,
         viewport: Viewport | None = None,
         scissor: Scissor | None = None,
         name: str = "",
     ) -> DrawCounts:
         """Draws `vertices`, structures of the vertex shader's type one after the other, in the order of `indices`
-        (uint16 or uint32), to which `base_vertex` is added. vertex, pixel, geometry, hull, domain: what the shaders
-        take behind their stage. Arrays of the host are copied in for this draw. Raises UsageError for what does not
-        fit, KernelFault for what a shader does.
+        (uint16 or uint32), to which `base_vertex` is added. Instances are counted from `first_instance` on. vertex,
+        pixel, geometry, hull, domain: what the shaders take behind their stage. Arrays of the host are copied in for
+        this draw. indirect: a record of uint32 that says which vertices and instances are drawn, as it is when the draw
+        is carried out: count, instances, first, first_instance; with indices count, instances, first, base_vertex,
+        first_instance. Raises UsageError for what does not fit, KernelFault for what a shader does.
         """
         pipeline, name = of_kind(pipeline, Pipeline, "a draw's pipeline"), of_kind(name, str, "a draw's name")
         instances = integer(instances, "a number of instances")
         base_vertex = integer(base_vertex, "a base vertex")
+        first_instance = integer(first_instance, "a first instance")
+        if indirect is not None and (instances, base_vertex, first_instance) != (1, 0, 0):
+            raise UsageError("an indirect draw has its instances and its base vertex in its record")
         given = zip(STAGES, (vertex, hull, domain, geometry, pixel), strict=True)
         arguments = {stage: sequence_of(each, f"the arguments of a {stage} shader") for stage, each in given}
         with ExitStack() as temporary:
             buffers = self._buffers(pipeline.facts["vertex"], vertices, indices, temporary)
-            buffers = replace(buffers, instances=instances, base_vertex=base_vertex)
+            record = _record(indirect, buffers.indices != 0) if indirect is not None else 0
+            buffers = replace(
+                buffers,
+                instances=instances,
+                base_vertex=base_vertex,
+                first_instance=first_instance,
+                indirect=record,
+            )
             check_buffers(buffers)
             for stage, each in arguments.items():
                 if each and stage not in pipeline.shaders:
@@ -140,11 +164,18 @@ class Frame:
                 pipeline.depth,
                 pipeline.stencil,
                 pipeline.back_stencil,
-                pipeline.blend,
-                pipeline.color_mask,
+                pipeline.all_targets.blend,
+                pipeline.all_targets.color_mask,
                 pipeline.tessellation,
                 pipeline.point_size,
                 pipeline.restarts,
+                pipeline.line_width,
+                pipeline.provoking,
+                pipeline.depth_bias,
+                pipeline.depth_clamp,
+                pipeline.sample_mask,
+                pipeline.alpha_to_coverage,
+                pipeline.outputs,
             )
             title = name or " and ".join(shader.function.display for shader in shaders)
             return self.gpu.submit(cmd.Draw(shaders, buffers, state, self.targets, title))
@@ -252,6 +283,17 @@ class Frame:
         x, y = min(max(left, 0), self.width), min(max(top, 0), self.height)
         right, lower = min(left + width, self.width), min(top + height, self.height)
         return Scissor(x, y, max(right - x, 0), max(lower - y, 0))
+
+
+def _record(indirect: DeviceArray, has_indices: bool) -> int:
+    """The address of an indirect draw's record."""
+    of_kind(indirect, DeviceArray, "an indirect draw's record")
+    names = INDIRECT_INDEXED if has_indices else INDIRECT
+    if indirect.dtype not in RECORD_DTYPES or indirect.size != len(names):
+        raise UsageError(
+            f"an indirect draw's record has {len(names)} numbers of uint32 ({', '.join(names)}), not {indirect}"
+        )
+    return indirect.address
 
 
 def _bytes_of(colors: np.ndarray) -> np.ndarray:

@@ -1,26 +1,40 @@
 """A pipeline: shaders and the state of the fixed-function stages around them."""
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from gpuprof.device.api import Kernel, integer
 from gpuprof.device.drawing.state import (
+    ALL_SAMPLES,
     CULLS,
     FRONTS,
+    PROVOKING,
     STAGES,
     BlendState,
+    DepthBias,
     DepthState,
     Interface,
+    Output,
     StencilSide,
     Tessellation,
 )
 from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
 from gpuprof.graphics.chain import check_chain
-from gpuprof.graphics.checks import check_blend, check_point_size, check_tests
-from gpuprof.graphics.known import known, of_kind
+from gpuprof.graphics.checks import (
+    check_bias,
+    check_blend,
+    check_outputs_fit,
+    check_sample_mask,
+    check_tests,
+    check_width,
+)
+from gpuprof.graphics.known import known, of_kind, real, sequence_of
 
-FACTS = struct.Struct("<8I")  # gpuprof::shader_facts of graphics.h
+FACTS = struct.Struct("<8I4I")  # gpuprof::shader_facts of graphics.h
+WORD_BITS = 32
 MARK = "gpuprof_shader_"  # of the variable that SHADER defines
 ALPHA = BlendState("add", "source_alpha", "one_minus_source_alpha", "add", "one", "one_minus_source_alpha")
 ADD = BlendState("add", "one", "one", "add", "one", "one")
@@ -41,11 +55,15 @@ def shader_facts(kernel: Kernel) -> ShaderFacts:
     variable = find_variable(kernel.module.program, MARK + kernel.name)
     if variable is None or variable.nbytes != FACTS.size:
         raise UsageError(f"{kernel.name} is not a shader: write SHADER({kernel.name}) behind it (gpuprof/graphics.h)")
-    stage, in_nbytes, words, abilities, *rest = FACTS.unpack(variable.image)
+    stage, in_nbytes, words, abilities, most, corners_in, corners_out, constants, *bits = FACTS.unpack(variable.image)
     if stage >= len(STAGES):
         raise UsageError(f"{kernel.name} is a shader of a stage that there is not: {stage}")
     words_in = in_nbytes // 4 if stage else 0
-    return ShaderFacts(in_nbytes, Interface(STAGES[stage], words_in, words, abilities, *rest))
+    flat = tuple(word for word in range(WORD_BITS * len(bits)) if bits[word // WORD_BITS] >> word % WORD_BITS & 1)
+    return ShaderFacts(
+        in_nbytes,
+        Interface(STAGES[stage], words_in, words, abilities, most, corners_in, corners_out, constants, flat),
+    )
 
 
 class Pipeline:
@@ -53,10 +71,12 @@ class Pipeline:
 
     hull and domain: kernels behind that of the vertices, which cut patches as `tessellation` says. geometry: a kernel
     that makes primitives of each one. topology: of the vertices. cull: which triangles are left out; front: how those
-    that are seen from the front go around on the screen. color_mask: the channels that are written, of "rgba".
-    back_stencil: of triangles that are seen from the back, in place of `stencil`. point_size: in pixels. restarts: the
-    largest number that an index can have begins a new strip. Raises UsageError for shaders that do not fit, and for
-    unknown words.
+    that are seen from the front go around on the screen. color_mask: the channels that are written, of "rgba"; it and
+    blend may be lists, of each color target. back_stencil: of triangles that are seen from the back, in place of
+    `stencil`. point_size, line_width: in pixels. restarts: the largest number that an index can have begins a new
+    strip. provoking: which vertex of a primitive has its flat varyings. depth_clamp: near and far plane cut nothing.
+    sample_mask: bit s: sample s of a pixel may be covered. alpha_to_coverage: the alpha of target 0 says how many
+    samples of a pixel are written. Raises UsageError for shaders that do not fit, and for unknown words.
     """
 
     def __init__(
@@ -74,10 +94,16 @@ class Pipeline:
         depth: DepthState | None = None,
         stencil: StencilSide | None = None,
         back_stencil: StencilSide | None = None,
-        blend: BlendState | None = None,
-        color_mask: str = ALL_CHANNELS,
+        blend: BlendState | Sequence[BlendState | None] | None = None,
+        color_mask: str | Sequence[str] = ALL_CHANNELS,
         point_size: float = 1.0,
+        line_width: float = 1.0,
         restarts: bool = False,
+        provoking: str = "last",
+        depth_bias: DepthBias | None = None,
+        depth_clamp: bool = False,
+        sample_mask: int = ALL_SAMPLES,
+        alpha_to_coverage: bool = False,
     ):
         given = dict(zip(STAGES, (vertex, hull, domain, geometry, pixel), strict=True))
         # the first one has to be there
@@ -86,19 +112,20 @@ class Pipeline:
         self.topology, self.tessellation = topology, _tessellation(tessellation)
         shaders = [(self.shaders[stage].name, facts.interface) for stage, facts in self.facts.items()]
         check_chain(shaders, self.topology, self.tessellation)
-        self.point_size, self.restarts = check_point_size(point_size), bool(restarts)
+        self.point_size = check_width(point_size, "a point has a size")
+        self.line_width = check_width(line_width, "a line has a width")
+        self.restarts, self.provoking = bool(restarts), known(provoking, PROVOKING, "provoking")
+        self.depth_bias, self.depth_clamp = _bias(depth_bias or DepthBias()), bool(depth_clamp)
+        self.sample_mask, self.alpha_to_coverage = integer(sample_mask, "a sample mask"), bool(alpha_to_coverage)
+        check_sample_mask(self.sample_mask)
         self.cull = known(cull, CULLS, "cull")
         self.front = known(front, FRONTS, "front")
         depth = of_kind(depth or DepthState(), DepthState, "depth")
         self.depth = replace(depth, write=bool(depth.write))
-        self.blend = of_kind(blend, BlendState, "blend") if blend else None
         self.stencil = _side(stencil or StencilSide())
         self.back_stencil = _side(back_stencil or self.stencil)
         check_tests(self.depth, self.stencil, self.back_stencil)
-        check_blend(self.blend)
-        if set(of_kind(color_mask, str, "color_mask")) - set(ALL_CHANNELS):
-            raise UsageError(f"color_mask has letters of {ALL_CHANNELS}, not {color_mask!r}")
-        self.color_mask = sum(1 << number for number, channel in enumerate(ALL_CHANNELS) if channel in color_mask)
+        self.all_targets, self.outputs = _outputs(blend, color_mask)
 
 
 def _tessellation(tessellation: Tessellation | None) -> Tessellation | None:
@@ -108,6 +135,48 @@ def _tessellation(tessellation: Tessellation | None) -> Tessellation | None:
     of_kind(tessellation, Tessellation, "tessellation")
     points = integer(tessellation.points, "a patch's number of vertices")
     return replace(tessellation, points=points, as_points=bool(tessellation.as_points))
+
+
+def _outputs(
+    blend: BlendState | Sequence[BlendState | None] | None, color_mask: str | Sequence[str]
+) -> tuple[Output, tuple[Output, ...]]:
+    """What holds for color targets that have no output of their own, and the outputs of the first ones that have."""
+    n = max([len(each) for each in (blend, color_mask) if isinstance(each, list | tuple)], default=None)
+    if n is None:
+        return Output(_blend(blend), _mask(color_mask)), ()
+    check_outputs_fit(n)
+    both = zip(_of_targets(blend, None, n), _of_targets(color_mask, ALL_CHANNELS, n), strict=True)
+    return Output(), tuple(Output(_blend(one), _mask(other)) for one, other in both)
+
+
+def _of_targets(given: Any, default: Any, n: int) -> list[Any]:
+    """One for each of n targets: those of a list, or the same for all."""
+    return [*given, *[default] * (n - len(given))] if isinstance(given, list | tuple) else [given] * n
+
+
+def _blend(blend: BlendState | None) -> BlendState | None:
+    """Its numbers are Python's, whatever a script gave."""
+    if blend is None:
+        return None
+    channels = sequence_of(of_kind(blend, BlendState, "blend").constant, "a blend's constant channels")
+    found = replace(blend, constant=tuple(real(channel, "a blend's constant channel") for channel in channels))
+    check_blend(found)
+    return found
+
+
+def _mask(channels: str) -> int:
+    if set(of_kind(channels, str, "color_mask")) - set(ALL_CHANNELS):
+        raise UsageError(f"color_mask has letters of {ALL_CHANNELS}, not {channels!r}")
+    return sum(1 << number for number, channel in enumerate(ALL_CHANNELS) if channel in channels)
+
+
+def _bias(bias: DepthBias) -> DepthBias:
+    """Its numbers are Python's, whatever a script gave."""
+    of_kind(bias, DepthBias, "depth_bias")
+    names = ("constant", "slope", "limit")
+    found = DepthBias(*[real(getattr(bias, name), f"a depth bias's {name}") for name in names])
+    check_bias(found)
+    return found
 
 
 def _side(side: StencilSide) -> StencilSide:

@@ -8,6 +8,7 @@ SUBPIXELS = 256  # a vertex's place in a target is a multiple of 1 / 256 pixel (
 # Triangles that reach no farther than this from the target's origin, in pixels, are not clipped at the sides of the
 # view. Edge functions stay below 2 ** 52 then.
 GUARD_BAND = 1 << 16
+MOST_WIDTH = 255.0  # pixels: of points and lines, as Mesa's llvmpipe has it
 TILE = 8  # pixels of a tile's side
 QUADS_OF_TILE = (TILE // 2) ** 2
 QUAD = 4  # pixels: left and right of the upper row, then of the lower one

@@ -130,7 +130,7 @@ class Program:
     functions: tuple[Function, ...]
     variables: tuple[Variable, ...]
     relocations: tuple[Relocation, ...]
-    ptx: str  # the PTX text it was made from
+    ptx: str  # the PTX text it was made from, with what the assembler has found in it as comments behind it
     ptx_lines: np.ndarray  # uint32 (n,): PTX line of each instruction, 0 unknown
     locations: tuple[Location | None, ...]  # (n,): source position of each instruction
     sources: dict[str, str] = field(default_factory=dict)  # path -> text, as far as it was known when compiling

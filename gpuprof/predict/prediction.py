@@ -13,8 +13,8 @@ from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.predict.doubled import UNITS, with_twice
 from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
+from gpuprof.predict.draws.doubled import DOUBLED, bottlenecks
 from gpuprof.predict.draws.refuse import refusals_of_draw
-from gpuprof.predict.draws.times import BLOCKS
 from gpuprof.predict.launch import model
 from gpuprof.predict.levels import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
 from gpuprof.predict.mapping import IDENTITIES, Mappings
@@ -45,7 +45,7 @@ class LaunchPrediction:
 
 @dataclass(frozen=True)
 class DrawPrediction:
-    """As of a launch; `units` are those of draws (draws.times.BLOCKS). `rule_cycles`: by the rules alone, and
+    """As of a launch; `units` are those of draws (draws.doubled). `rule_cycles`: by the rules alone, and
     `rule_of_reference`: their microseconds on the reference chip.
     """
 
@@ -152,7 +152,7 @@ def predicted(
             cycles.cycles[1:],
             cycles.rule[1:],
             cycles.naive[1:],
-            _names({block: cycles.cycles_with_twice(block) for block in cycles.twice}, asked)[1:],
+            _names(cycles.cycles_with_twice, asked)[1:],
             _without_reference(refused_draws[place]),
             each.logged_cycles / recorded.reference.clock_mhz,
             float(microseconds(cycles.naive, asked)[0]),
@@ -175,7 +175,7 @@ def predicted(
 @dataclass(frozen=True)
 class _Sides:
     """Sums of launches and draws beside each other. Twice the rate of a launch's unit shortens launches, twice that of
-    a draw's block draws.
+    a draw's unit draws, twice that of memory both.
     """
 
     recorded: Recorded
@@ -188,7 +188,7 @@ class _Sides:
     @property
     def names(self) -> tuple[str, ...]:
         """Of what is doubled; nothing where nobody asked for bottlenecks."""
-        return (*self.twice, *(BLOCKS if self.drawn and self.drawn[0].twice else ()))
+        return tuple(dict.fromkeys((*self.twice, *(DOUBLED if self.drawn and self.drawn[0].twice else ()))))
 
     def parallel(self, buffer: Buffer, mappings: Mappings) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Microseconds, and those with each of `names` doubled."""
@@ -198,10 +198,10 @@ class _Sides:
         return mappings.buffer(factor * modelled), faster
 
     def _with_twice(self, buffer: Buffer, name: str) -> np.ndarray:
-        if name in self.twice:
-            times = [row[1:] for row in self.faster[name]]
-            return serial(buffer, times, [each.passed for each in self.drawn], self.twice[name])
-        return serial(buffer, self.times, [each.twice[name] for each in self.drawn], self.chips)
+        draws = [each.twice.get(name, each.passed) for each in self.drawn]
+        if name in self.twice and buffer.launches:  # draws launch no grids
+            return serial(buffer, [row[1:] for row in self.faster[name]], draws, self.twice[name])
+        return serial(buffer, self.times, draws, self.chips)
 
 
 def _without_reference(refused: dict[int, str]) -> dict[int, str]:
@@ -273,7 +273,4 @@ def _recorded_factor(microseconds_there: float, modelled: np.ndarray) -> float:
 
 def _names(faster: dict[str, np.ndarray], chips: Numbers) -> tuple[str, ...]:
     """The unit whose doubled rate leaves the least, by chip."""
-    if not faster:
-        return ("",) * len(chips)
-    names = list(faster)
-    return tuple(names[place] for place in np.argmin([faster[name] for name in names], 0).tolist())
+    return bottlenecks(faster) if faster else ("",) * len(chips)

@@ -42,7 +42,7 @@ CALLS = (
     Call("variable", ("module",), ("address", "nbytes"), payload="symbol of a variable", is_listed=False),
     Call("allocate", ("nbytes", "kind"), ("address",), payload="what messages call it"),
     Call("free", ("address",)),
-    Call("free_later", ("address",)),  # once all that was asked before is done
+    Call("free_later", ("address", "stream")),  # once what was asked of the stream is done
     Call("copy_in", ("address", "stream"), payload="bytes"),
     Call("copy_out", ("address", "nbytes", "stream"), answer="bytes", nbytes_at=1),
     Call("staged_in", ("address", "nbytes", "stream"), nbytes_at=1),  # what lies in the memory for copies

@@ -107,7 +107,7 @@ class _Run:
     def _tasks(self) -> None:
         """Passes have the same tasks."""
         first, place = self.first, self.relocation
-        for number, name in enumerate(first.names, place.first_name):
+        for number, name in enumerate(place.names(first.names), place.first_name):
             self.writer.task_name(number, name)
         for fields in first.parameters:
             self.writer.parameter(place.parameter(fields))

@@ -327,6 +327,9 @@ class Builder:
         for unit in fields["units"]:
             if len(unit) != len(UNIT) or not all(map(isinstance, unit, UNIT)):
                 raise self._contradiction(f"a unit of draw {fields['draw']} that is none: {str(unit)[:40]}")
+        for unit in fields.get("traffic", ()):
+            if len(unit) != len(TRAFFIC) or not all(map(isinstance, unit, TRAFFIC)):
+                raise self._contradiction(f"traffic of draw {fields['draw']} that is none: {str(unit)[:40]}")
         self.recording.draws[fields["draw"]] = fields
 
     def _table(self, chunk: Chunk, table: TableRows) -> None:
@@ -350,6 +353,7 @@ class Builder:
 
 
 UNIT = (str, (int, float), (int, float), int, int)  # of a draw: name, cycles busy and blocked, first and last cycle
+TRAFFIC = (str, int, int, int, int)  # of a draw's unit: name, bytes of the L2 read and written, bytes of the DRAM
 KIND_OF_VALUE: dict[str, tuple[type, ...]] = {"integer": (int,), "real": (int, float), "text": (str,)}
 ATTRIBUTES = {
     b"SMPC": "samples",

@@ -1,5 +1,6 @@
 """Puts recordings behind each other: launches get later numbers, cycles are later, modules lie where there is room."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ from gpuprof.device.load_map import PAGE_NBYTES, PC_LIMIT
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import Index
 from gpuprof.records.reader import Module
-from gpuprof.relate.kinds import NONE
+from gpuprof.relate.kinds import CONTAINS, NONE, NUMBERS, pass_name
 
 LAST_NUMBER = (1 << 32) - 1  # of a launch
 
@@ -17,7 +18,8 @@ LAST_NUMBER = (1 << 32) - 1  # of a launch
 @dataclass
 class Relocation:
     """From the numbers of one recording to those of the whole. `modules`: id -> (id, load base); `shared` are there
-    already.
+    already. `n_names`: names that the recording has; `passes`: the numbers there of passes that have another one in the
+    whole, by their virtual tasks.
     """
 
     first_launch: int = 0
@@ -28,6 +30,8 @@ class Relocation:
     first_order: int = 0
     first_draw: int = 0
     first_pass: int = 0
+    n_names: int = 0
+    passes: dict[int, int] = field(default_factory=dict)
     modules: dict[int, tuple[int, int]] = field(default_factory=dict)
     shared: frozenset[int] = frozenset()
     _starts: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # of the modules' code, ascending
@@ -96,10 +100,16 @@ class Relocation:
         }
 
     def tasks(self, rows: np.ndarray) -> np.ndarray:
-        """TASK_DTYPE; `end` is a place in the order here."""
-        rows = self.table(rows)
-        rows["end"] += np.uint64(self.first_order)
-        return rows
+        """TASK_DTYPE; `end` is a place in the order here. Passes are called by their numbers in the whole."""
+        moved = self.table(rows)
+        moved["end"] += np.uint64(self.first_order)
+        for name, task in enumerate(self.passes, self.first_name + self.n_names):
+            moved["name"][rows["task"] == task] = name
+        return moved
+
+    def names(self, names: Sequence[str]) -> list[str]:
+        """Those of the recording, then those of passes."""
+        return [*names, *(pass_name(self.first_pass + number) for number in self.passes.values())]
 
     def parameter(self, fields: dict[str, Any]) -> dict[str, Any]:
         task = {"task": fields["task"] + self.first_task} if "task" in fields else {}
@@ -138,6 +148,18 @@ class Relocation:
         return np.where(inside, pc + self._shifts[at], pc)
 
 
+def passes_of(index: Index) -> dict[int, int]:
+    """The number of each pass of draws by its virtual task, which has their tasks for parts."""
+    pass_of = {fields["task"]: fields["pass"] for fields in index.draws.values() if "task" in fields}
+    name_of = dict(zip(index.tasks["task"].tolist(), index.tasks["name"].tolist(), strict=True))
+    contains = index.relations[index.relations["kind"] == NUMBERS[CONTAINS]]
+    found = {}
+    for whole, part in zip(contains["source"].tolist(), contains["target"].tolist(), strict=True):
+        if part in pass_of and whole in name_of and index.names[name_of[whole]] == pass_name(pass_of[part]):
+            found[whole] = pass_of[part]
+    return found
+
+
 def is_code_address(column: str) -> bool:
     """Whether a column of a trace generator's table holds code addresses, by its name."""
     return column == "pc" or column.endswith("_pc")
@@ -166,6 +188,7 @@ class Room:
         starts = np.array([index.modules[number].fields["load_base"] for number in order], np.int64)
         lengths = np.array([index.modules[number].fields["code_nbytes"] for number in order], np.int64)
         shifts = np.array([places[number][1] for number in order], np.int64) - starts
+        passes = passes_of(index) if self._passes else {}
         relocation = Relocation(
             self._launches,
             self._cycles,
@@ -175,6 +198,8 @@ class Room:
             self._orders,
             self._draws,
             self._passes,
+            len(index.names),
+            passes,
             places,
             frozenset(shared),
             starts,
@@ -185,7 +210,7 @@ class Room:
         self._cycles += index.end_cycle
         self._tasks += int(index.tasks["task"].astype(np.int64).max(initial=-1)) + 1
         self._parameters += len(index.parameters)
-        self._names += len(index.names)
+        self._names += len(index.names) + len(passes)
         self._orders += int(index.tasks["end"].max(initial=0)) + 1
         of_launches = (launch.begin.get("draw", -1) for launch in index.launches.values())
         self._draws += max([*index.draws, *of_launches], default=-1) + 1

@@ -30,7 +30,7 @@ Version history: 1 the first; 2 counter records, stall lengths, causes, losses b
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
 parameters and relations; 6 counters of blocks, warps, accesses, units and reuse distances;
 activity over time; calls of programs; 7 draws, the waves of their shaders and the primitives that
-each block has.
+each block has; 8 what draws' units read and write.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ from typing import NamedTuple
 import numpy as np
 
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 7
+VERSION = 8
 
 # The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
 # 1024 at most.
@@ -548,6 +548,13 @@ DRAW_FIELDS = (
         "for each fixed-function unit that it kept busy: name, cycles busy, cycles blocked, first and last GPU cycle",
     ),
     Field("work", "map", "amounts of work that it asked of the units, by name"),
+    Field(
+        "traffic",
+        "rows",
+        "for each fixed-function unit that may access memory: name, bytes of the L2 that it read and wrote, bytes of "
+        "the DRAM that this read and wrote",
+        optional=True,
+    ),
 )
 MARK_FIELDS = (
     Field("text", "text", "what happened"),

@@ -36,12 +36,12 @@ class RecordWriter:
     """A recording being written. Use it as a context manager:
 
     * the block ends: the file is completed;
-    * KeyboardInterrupt, also a signal's: once something is measured, or trace generators have said something, the
-      records so far stay, with a MARK chunk that says why they end; before, no file is left, and a previous one is
-      back;
+    * KeyboardInterrupt, also a signal's: once something is measured, a draw has drawn all, or trace generators have
+      said something, the records so far stay, with a MARK chunk that says why they end; before, no file is left, and a
+      previous one is back;
     * the disk is full: the records so far stay, up to the last whole chunk;
-    * any other exception, a KernelFault too: once a launch has ended, or trace generators have said something, the
-      same as for an interrupt; before, no file is left, and a previous one is back.
+    * any other exception, a KernelFault too: once a launch has ended, a draw has drawn all, or trace generators have
+      said something, the same as for an interrupt; before, no file is left, and a previous one is back.
 
     `is_part` says afterwards that a file stays which is not complete.
 
@@ -59,7 +59,8 @@ class RecordWriter:
         self.sample_type, self.sample_dtype = SAMPLE_TYPES[record]
         self.n_launches = 0
         self.n_records = 0
-        self._says_something = False  # a launch ended, or trace generators said what they found
+        self._says_something = False  # a launch ended, a draw drew all, or trace generators said what they found
+        self.draws_alone = False  # of these, draws are all that there is
         self._file = ChunkFile(Path(path))
         self._file.append(file_header())
         self._source_paths: set[str] = set()
@@ -96,7 +97,7 @@ class RecordWriter:
 
     @property
     def _has_measured(self) -> bool:
-        """Whether a reader finds anything in it: a launch that ended, samples, or what trace generators found."""
+        """Whether a reader finds anything in it: a launch that ended, samples, draws, what trace generators found."""
         return self._file.created or self._n_waiting > 0
 
     # The run: its settings, its chip, its modules, its sources.
@@ -213,6 +214,7 @@ class RecordWriter:
     def launch_end_fields(self, fields: dict[str, Any]) -> None:
         """LEND: see `schema.LAUNCH_END_FIELDS`."""
         self._json(b"LEND", fields)
+        self.draws_alone = False
         self._says_something = True
         self._create()
 
@@ -246,6 +248,9 @@ class RecordWriter:
     def draw(self, fields: dict[str, Any]) -> None:
         """DRAW: see `schema.DRAW_FIELDS`."""
         self._json(b"DRAW", fields)
+        self.draws_alone = not self._says_something or self.draws_alone
+        self._says_something = True
+        self._create()
 
     def table(self, type_: bytes, rows: np.ndarray) -> None:
         """A table chunk: a key of `schema.BY_TYPE` and rows of its dtype."""

@@ -59,6 +59,10 @@ class StreamOrder:
         self._streams[stream] = {**before, stream: number}
         return node
 
+    def last(self, stream: int) -> Node:
+        """What was asked of a stream last. Raises KeyError where nothing was."""
+        return self._last[stream]
+
     def record(self, event: int, stream: int) -> None:
         """An event marks the end of a stream."""
         self._events[event] = self._streams[stream] = self._before(stream)

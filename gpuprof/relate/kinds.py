@@ -55,3 +55,8 @@ NEEDS = (PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE)  # and what is stated to dep
 WRITES, APPROXIMATE, UNCHANGED, FREES = 1, 2, 4, 8
 
 ORIGINS = ("stated", "observed", "implied")
+
+
+def pass_name(number: int) -> str:
+    """Of the virtual task of a pass of draws."""
+    return f"pass {number}"

@@ -22,6 +22,23 @@ Nsight Compute's source page, in its order, then ours. Without `--page` it is th
 launches on every page, and the rows of the page. Shares are 0 to 1, cycles are cycles of the
 chip's clock. Without `--page` it is the page `source`.
 
+The page `draws` has four more entries, for what belongs to no kernel alone:
+
+| entry | is |
+|---|---|
+| `draws` | the draws, in the order of `--sort`, with their `target`, their `shaders`, and their work |
+| `passes` | `pass`, `draws` (their numbers), and their work together |
+| `command_buffers` | `command_buffer`, `task`, `draws`, and their work together |
+| `unfinished_draws` | how many draws something ended |
+
+A draw's `target` has `width`, `height` and `samples`; each of its `shaders` `stage`, `kernel`,
+`symbol` and `launch`. Work is `start_cycle`, `end_cycle`, `cycles`, `bottleneck`, `fragments`,
+`overdraw`, `quad_efficiency`, `counts` (those of the table `draws` of [gpudb.md](gpudb.md)),
+`units` (by name: `busy_share` and `blocked_share` of the time), `memory` (`l2` and `dram`: `nbytes`
+and their `share` of what could have been transferred) and `stages` (by name: `waves`,
+`most_in_flight`, and `full_share`, the mean in flight as a share of the most). `null` is what is
+not known. A kernel has `draws`, the numbers of those that it is a shader of.
+
 What the summary's `throughput` and `limits` are: [peak.md](peak.md). Stall reasons are in Nsight
 Compute's words; `--vocabulary` takes others: [vocabularies.md](vocabularies.md). How far samples
 can be trusted: [sampling.md](sampling.md).

@@ -254,6 +254,7 @@ class Report:
     has_not_issued: bool  # False for compact records, which do not tell
     vocabulary: Vocabulary = NCU  # whose words stall reasons are shown in
     findings: tuple[Found, ...] = ()  # of the kernels' launches, worst first
+    watchers: tuple[str, ...] = ()  # trace generators that watched these launches
     traces: tuple[Traced, ...] = ()  # tables of trace generators; only for the page that shows them
     related: TaskReport | None = None  # only for the pages of tasks
     calls: tuple[ApiCall, ...] = ()  # of a program's host; only for the page that shows them

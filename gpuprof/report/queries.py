@@ -62,6 +62,7 @@ def read_report(
         tuple(kernels),
         bool(not_issued),
         findings=found,
+        watchers=watchers_of(database, launches),
         traces=read_traces(database, launches) if traces else (),
         n_draws=database.execute("SELECT COUNT(*) FROM draws").fetchone()[0],
     )
@@ -73,6 +74,11 @@ def findings_of(database: sqlite3.Connection, launches: set[int], is_whole: bool
     if is_whole:
         return found
     return worst_first((*(each for each in found if each.generator != NOBODY), *advise(database, launches)))
+
+
+def watchers_of(database: sqlite3.Connection, launches: set[int]) -> tuple[str, ...]:
+    rows = database.execute("SELECT launch, generator FROM trace_launches")
+    return tuple(sorted({generator for launch, generator in rows if launch in launches}))
 
 
 def advice_of(kernel: Kernel, found: tuple[Found, ...]) -> tuple[Found, ...]:

@@ -37,5 +37,6 @@ def csv_page(report: Report, request: Request) -> str:
 
 def json_page(report: Report, request: Request) -> str:
     request = request._replace(page=request.page or DEFAULT)
-    objects = partial(load(request.page).objects, report=report, request=request)
-    return json.text_of(json.document(report, request.page, objects))
+    page = load(request.page)
+    objects = partial(page.objects, report=report, request=request)
+    return json.text_of(json.document(report, request.page, objects, page.document(report, request)))

@@ -173,6 +173,9 @@ def roof_of(use: Use, dram: Use) -> Roof:
 
 
 def active_share(kernel: Kernel, chip: ChipFacts, cycles: int) -> float | None:
-    """0..1, of the SMs' time, that in which a warp was resident."""
+    """0..1, of the SMs' time, that in which a warp was resident. Of launches that ran at the same time the most that it
+    can be: each counts an SM that they share.
+    """
     ended = [launch.metrics.get("sm_active_cycles") for launch in kernel.launches if launch.complete]
-    return None if None in ended or not chip.sms else ratio(sum(ended), cycles * chip.sms)
+    share = None if None in ended or not chip.sms else ratio(sum(ended), cycles * chip.sms)
+    return None if share is None else min(1.0, share)

@@ -104,16 +104,20 @@ def _check(output: Path, settings: Settings, passes: int) -> None:
 @contextmanager
 def _what_is_left(recorder: RecordWriter, output: Path, observer: Observer) -> Iterator[None]:
     """An error, or interrupt, that cuts the recording short says what can be had of it."""
-    left = f"the part before can be read: {shlex.join(['gpuprof', 'report', str(output)])}"
+
+    def left() -> str:
+        page = ["--page", "draws"] if recorder.draws_alone else []
+        return f"the part before can be read: {shlex.join(['gpuprof', 'report', str(output), *page])}"
+
     try:
         yield
     except GpuprofError as error:
         if recorder.is_part:
-            error.args = (f"{error}; {left}",)
+            error.args = (f"{error}; {left()}",)
         raise
     except KeyboardInterrupt:
         if recorder.is_part:
-            observer.notice(left)
+            observer.notice(left())
         raise
 
 

@@ -113,7 +113,7 @@ class Relating:
     def passes(self, draws: dict[int, list[int]]) -> None:
         """Passes become virtual tasks. draws: tasks by pass."""
         for number, tasks in draws.items():
-            self.journal.gather(self.journal.virtual(f"pass {number}", NONE), tasks)
+            self.journal.gather(self.journal.virtual(kinds.pass_name(number), NONE), tasks)
 
     def touched(self, flags: int, found: Bytes) -> None:
         """What the fixed-function units access for the shader that was launched last."""

@@ -100,6 +100,7 @@ class Session:
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
             cmd.Free: self._free,
+            cmd.FreeLater: self._free_later,
             cmd.MakeImage: lambda c: self.memory.images.add(c.image),
             cmd.CopyIn: self._copy_in,
             cmd.CopyOut: self._copy_out,
@@ -222,6 +223,12 @@ class Session:
         self._happens(command)
         self.memory.free(command.address)
 
+    def _free_later(self, command: cmd.FreeLater) -> None:
+        """For whoever looks at orders, and knows then what was touched before."""
+        if self.tracers.compares_launches:
+            with self.settling.marking():
+                self.in_flight.finish_emulation()
+
     def _copy_in(self, command: cmd.CopyIn) -> None:
         self._reach(command.stream)
         self.memory.check(command.address, len(command.data), "write")
@@ -342,6 +349,7 @@ class Session:
         """
         # the stages take 30 ms to import, which a run without draws need not spend
         from gpuprof.run.drawing.draw import draw
+        from gpuprof.run.drawing.indirect import direct
         from gpuprof.run.drawing.timed import TimedShaders, changes, drains
         from gpuprof.run.drawing.touched import TouchedTargets
         from gpuprof.run.drawing.work import WorkOfDraw
@@ -351,6 +359,7 @@ class Session:
             check_graphics(self.chip)
         if not (is_timed and self.in_flight.are_draws):
             self._settle()
+        command = direct(command, self.memory)
         state_changes, drained = changes(self.drawn, command), drains(self.drawn, command)
         touched = TouchedTargets(command, self.relating.touched) if self.relating.footprint else None
         work = WorkOfDraw(command, state_changes, drained, touched) if is_timed else None

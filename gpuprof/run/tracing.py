@@ -168,6 +168,10 @@ class Tracers:
     def finds_leaks(self) -> bool:
         return any(generator.finds_leaks for _, generator, _ in self._attached)
 
+    @property
+    def compares_launches(self) -> bool:
+        return any(generator.compares_launches for _, generator, _ in self._attached)
+
     def host_errors(self, error: HostError) -> Iterator[tuple[str, str]]:
         """The name of the first generator that checks the host, if there is one, and a sentence of what the host did
         wrong, "" where enough was said.
@@ -196,7 +200,7 @@ class Tracers:
         """None when nobody wants to see the launch, which the host or launch `parent` has asked for. draw, stage: of a
         draw's shader.
         """
-        node = self._races.launch(launch, parent) if self._races.is_wanted else None
+        node = self._races.launch(launch, parent)
         function = launch.function
         names = (function.display, function.name)
         wanting = []
@@ -214,7 +218,8 @@ class Tracers:
         def beside(name: str, kernel: Kernel, runs: np.ndarray) -> list[Finding]:
             return self._races.touched(name, kernel, node, runs)
 
-        return LaunchTrace(Feed(self._kernel(launch, task), generators), found, self._findings, beside)
+        kernel = replace(self._kernel(launch, task), freed=tuple(self._races.freed_before(node)))
+        return LaunchTrace(Feed(kernel, generators), found, self._findings, beside)
 
     def pass_over(self) -> None:
         """A launch comes that nobody watches: it may write any of the memory."""

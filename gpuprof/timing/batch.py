@@ -138,7 +138,8 @@ def grid_records(grids: list[PreparedGrid], machine: Machine) -> tuple[np.ndarra
     others.
     """
     chip = machine.chip
-    records = np.zeros(len(grids), layout.GRID)
+    # Behind the last is nobody's: there the L2 counts what the units of draws ask for.
+    records = np.zeros(len(grids) + 1, layout.GRID)[: len(grids)]
     first_items = first_items_of([grid.grid for grid in grids])
     edges = _edges([grid.grid for grid in grids])
     for number, grid in enumerate(grids):

@@ -5,8 +5,9 @@
 Rates are those of the chip's table `graphics`, for the whole chip.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,24 +16,30 @@ from gpuprof.chips import Chip, drawing_chips
 from gpuprof.chips.draws import COSTS, SHADER_STAGES, command_cycles
 from gpuprof.errors import UsageError
 from gpuprof.timing.state.layout import (
+    ASKING,
     COLUMN,
     DRAW,
     ITEM,
+    N_ASKING,
     N_COLUMNS,
     N_SERIES,
     NEVER,
     PASSAGE,
+    SECTOR_NBYTES,
     SERIES,
     SHADER_COLUMN,
     TICKS,
+    UNIT_ACCESS,
+    UNIT_TRAFFIC,
 )
 from gpuprof.timing.state.machine import Draws
-from gpuprof.timing.state.result import SHADER_WAVE, DrawTiming
+from gpuprof.timing.state.result import SHADER_WAVE, DrawTiming, UnitTraffic
 
 
 class Room(NamedTuple):
     """The buffer behind a unit: the field of the chip that says how much of it there is; of what, an amount of each
-    item, items themselves where it is empty; and the unit that takes from it, another series where it is empty.
+    item, items themselves where it is empty; and the unit that takes from it, another series where it is empty. What a
+    unit takes from itself memory has not answered.
     """
 
     field: str
@@ -49,6 +56,7 @@ ROOMS = {
     ("primitive", "setup"): Room("set_up_batches"),
     ("pixel", "scan"): Room("scanned_waves", taker="depth"),
     ("pixel", "depth"): Room("waves_in_flight", taker="write"),
+    ("pixel", "write"): Room("writes_in_flight", taker="write"),
 }
 
 
@@ -64,15 +72,26 @@ def _amounts(series: str) -> dict[str, str]:
 WORK = {series: np.dtype([("needs", "i8"), ("is_shaded", "i8"), *_amounts(series).items()]) for series in SERIES}
 
 
+class Accesses(NamedTuple):
+    """What a unit accesses for the items of a draw. n_lines: int64 (items,), of each; lines: layout.UNIT_ACCESS, those
+    of the items in their order. A line is a number of 128 bytes.
+    """
+
+    n_lines: np.ndarray
+    lines: np.ndarray
+
+
 class DrawWork(NamedTuple):
     """A draw: how much state the command processor changes for it, whether it begins only when all draws before it are
     done, and, in the order of SERIES, its items, WORK[series] (items,), of each series that it has. Items that are
-    shaded come first, as blocks of their shader in their order.
+    shaded come first, as blocks of their shader in their order. accesses: by unit of layout.ASKING, of those that
+    access memory.
     """
 
     state_changes: int
     drains: bool
     items: dict[str, np.ndarray]
+    accesses: Mapping[str, Accesses] = MappingProxyType({})
 
 
 def check_graphics(chip: Chip) -> None:
@@ -101,7 +120,10 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
     n_items = int(rows["pixel"][-1])
     draw, before = np.zeros(len(work), DRAW), np.full((len(work), N_SERIES), -1, np.int64)
     item, passage = np.zeros(n_items, ITEM), np.zeros((n_items, N_COLUMNS), PASSAGE)
-    tables = Draws(draw, before, item, passage, np.zeros((N_SERIES, N_COLUMNS), COLUMN))
+    lines = [np.zeros(0, UNIT_ACCESS), *(each.lines for _, _, each in _accesses_of(work))]
+    traffic = np.zeros((len(work), N_ASKING), UNIT_TRAFFIC)
+    column = np.zeros((N_SERIES, N_COLUMNS), COLUMN)
+    tables = Draws(draw, before, item, passage, column, np.concatenate(lines), traffic)
     if not work:  # as in most batches
         return tables
     check_graphics(chip)
@@ -123,7 +145,33 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
             _meet(item, each.items[consumer]["needs"], rows[producer][number : number + 2], int(rows[consumer][number]))
     for series in SERIES:
         _go_on(item["frees"][rows[series][0] : rows[series][-1]])
+    _ask(tables, work, rows)
     return tables
+
+
+def _accesses_of(work: list[DrawWork]) -> Iterator[tuple[str, int, Accesses]]:
+    """Unit, number of the draw, and what the unit accesses for it: unit by unit."""
+    for _, unit in ASKING:
+        for number, each in enumerate(work):
+            if unit in each.accesses:
+                yield unit, number, each.accesses[unit]
+
+
+def _ask(tables: Draws, work: list[DrawWork], rows: dict[str, np.ndarray]) -> None:
+    """Writes how many lines units access for each item."""
+    series_of = {unit: series for series, unit in ASKING}
+    n_lines = dict.fromkeys(series_of, 0)
+    for unit, number, accesses in _accesses_of(work):
+        series = series_of[unit]
+        its = slice(*rows[series][number : number + 2])
+        tables.passage["n_lines"][its, SERIES[series].index(unit)] = accesses.n_lines
+        n_lines[unit] += len(accesses.lines)
+    first = 0
+    for unit, series in series_of.items():
+        tables.passage["answered"][rows[series][0] : rows[series][-1], SERIES[series].index(unit)] = NEVER
+        column = tables.column[list(SERIES).index(series), SERIES[series].index(unit)]
+        column["asked"], column["access"] = rows[series][0], first
+        first += n_lines[unit]
 
 
 def _of_series(work: list[DrawWork], series: str) -> Iterator[np.ndarray]:
@@ -188,7 +236,7 @@ def timings_of(tables: Draws, work: list[DrawWork]) -> list[DrawTiming]:
 
 
 def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarray]) -> DrawTiming:
-    passages, shaded = {"command": _command(tables.draw[number])}, {}
+    passages, shaded, answered = {"command": _command(tables.draw[number])}, {}, 0
     for series, items in work.items.items():
         passage = tables.passage[rows[series][number] : rows[series][number + 1]]
         passages |= {
@@ -196,10 +244,11 @@ def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarr
         }
         if (shader := SHADER_COLUMN[list(SERIES).index(series)]) >= 0:
             shaded[series] = passage[items["is_shaded"] != 0, shader]
+        answered = max(answered, int(passage["answered"].max(initial=0)))
     first = {unit: int(passage["begun"].min()) // TICKS for unit, passage in passages.items()}
     last = {unit: -(-int(passage["left"].max()) // TICKS) for unit, passage in passages.items()}
     waves = _waves_of(shaded)
-    end = max([*last.values(), *waves["end_cycle"].tolist()])
+    end = max([*last.values(), *waves["end_cycle"].tolist(), -(-answered // TICKS)])
     assert end < NEVER // TICKS, "a draw that has not come to its end"
     blocked = {unit: passage["left"] - passage["begun"] - passage["ticks"] for unit, passage in passages.items()}
     return DrawTiming(
@@ -212,7 +261,18 @@ def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarr
         waves,
         {"state_changes": work.state_changes}
         | {amount: int(items[amount].sum()) for series, items in work.items.items() for amount in _amounts(series)},
+        {
+            unit: _traffic(tables.unit_traffic[number, place])
+            for place, (_, unit) in enumerate(ASKING)
+            if unit in passages
+        },
     )
+
+
+def _traffic(sectors: np.ndarray) -> UnitTraffic:
+    """sectors: a record of layout.UNIT_TRAFFIC."""
+    names = ("read_sectors", "write_sectors", "dram_read_sectors", "dram_write_sectors")
+    return UnitTraffic(*(SECTOR_NBYTES * int(sectors[name]) for name in names))
 
 
 def _command(draw: np.ndarray) -> np.ndarray:

@@ -13,10 +13,11 @@ from gpuprof.compiled.parts import scalar
 from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
 from gpuprof.timing.state.tables import part_at, row_of, sm_at
 from gpuprof.timing.units.activity import fold
+from gpuprof.timing.units.arrivals import serve_requests
 from gpuprof.timing.units.distributor import start_blocks
 from gpuprof.timing.units.fifo import store
-from gpuprof.timing.units.l2 import serve_requests
 from gpuprof.timing.units.per_block import write_blocks
+from gpuprof.timing.units.pipeline import pass_items
 from gpuprof.timing.units.sampler import sample
 from gpuprof.timing.units.scheduler import schedule, wake
 from gpuprof.timing.units.served import settle
@@ -55,7 +56,7 @@ def run_sm(machine, sm, end):
 
 @cold
 def soonest_event(machine):
-    soonest = NEVER
+    soonest = machine.next_asked if machine.n_draws else NEVER
     for sm in range(machine.sms):
         soonest = min(soonest, sm_at(machine, sm).next_event)
     return soonest
@@ -86,7 +87,9 @@ def run_quantum(machine, now):
     for sm in range(machine.sms):
         if sm_at(machine, sm).next_event < end:
             run_sm(machine, sm, end)
-    if machine.n_requests:
+    if machine.n_draws:
+        pass_items(machine)  # what blocks have ended for in this quantum may ask in it, too
+    if machine.n_requests or machine.n_draws:
         serve_requests(machine)
     settle(machine)
     if machine.n_over:

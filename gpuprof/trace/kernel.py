@@ -17,6 +17,8 @@ from gpuprof.isa.row import Opcode
 
 # Kinds of instructions whose lanes access memory, each at an address of its own.
 ADDRESSING = ("load", "store", "atomic", "reduction", "copy")
+# And those whose lanes have addresses of rows that go to several lanes, or come from them.
+ADDRESSED = (*ADDRESSING, "matrix_load", "matrix_store")
 
 Extent = tuple[int, int, int]
 
@@ -172,6 +174,7 @@ class Kernel:
     allocations: tuple[Allocation, ...]  # ascending
     commands: Sequence[str]  # that the host has asked for since a generator was first attached
     chip: Mapping[str, object]  # its numbers, by the names of `gpuprof list chips --verbose`
+    freed: tuple[Allocation, ...] = ()  # of `allocations`, what cudaFreeAsync frees before the launch begins
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:

@@ -18,6 +18,7 @@ from gpuprof.trace.generator import TraceGenerator
 from tests.checkers import (
     memory_cases,
     test_async_races,
+    test_image_races,
     test_initcheck,
     test_launch_races,
     test_mbarrier_use,
@@ -85,6 +86,16 @@ def between_launches(folder: Path) -> Iterator[Outcome]:
     for case in test_launch_races.cases():
         told = test_launch_races.found_in(rig, case)
         yield Outcome(case.kinds, frozenset(sentence.split(":")[0] for sentence in told))
+    for free in test_launch_races.FREE_CASES:
+        told = test_launch_races.found_around_free(rig, free)
+        yield Outcome(free.kinds, frozenset(sentence.split(":")[0] for sentence in told))
+
+
+def images(folder: Path) -> Iterator[Outcome]:
+    rig = test_image_races.rig_in(folder)
+    for case in test_image_races.CASES:
+        rig.planted.device.synchronize()
+        yield Outcome(frozenset(case.kinds), frozenset(rig.run(case.name)))
 
 
 def _kernel(case: Case) -> str:
@@ -115,7 +126,7 @@ Counts = dict[tuple[str, ...], Count]
 def races_and_barriers(folder: Path) -> Counts:
     """racecheck and synccheck: by kind."""
     counts: Counts = {}
-    of_folder = [*(partial(outcomes, matrix) for matrix in matrices()), between_launches]
+    of_folder = [*(partial(outcomes, matrix) for matrix in matrices()), between_launches, images]
     for number, each in enumerate(of_folder):
         (folder / str(number)).mkdir()
         for outcome in each(folder / str(number)):

@@ -1,12 +1,18 @@
 """racecheck: bulk copies, warp groups' multiplications and mbarriers. Planted errors, each beside what would have been
 right."""
 
+import re
+import subprocess
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pytest
 
+from gpuprof.isa.flow.warpgroups import register_hazards
+from gpuprof.run.build import build
 from gpuprof.trace.checkers.racecheck import Racecheck
 from tests.support.compacting import Compacting
+from tests.support.nvidia_tools import PTXAS, needs_ptxas
 from tests.support.planted import Planted, in_short
 
 PRELUDE = """\
@@ -31,6 +37,7 @@ F void been_read() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory
 F void fence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 F void fence_all() { asm volatile("fence.proxy.async;" ::: "memory"); }
 F void copy(void *to, const void *from) { asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" M(at(to)), "l"(from) : "memory"); }
+F void copied() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 F void copies_arrive(u64 *b) { asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" M(at(b)) : "memory"); }
 F u64 tile(const void *p) { return at(p) >> 4 & 0x3fff | 8ull << 16 | 16ull << 32; }
 F void multiply(float *d, const void *a, const void *b) { asm volatile("wgmma.fence.sync.aligned;\\nwgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 0, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
@@ -41,8 +48,13 @@ F void go() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 F unsigned far(const void *p) { unsigned r; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(at(p)), "r"(1 - blockIdx.x)); return r; }
 F void put(unsigned to, int v) { asm volatile("st.shared::cluster.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
 F void add(unsigned to, int v) { asm volatile("red.shared::cluster.add.u32 [%0], %1;" M(to), "r"(v) : "memory"); }
+F void store_async(unsigned to, int v, unsigned b) { asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" M(to), "r"(v), "r"(b) : "memory"); }
+F void add_async(unsigned to, int v, unsigned b) { asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];" M(to), "r"(v), "r"(b) : "memory"); }
 F void arrive_far(unsigned b) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" M(b) : "memory"); }
 F void copy_far(unsigned to, const void *from, int n, unsigned b) { asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" M(to), "r"(at(from)), "r"(n), "r"(b) : "memory"); }
+F void order() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+F void go_on(float *d, const void *a, const void *b) { asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(tile(a)), "l"(tile(b)) : "memory"); }
+F void go_on_by_own(float *d, int a, const void *b) { asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %4, %4, %4}, %5, 1, 1, 1, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a), "l"(tile(b)) : "memory"); }
 F void group() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 template <int n> F void multiplied() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory"); }
 """  # noqa: E501
@@ -58,10 +70,11 @@ class Case(NamedTuple):
     cluster: int = 1
 
 
-ASYNC, REGISTER, UNFENCED, WR, RW, WW = (
+ASYNC, REGISTER, UNFENCED, NO_FENCE, WR, RW, WW = (
     ("async_copy_race",),
     ("async_register_race",),
     ("missing_proxy_fence",),
+    ("missing_wgmma_fence",),
     ("shared_write_read_race",),
     ("shared_read_write_race",),
     ("shared_write_write_race",),
@@ -142,6 +155,18 @@ def _copies():
         ("written_behind_arrival", "arrive(&full); s[t] = y[t]; wait(&full, 0);" + OTHER, WR),
     ):
         yield Case(f"copy_{name}", own + body, kinds)
+    copy, arrived = "copy(s + t, y + t);", "copies_arrive(&full); if (t == 0) wait(&full, 0);"
+    store = "if (t == 0) { store(x, s, 256); commit(); been_read(); }"
+    for name, body, kinds in (
+        ("fenced", copy + "copied(); fence(); __syncthreads();" + store, ()),
+        ("not_fenced", copy + "copied(); __syncthreads();" + store, UNFENCED),
+        ("fenced_before_the_wait", copy + "fence(); copied(); __syncthreads();" + store, UNFENCED),
+        ("who_stores_fences", copy + "copied(); __syncthreads(); if (t == 0) fence();" + store, ()),
+        ("another_fences", copy + "copied(); if (t == 33) fence(); __syncthreads();" + store, UNFENCED),
+        ("report_fenced", copy + arrived + "if (t == 0) fence();" + store, ()),
+        ("report_not_fenced", copy + arrived + store, UNFENCED),
+    ):
+        yield Case(f"copy_for_bulk_{name}", own + body, kinds)
 
 
 def _matrices():
@@ -181,6 +206,36 @@ def _matrices():
         yield Case(f"accumulators_{name}", own + "if (t == 0) y[1200] = 3;" + ready + body, kinds, 128)
 
 
+def _fragments():
+    """Of what a multiplication adds to and of A in registers. `turns`: a loop that nobody unrolls."""
+    own = "__shared__ __align__(128) int s[1216]; float d[4] = {};"
+    own += "for (int k = t; k < 1216; k += 128) s[k] = y[k % 1024]; fence(); __syncthreads();"
+    go, end = "go_on(d, s, s + 1024);", "group(); multiplied<0>();"
+    read, by_own = "int a = *(volatile int *)(y + t);", "go_on_by_own(d, a, s + 1024);"
+    turns = "for (int k = 0; k < y[1200] + 3; k++) {{ {} }}".format
+    for name, body, kinds in (
+        ("fenced", "order();" + go, ()),
+        ("never_fenced", go, NO_FENCE),
+        ("fenced_behind", go + "order();", NO_FENCE),
+        ("some_warps_fence", "if (t < 64) order();" + go, NO_FENCE),
+        ("added_to", "order();" + go + go, ()),
+        ("turns", "order();" + turns(go), ()),
+        ("scaled", "order();" + go + end + "d[0] *= 0.5f;" + go, NO_FENCE),
+        ("scaled_and_fenced", "order();" + go + end + "d[0] *= 0.5f; order();" + go, ()),
+        ("turns_scaled", "order();" + turns(go + end + "d[0] *= 0.5f;"), NO_FENCE),
+        ("turns_scaled_and_fenced", turns("order();" + go + end + "d[0] *= 0.5f;"), ()),
+        ("scaled_where_nobody_goes_on", "order();" + go + end + "if (y[1201]) { d[0] *= 0.5f; } else " + go, ()),
+        ("a_read_before", read + "order();" + by_own, ()),
+        ("a_read_behind", "order();" + read + by_own, NO_FENCE),
+        ("a_overwritten", turns(read + "order();" + by_own + "group(); multiplied<1>();"), REGISTER),
+        ("a_overwritten_when_done", turns(read + "order();" + by_own + end), ()),
+        ("a_overwritten_in_one_turn", "if (t >= 0)" + turns(read + "order();" + by_own + "group(); multiplied<1>();"
+         "if (y[1202] == 0) break;"), ()),
+        ("a_older_group_done", turns("order(); int a = 1;" + by_own + "group(); multiplied<1>();"), ()),
+    ):  # fmt: skip
+        yield Case(f"fragments_{name}", own + body + end + "x[t] = (int)d[0];", kinds, 128)
+
+
 def _clusters():
     own = OWN.format(n=64) + "s[t] = y[t]; meet();"
     write, out = "put(far(s + t), t);", "x[64 * blockIdx.x + t] = s[t];"
@@ -196,6 +251,23 @@ def _clusters():
         ("mbarrier_not_waited", write + "arrive_far(far(&full));" + out + "meet();", WR),
     ):  # fmt: skip
         yield Case(f"cluster_{name}", own + body, kinds, cluster=2)
+    own, store = OWN.format(n=1) + "s[t] = 0;", "store_async(far(s + t), t, far(&full));"
+    one, two = (f"{own} if (t == 0) expect(&full, {nbytes}); meet();" for nbytes in (256, 512))
+    add, wait = "add_async(far(s + t), t, far(&full));", "wait(&full, 0);"
+    for name, body, kinds in (
+        ("waited", one + store + wait + out, ()),
+        ("not_waited", one + store + out, ASYNC),
+        ("meets_in_place_of_wait", one + store + "meet();" + out, ASYNC),
+        ("one_waits_for_all", one + store + "if (t == 0) wait(&full, 0); __syncthreads();" + out, ()),
+        ("overwritten", one + store + "s[t] = 1;", ASYNC),
+        ("over_readers", one + out + store + wait, RW),
+        ("over_readers_that_met", one + out + "meet();" + store + wait, ()),
+        ("twice", two + store + store + wait + out, ASYNC),
+        ("added_twice", two + add + add + wait + out, ()),
+        ("added_not_waited", one + add + out, ASYNC),
+    ):  # fmt: skip
+        yield Case(f"async_store_{name}", body + "meet();", kinds, cluster=2)
+    own = OWN.format(n=64) + "s[t] = y[t]; meet();"
     bulk = "__shared__ __align__(128) int from[64]; __shared__ u64 here; if (t == 0) init(&here, 1); from[t] = y[t];"
     bulk += "{} meet(); if (t == 0) {{ expect(&here, 256); copy_far(far(s), from, 256, far(&here)); }} {}" + out
     yield Case("cluster_copy", own + bulk.format("fence();", "wait(&here, 0);") + "meet();", cluster=2)
@@ -203,7 +275,7 @@ def _clusters():
     yield Case("cluster_copy_not_fenced", own + bulk.format("", "wait(&here, 0);") + "meet();", UNFENCED, cluster=2)
 
 
-CASES = [*_loads(), *_stores(), *_copies(), *_matrices(), *_clusters()]
+CASES = [*_loads(), *_stores(), *_copies(), *_matrices(), *_fragments(), *_clusters()]
 
 
 PAGES = (
@@ -216,13 +288,16 @@ CASES += [
 ]
 
 
+def source_of(cases: Iterable[Case]) -> str:
+    return PRELUDE + "".join(
+        f'extern "C" __global__ void {case.name}(int *x, int *y) {{ int t = threadIdx.x; {case.body} }}\n'
+        for case in cases
+    )
+
+
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    source = PRELUDE + "".join(
-        f'extern "C" __global__ void {case.name}(int *x, int *y) {{ int t = threadIdx.x; {case.body} }}\n'
-        for case in CASES
-    )
-    return Planted(tmp_path_factory.mktemp("async"), source, Racecheck(), Compacting(), chip="h200")
+    return Planted(tmp_path_factory.mktemp("async"), source_of(CASES), Racecheck(), Compacting(), chip="h200")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -232,3 +307,41 @@ def test_planted(planted, case):
     assert kinds == set(case.kinds)
     plain, compacting = (checker.results[-1].findings for checker in planted.checkers)
     assert compacting == plain
+
+
+def test_both_sides_of_registers_are_told(planted):
+    """The line of the multiplication, the register of the PTX, and the line that writes it."""
+    x, y = planted.array(4096), planted.array(8192)
+    told = {}
+    for name in ("never_fenced", "scaled", "a_overwritten"):
+        planted.run(f"fragments_{name}", 1, 128, x, y)
+        (finding,) = planted.checkers[0].results[-1].findings
+        told[name] = re.sub(r"%r\d+", "%r", finding.text), finding.count, finding.other_pc >= 0
+    who = "the warp of thread (0, 0, 0) of block (0, 0, 0)"
+    assert told == {
+        "never_fenced": (
+            f"{who} multiplies; no wgmma.fence stands before its first wgmma.mma_async, so registers may have old "
+            "values", 4, False),
+        "scaled": (
+            f"{who} multiplies %r, which it has written; no wgmma.fence stands between, so it may have the old value",
+            4, True),
+        "a_overwritten": (
+            f"{who} writes %r, which a wgmma.mma_async reads; nobody has waited for its group, so it may still be "
+            "under way", 8, True),
+    }  # fmt: skip
+
+
+@pytest.mark.long
+@needs_ptxas
+def test_ptxas_adds_the_fences_that_are_missing(tmp_path):
+    """It says at which line of the PTX: C7519, "warpgroup.arrive is injected in around line ..."."""
+    missing, clean = ("never_fenced", "fenced_behind", "scaled"), ("fenced", "added_to", "a_read_before")
+    cases = [case for case in CASES if case.name.removeprefix("fragments_") in missing + clean]
+    (tmp_path / "a.cu").write_text(source_of(cases))
+    program, _ = build(tmp_path / "a.cu", arch="sm_90a")
+    (tmp_path / "a.ptx").write_text(program.ptx)
+    command = [PTXAS, "-arch=sm_90a", "-v", tmp_path / "a.ptx", "-o", tmp_path / "a.cubin"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    added = {int(line) for line in re.findall(r"C7519.* around line (\d+) ", done.stdout + done.stderr)}
+    assert added == {hazard.line for hazard in register_hazards(program.ptx)}
+    assert len(added) == len(missing)

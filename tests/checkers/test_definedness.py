@@ -7,7 +7,7 @@ import pytest
 
 from gpuprof.isa.flow.definedness import atomic_rule_of, rule_of, vote_of
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.trace.checkers.definedness.follow import TRANSFORMS, follow, simple_of
+from gpuprof.trace.checkers.definedness.follow import TRANSFORMS, Words, follow, simple_of
 from gpuprof.trace.checkers.definedness.memory import DEFINED, UNDEFINED, MemoryShadow
 from gpuprof.trace.checkers.definedness.rules import BITS, RULES, Operands, results_of
 from gpuprof.trace.checkers.definedness.spaces import BlockShadow
@@ -146,8 +146,8 @@ def test_what_takes_no_values_follows_as_its_rule_says():
         expected = np.where(doubt, simple.whole, np.where(unpacked(held), formula & simple.whole, undefined[0]))
         before, changes = is_hot.copy(), np.zeros(2, np.int64)
         zeros = np.zeros(WARPS, np.int64)
-        origin = np.zeros(is_hot.shape, np.int32)
-        follow(bits, is_hot, origin, zeros, np.arange(WARPS), active, held, *simple, changes)
+        words = Words(bits, is_hot, np.zeros(is_hot.shape, np.int32), np.zeros(is_hot.shape, np.uint32))
+        follow(words, zeros, np.arange(WARPS), active, held, *simple, changes)
         assert np.array_equal(_joined(bits[0], registers[0]), expected), op.name
         assert np.array_equal(is_hot, bits.any(axis=3)), op.name
         grown = is_hot.sum(axis=(0, 1)) - before.sum(axis=(0, 1))

@@ -1,5 +1,6 @@
 """racecheck: races between commands of several streams. Planted: what two commands do, by what stands between them."""
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -8,10 +9,11 @@ import pytest
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.streams import Stream
+from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
 from gpuprof.trace.findings import Findings
 from gpuprof.trace.suppressions import parse
-from tests.support.planted import Planted
+from tests.support.planted import Planted, in_short
 
 SOURCE = """\
 extern "C" {
@@ -237,6 +239,102 @@ def test_memory_that_is_freed_is_somebody_elses(rig):
         rig.planted.run("put", 1, 32, array, rig.y, stream=rig.streams[stream].number)
         array.free()
     assert rig.planted.notices == []
+
+
+class FreeCase(NamedTuple):
+    """Steps: what is done, and on which stream; "event 1 2": stream 2 waits for stream 1."""
+
+    name: str
+    steps: tuple[str, ...]
+    kinds: frozenset[str]
+
+
+UAF = frozenset(["stream_use_after_free"])
+FREE_CASES = [
+    FreeCase("behind_its_use", ("put 1", "free 1"), frozenset()),
+    FreeCase("beside_its_use", ("put 1", "free 2"), UAF),
+    FreeCase("behind_an_event", ("put 1", "event 1 2", "free 2"), frozenset()),
+    FreeCase("behind_the_host", ("put 1", "wait 1", "free 2"), frozenset()),
+    FreeCase("before_a_use", ("free 1", "get 1"), UAF),
+    FreeCase("before_a_use_elsewhere", ("free 1", "get 2"), UAF),
+    FreeCase("before_an_event", ("free 1", "event 1 2", "get 2"), UAF),
+    FreeCase("by_the_default_stream", ("put 1", "free 0"), frozenset()),
+    FreeCase("beside_one_that_does_not_block", ("put 3", "free 0"), UAF),
+    FreeCase("before_a_copy", ("free 1", "copy_from 1"), UAF),
+    FreeCase("beside_a_copy", ("copy_in 1", "free 2"), UAF),
+    FreeCase("of_another_array", ("free 1", "fill_elsewhere 2"), frozenset()),
+    FreeCase("given_back", ("free 1", "give_back 1", "put 2"), frozenset()),
+]
+
+
+def found_around_free(rig: Rig, case: FreeCase) -> list[str]:
+    """The findings of a case, of an x of its own, as sentences."""
+    gpu = rig.planted.device
+    gpu.synchronize()
+    del rig.planted.notices[:]
+    mine = rig._replace(x=gpu.device_array(64, np.int32))
+    for step in case.steps:
+        what, stream, *more = step.split()
+        number = rig.streams[int(stream)].number
+        if what == "free":
+            gpu.submit(cmd.FreeLater(mine.x.address, number))
+        elif what == "give_back":
+            mine.x.free()
+            mine = mine._replace(x=gpu.device_array(64, np.int32))
+        elif what == "event":
+            _event(rig, int(stream), int(more[0]))
+        elif what == "wait":
+            rig.streams[int(stream)].synchronize()
+        else:
+            mine.do(what, int(stream))
+    mine.x.free()
+    return rig.planted.notices[:]
+
+
+@pytest.mark.parametrize("case", FREE_CASES, ids=lambda case: case.name)
+def test_memory_freed_in_the_order_of_streams(rig, case):
+    assert {sentence.split(":")[0] for sentence in found_around_free(rig, case)} == case.kinds
+
+
+def test_what_is_freed_and_who_uses_it_are_told(rig):
+    told = {}
+    for case in FREE_CASES[1], FREE_CASES[4], FREE_CASES[9]:
+        (sentence,) = found_around_free(rig, case)
+        told[case.name] = re.sub(r"0x[0-9a-f]+", "ADDRESS", re.sub(r"launch \d+", "launch N", sentence))
+    place = told["before_a_use"].split(": ")[2].rsplit(":", 1)[0]
+    thread = "thread (0, 0, 0) of block (0, 0, 0) of launch N"
+    assert told == {
+        "beside_its_use": (
+            f"stream_use_after_free: put: {place}:2: {thread} (put, stream 1) touches global memory at ADDRESS, which "
+            "cudaFreeAsync (stream 2) frees; nothing orders the two; 128 bytes in common"
+        ),
+        "before_a_use": (
+            f"stream_use_after_free: get: {place}:4: {thread} (get, stream 1) touches global memory at ADDRESS, which "
+            "cudaFreeAsync (stream 1) frees before it; 128 bytes in common"
+        ),
+        "before_a_copy": (
+            "stream_use_after_free: a copy within the device (stream 1) touches global memory at ADDRESS, which "
+            "cudaFreeAsync (stream 1) frees before it; 32 bytes in common"
+        ),
+    }
+
+
+@pytest.mark.parametrize("stream, kinds", [(1, [("use_after_free", 32)]), (2, [])])
+def test_memcheck_refuses_what_is_freed_before_a_launch(tmp_path, stream, kinds):
+    """What nothing orders is racecheck's."""
+    planted = Planted(tmp_path, SOURCE, Memcheck())
+    gpu = planted.device
+    streams = gpu.stream(), gpu.stream()
+    x, y = gpu.to_device(np.full(64, 7, np.int32)), gpu.device_array(64, np.int32)
+    gpu.submit(cmd.FreeLater(x.address, streams[0].number))
+    found = planted.run("get", 1, 32, x, y, stream=streams[stream - 1].number)
+    assert in_short(found) == kinds
+    assert y.copy_to_host().tolist() == [0 if kinds else 7] * 32 + [0] * 32
+    if kinds:
+        assert found[0].text == (
+            f"thread (0, 0, 0) of block (0, 0, 0) reads 4 bytes of global memory at {x.address:#x}, which "
+            "cudaFreeAsync frees before this launch"
+        )
 
 
 DEPENDENT = """\

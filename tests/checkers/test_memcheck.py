@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from gpuprof.device import commands as cmd
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.trace.checkers.memcheck import Memcheck
 from tests.checkers.memory_cases import CASES, Case, N, run, source_of
@@ -16,6 +17,35 @@ extern "C" __global__ void null_store(int *x) { x[threadIdx.x] = 1; }
 extern "C" __global__ void misaligned_load(char *x, int *y) { y[threadIdx.x] = *(int *)(x + 2 * threadIdx.x); }
 extern "C" __global__ void read(int *y) { y[threadIdx.x] = table[threadIdx.x % 4].x; }
 extern "C" __global__ void use(int *x) { x[threadIdx.x] += 1; }
+__device__ __noinline__ int down(int n, int *y)
+{
+    volatile int own[64];
+    own[n & 63] = n;
+    return n == 0 ? *y : down(n - 1, y) + own[n & 63];
+}
+extern "C" __global__ void deep(int *y, int n) { *y = down(n, y); }
+#define AT(p) (unsigned)__cvta_generic_to_shared(p)
+extern "C" __global__ void load_matrices(unsigned *y, int row, int bytes)
+{
+    __shared__ __align__(16) unsigned s[64];
+    int t = threadIdx.x, at = 4 * (t % 16) + (t == row ? bytes / 4 : 0);
+    s[t] = 1 + t; s[t + 32] = 33 + t;
+    __syncwarp();
+    unsigned first, second;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(first), "=r"(second) : "r"(AT(s + at)));
+    y[t] = first; y[t + 32] = second;
+}
+extern "C" __global__ void store_matrix(unsigned *y, int row, int bytes)
+{
+    __shared__ __align__(16) unsigned s[32];
+    int t = threadIdx.x, at = 4 * (t % 8) + (t == row ? bytes / 4 : 0);
+    s[t] = 0;
+    __syncwarp();
+    asm volatile("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%0], %1;" :: "r"(AT(s + at)), "r"(1 + t) : "memory");
+    __syncwarp();
+    y[t] = s[t];
+}
 extern "C" __global__ void local_store(int *y, int n)
 {
     int own[8];
@@ -30,7 +60,7 @@ extern "C" __global__ void local_store(int *y, int n)
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    return Planted(tmp_path_factory.mktemp("memcheck"), source_of(QUICK) + OTHERS, Memcheck())
+    return Planted(tmp_path_factory.mktemp("memcheck"), source_of(QUICK) + OTHERS, Memcheck(), chip="h200")
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +102,9 @@ def test_what_is_refused_loads_zero_and_stores_nothing(planted):
 def test_null(planted):
     (found,) = planted.run("null_store", 1, 32, 0)
     assert (found.kind, found.count, found.address) == ("null_pointer", 32, 0)
+    assert found.text == (
+        "thread (0, 0, 0) of block (0, 0, 0) writes 4 bytes of global memory at 0x0; 0x0 is the null address"
+    )
 
 
 def test_before_null(planted):
@@ -82,9 +115,13 @@ def test_before_null(planted):
 
 
 def test_misaligned(planted):
-    assert in_short(planted.run("misaligned_load", 1, 32, planted.array(256), planted.array(128))) == [
-        ("misaligned", 16)
-    ]
+    x = planted.array(256)
+    (found,) = planted.run("misaligned_load", 1, 32, x, planted.array(128))
+    assert (found.kind, found.count) == ("misaligned", 16)
+    assert found.text == (
+        f"thread (1, 0, 0) of block (0, 0, 0) reads 4 bytes of global memory at {x.address + 2:#x}, which is no "
+        "multiple of 4"
+    )
 
 
 def test_freed(planted):
@@ -105,7 +142,11 @@ def test_freed_twice(planted):
 
 def test_a_constant_is_written(planted):
     table = planted.module.symbol("table", np.int32)
-    assert in_short(planted.run("use", 1, 4, table.address)) == [("constant_write", 4)]
+    (found,) = planted.run("use", 1, 4, table.address)
+    assert (found.kind, found.count) == ("constant_write", 4)
+    assert found.text == (
+        f"thread (0, 0, 0) of block (0, 0, 0) writes 4 bytes of global memory at {table.address:#x}, which is constant"
+    )
     assert not table.copy_to_host().any()
 
 
@@ -115,6 +156,59 @@ def test_local(planted):
     found = planted.run("local_store", 1, 32, y, 1000)
     assert in_short(found) == [("out_of_bounds", 32)]
     assert "writes 4 bytes of local memory" in found[0].text
+
+
+def test_a_stack_overflows(planted):
+    """Calls that go too deep leave the local memory that a thread has, and what they return is 0 there."""
+    y = planted.array(4)
+    assert planted.run("deep", 1, 1, y, 20) == []
+    found = planted.run("deep", 1, 1, y, 1100)
+    assert {each.kind for each in found} == {"out_of_bounds"}
+    assert re.fullmatch(
+        r"thread \(0, 0, 0\) of block \(0, 0, 0\) writes 4 bytes of local memory at 0x4[0-9a-f]{4}; the thread has "
+        "262144 bytes of local memory",
+        found[0].text,
+    )
+
+
+def test_rows_of_matrices_that_are_refused_are_zero(planted):
+    """The rows of the others come: lane 8 * m + r has the address of row r of matrix m, four lanes have its words."""
+    y = planted.array(256)
+    plain = np.arange(1, 65)
+    for row, bytes_off, kind, why in (
+        (3, 1600, "out_of_bounds", "; the block has 256 bytes of shared memory"),
+        (13, 4, "misaligned", ", which is no multiple of 16"),
+    ):
+        (found,) = planted.run("load_matrices", 1, 32, y, row, bytes_off)
+        assert (found.kind, found.count, found.thread) == (kind, 1, row)
+        at = 16 * row + bytes_off
+        assert found.text == (
+            f"thread ({row}, 0, 0) of block (0, 0, 0) reads 16 bytes of shared memory at {at:#x}{why}"
+        )
+        expected = np.where(np.arange(64) // 4 == row, 0, plain)
+        assert y.copy_to_host().view(np.uint32).tolist() == expected.tolist()
+    assert planted.run("load_matrices", 1, 32, y, 32, 0) == []
+    assert y.copy_to_host().view(np.uint32).tolist() == plain.tolist()
+
+
+def test_rows_of_matrices_that_are_refused_are_not_stored(planted):
+    y = planted.array(128)
+    (found,) = planted.run("store_matrix", 1, 32, y, 5, 4096)
+    assert (found.kind, found.count, found.thread) == ("out_of_bounds", 1, 5)
+    assert found.text == (
+        "thread (5, 0, 0) of block (0, 0, 0) writes 16 bytes of shared memory at 0x1050; the block has 128 bytes of "
+        "shared memory"
+    )
+    expected = np.where(np.arange(32) // 4 == 5, 0, np.arange(1, 33))
+    assert y.copy_to_host().view(np.uint32).tolist() == expected.tolist()
+
+
+def test_leaks_are_told_at_the_end(tmp_path):
+    planted = Planted(tmp_path, "__global__ void k() {}\n", Memcheck(leaks=True))
+    planted.array(128).free()
+    x = planted.device.submit(cmd.Allocate(400, "kept")).address
+    planted.device.executor.finish()
+    assert planted.notices == [f"leak: 400 bytes at {x:#x} are never freed: kept"]
 
 
 def test_a_neighbour_is_no_excuse(planted):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from gpuprof.run.build import BuildOptions
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
 from gpuprof.trace.checkers.races import judge, lines, order, pairs, stamps
@@ -119,6 +120,8 @@ def _global():
     yield Case("compare_and_swap_of_block", "atomicCAS_block(&x[0], 0, t);", 2, 64, (GWW,))
     guess = "int old = x[0], seen; do {{ seen = old; {act} }} while (old != seen);"
     yield Case("compare_and_swap", guess.format(act="old = atomicCAS(&x[0], seen, seen + 1);"), 2, 64)
+    volatile = "int old = *(volatile int *)(x + 2), seen; do {{ seen = old; {act} }} while (old != seen);"
+    yield Case("compare_and_swap_volatile", volatile.format(act="old = atomicCAS(&x[2], seen, seen + 1);"), 1, 32)
     yield Case("compare_and_store", guess.format(act="x[0] = seen + t; old = seen;"), 1, 64, (GRW, GWW))
     last = (
         "y[b * 64 + t] = t; {before} __syncthreads(); __shared__ int is_last;"
@@ -248,6 +251,18 @@ def test_pairs_that_have_no_room_are_counted():
         stamps.touch(blocks.order, pool, place, found, given, addresses, slots, of_lanes, of_lanes.copy(), at, 0,
                      judge.WRITE, stamps.rows_of_warp(4), stamps.numbers_of_warp(4), 0)  # fmt: skip
     assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [pairs.MOST_FOUND, 3]
+
+
+def test_a_guess_of_code_that_is_not_optimised(tmp_path):
+    """The pointer is a variable in memory, which is loaded for each of the two."""
+    loop = "int old = p[2], seen; do {{ seen = old; {} }} while (old != seen);".format
+    kernels = {"swaps": loop("old = atomicCAS(&p[2], seen, seen + 1);"), "stores": loop("p[2] = seen + threadIdx.x;")}
+    source = "".join(
+        f'extern "C" __global__ void {name}(int *x) {{ int *p = x; {body} }}\n' for name, body in kernels.items()
+    )
+    planted = Planted(tmp_path, source, Racecheck(), options=BuildOptions(optimize=0))
+    told = {name: {kind for kind, _ in in_short(planted.run(name, 1, 64, planted.array(64)))} for name in kernels}
+    assert told == {"swaps": set(), "stores": {GRW, GWW}}
 
 
 def test_a_guess_is_of_the_same_address_not_of_the_same_register(tmp_path):

@@ -94,12 +94,12 @@ def main() -> None:
 
 
 def rates(rows: list[tuple[str, dict]]) -> Iterator[str]:
-    """Rows of the table in docs/checkers.md: by group how many samples, programs or launches were looked at, the
-    findings in them, and units that nobody could look at.
+    """Rows of the table in docs/checkers.md: by group how many programs or launches were looked at, the programs or
+    tests with a finding, and units that nobody could look at.
     """
     for group in dict.fromkeys(group for group, _ in rows):
         found = [each for name, each in rows if name == group]
-        told = sum(len(texts) for each in found for texts in each["found"].values())
+        told = sum(len(each["found"]) for each in found)
         unseen = sum(bool(each["why_not"]) for each in found)
         yield f"| {group} | {sum(each['looked_at'] for each in found)} | {told} | {unseen} |"
 

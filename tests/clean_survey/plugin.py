@@ -40,7 +40,8 @@ class Survey:
     def pytest_runtest_setup(self, item) -> None:
         self.test = item.name
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_runtest_teardown(self) -> None:
+        """What is seen is kept where the time is over before the last test."""
         self.write()
 
 

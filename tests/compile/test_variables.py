@@ -4,6 +4,7 @@ import pytest
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
+from gpuprof.compile.passes.ordered import Record, Told, in_order
 from gpuprof.compile.variables import SET, VARIABLES, number_variables
 from tests.paths import ROOT, SAMPLES
 
@@ -23,26 +24,79 @@ def test_the_code_is_the_same(path, level):
 
 
 RECORDS = """\
-define void @k(i32 %n, i32 %m, ptr %out) !dbg !1 {
+define void @k(i32 %n, ptr %out) !dbg !1 {
 entry:
     #dbg_value(i32 %n, !2, !DIExpression(), !4)
-    #dbg_value(i32 %m, !3, !DIExpression(), !4)
-  store i32 %n, ptr %out
-    #dbg_value(i32 %m, !2, !DIExpression(), !4)
-  br label %next
+    #dbg_value(i32 %sum, !3, !DIExpression(), !4)
+  %sum = add i32 %n, 1
+    #dbg_value(i32 %sum, !3, !DIExpression(), !4)
+  br i1 true, label %one, label %other
 
-next:
-    #dbg_value(i32 %n, !2, !DIExpression(), !4)
+one:
+  %more = add i32 %sum, 1
+  br label %other
+
+other:
+    #dbg_value(i32 %more, !2, !DIExpression(DW_OP_LLVM_fragment, 0, 32), !4)
+    #dbg_value(i32 %sum, !2, !DIExpression(), !4)
   ret void
 }
 !1 = distinct !DISubprogram(name: "k")
 !2 = !DILocalVariable(name: "n", arg: 1, scope: !1)
-!3 = !DILocalVariable(name: "m", arg: 2, scope: !1)
+!3 = !DILocalVariable(name: "m", scope: !1)
 !4 = !DILocation(line: 1, scope: !1)
 """
 
 
-def test_a_variable_that_becomes_a_parameter_is_not_known_in_the_first_block():
-    """LLVM would say so where the parameters are loaded, however far in front that is."""
-    found = [line.partition(",")[0].strip() for line in number_variables(RECORDS).ir.split("\n") if "#dbg" in line]
-    assert found == [f"#dbg_value(i32 {name}" for name in ("%n", "%m", "poison", "%n")]
+def test_each_record_has_a_name_and_values_that_are_not_there_are_none():
+    """A pass that moves an instruction down leaves the records of its value where they are."""
+    numbered = number_variables(RECORDS)
+    lines = [line for line in numbered.ir.split("\n") if "#dbg" in line]
+    assert [line.partition(",")[0].strip() for line in lines] == [
+        f"#dbg_value(i32 {name}" for name in ("%n", "poison", "%sum", "poison", "%sum")
+    ]
+    assert numbered.records == [
+        Record(0, 0, "", None),
+        Record(1, 0, "", None),
+        Record(1, 0, "", None),
+        Record(0, 2, " @0:32", None),
+        Record(0, 2, "", None),
+    ]
+
+
+def count_order(told: list[str | Told], records: list[Record]) -> list[str]:
+    found = in_order(told, records, set(), lambda line, place: line == f"change {place}")
+    return [item if isinstance(item, str) else f"set {item.text}" for item in found]
+
+
+def test_what_is_told_counts_when_all_in_front_of_it_are_told():
+    """Variable 6 tells positions; 1 and 2 are the program's."""
+    records = [Record(6, 0, "", 3), Record(1, 0, "", None), Record(6, 0, "", 4), Record(2, 0, "", None)]
+    assert count_order(["a", Told(0, "=3"), Told(3, "r9"), "b", Told(1, "r5"), "c", Told(2, "=4"), "d"], records) == [
+        "a",
+        "set 6 =3",
+        "set 1 ?",
+        "set 2 ?",
+        "set 6 | 4",
+        "b",
+        "set 1 r5",
+        "set 2 ?",
+        "set 6 | 4",
+        "c",
+        "set 6 =4",
+        "set 2 r9",
+        "d",
+    ]
+
+
+def test_what_changes_before_it_counts_and_what_is_never_told_is_nowhere():
+    records = [Record(1, 0, "", None), Record(2, 0, "", None), Record(3, 0, " @8:8", None), Record(4, 0, "", None)]
+    assert count_order([Told(1, "r9"), "change r9", Told(0, "r5"), Told(3, "r7")], records) == [
+        "set 1 ?",
+        "set 2 ?",
+        "change r9",
+        "set 1 r5",
+        "set 2 ?",
+        "set 3 ? @8:8",
+        "set 4 r7",
+    ]

@@ -132,7 +132,8 @@ TABLES = {
         ("tool", "gpuprof"),
         ("tool_version", "0.1.0"),
     ],
-    **{key: [] for key in ("draws", "draw_launches", "draw_units", "draw_work", "draw_waves", "block_primitives")},
+    **{key: [] for key in ("draws", "draw_launches", "draw_units", "draw_work", "draw_traffic")},
+    **{key: [] for key in ("draw_waves", "block_primitives")},
     "operations": [(0, 0x1000, "int", 0)],  # none of the warps' threads is in the counters
     "lines": [(0, None, 0, 60, 0), (0, 0, 7, 600, 0), (0, 1, 4, 4, 4)],
 }

@@ -1,14 +1,9 @@
 """Variables of optimized code: what is shown is what the same program has in code that keeps them all."""
 
-from pathlib import Path
-
 import pytest
 
 from gpuprof.debug.commands.table import run_line
-from gpuprof.debug.debugger import FOR_DEBUGGER, Debugger
-from gpuprof.debug.plans import Order, row_of
-from gpuprof.debug.thread import Focus, Thread
-from gpuprof.debug.types import shown
+from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError
 from gpuprof.run.build import BuildOptions
 from tests.paths import ROOT
@@ -86,69 +81,3 @@ def test_parameters_that_become_others_and_parts_of_them(tmp_path, monkeypatch):
         assert said(debugger, "print m") == ["$1 = 1000"]
         assert said(debugger, "print n") in (["<optimized out>"], ["$2 = 7"])
         assert said(debugger, "print a")[0].rpartition(" ")[2] in ("out>", "5")
-
-
-def states(file: Path, options: BuildOptions, focus: Focus) -> list[tuple[str, int, dict[str, str]]]:
-    """Of each instruction that a thread of the first launch runs and each frame there: function, line, variables."""
-    found = []
-
-    def look(executed, now: int) -> None:
-        if row_of(executed, focus) is None:
-            return
-        code = debugger.inferior.timeline.code_of(executed.chunk.launch)
-        for frame in range(len(Thread(executed.state(), code, focus).frames())):
-            thread = Thread(executed.state(), code, focus, frame)
-            if thread.present.location is not None:
-                found.append((thread.present.function, thread.present.location.line, numbers(thread)))
-
-    with Debugger(file, options=options) as debugger:
-        stop = debugger.run(Order(look=look))
-        assert stop.reason == "exit"
-    return found
-
-
-def numbers(thread: Thread) -> dict[str, str]:
-    """The variables that have a value, the innermost of each name. Without pointers, which differ with the size of the
-    code, and shared memory, which is as it is: a store may stand behind instructions of later lines.
-    """
-    found: dict[str, str | None] = {}
-    for variable in thread.visible():
-        try:
-            is_left_out = variable.type.kind == "pointer" or variable.space == "shared"
-            value = None if is_left_out else shown(thread.value(variable))
-        except DebugError:
-            value = None
-        found.setdefault(variable.name, value)
-    return {name: value for name, value in found.items() if value is not None}
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "file, focus, level, least",
-    [
-        ("walk.cu", Focus(0, 9), 3, 400),
-        ("walk.cu", Focus(1, 12), 1, 300),
-        ("loops.cu", Focus(0, 11), 1, 2500),
-        ("loops.cu", Focus(1, 60), 3, 2000),
-    ],
-)
-def test_values_are_those_of_code_that_keeps_every_variable(file, focus, level, least):
-    """All that is known at an instruction was so at once in code that is not optimized: nearly always while it was at
-    the same line, or has just left it. An instruction that stands in front of the branch to its line shows what is so.
-    """
-    plain = states(FOLDER / file, FOR_DEBUGGER, focus)
-    of_function, of_line = {}, {}
-    for number, (function, line, known) in enumerate(plain):
-        of_function.setdefault(function, []).append(known)
-        of_line.setdefault(line, []).append(known)
-        if number and plain[number - 1][0] == function:
-            of_line[plain[number - 1][1]].append(known)
-    n_known = n_elsewhere = 0
-    optimized = states(FOLDER / file, BuildOptions(optimize=level, for_debugger=True), focus)
-    for function, line, known in optimized:
-        name = function.partition("<")[0]
-        assert any(known.items() <= each.items() for each in of_function[name]), (line, known)
-        n_elsewhere += not any(known.items() <= each.items() for each in of_line[line])
-        n_known += len(known)
-    assert n_known > least, n_known
-    assert n_elsewhere < len(optimized) / 20

@@ -63,10 +63,11 @@ class Painter(Protocol):
 
 
 class OnGpuprof:
-    """Draws on a Device; `counts` are those of each draw."""
+    """Draws on a Device; `counts` are those of each draw. `one_by_one`: the host waits for each draw."""
 
-    def __init__(self, gpu: Any):
+    def __init__(self, gpu: Any, one_by_one: bool = False):
         self.gpu, self.shaders, self.counts = gpu, gpu.load(ROOT / "tests/draws/frames.cu"), []
+        self.one_by_one = one_by_one
 
     def target(self, size: int, *, format: str | None = "rgba8", samples: int = 1) -> Frame:
         frame = Frame(self.gpu, size, size, formats=(format,) if format else (), samples=samples)
@@ -97,6 +98,8 @@ class OnGpuprof:
             state |= {"topology": "patches", "tessellation": QUADS}
         uniforms = {stage: tuple(getattr(draw, f"{stage}_uniforms").values()) for stage in names}
         self.counts.append(target.draw(Pipeline(**kernels, **state), vertices, indices, **uniforms))
+        if self.one_by_one:
+            self.gpu.synchronize()
 
 
 def squares(places: np.ndarray, size: int, depths: Any, colors: Any, uv: Any = ((0, 0), (1, 0), (1, 1), (0, 1))):
@@ -342,6 +345,53 @@ def post_processing(painter: Painter, size: int) -> Any:
     return last
 
 
+def depth_first(painter: Painter, size: int) -> Any:
+    """Depths of all triangles, then the colors of what is in front."""
+    target = painter.target(size)
+    given, indices = map(painter.buffer, mesh(size, size))
+    with painter.commands(target, "depths"):
+        painter.draw(target, Draw(pixel=None, depth=LESS), given, indices)
+    with painter.commands(target, "colors"):
+        painter.draw(target, Draw(depth=DepthState("lequal", False)), given, indices)
+    return target
+
+
+def smoke(painter: Painter, size: int) -> Any:
+    """Large soft squares over each other in one draw, with four samples a pixel."""
+    target, rng, n = painter.target(size, samples=4), np.random.default_rng(9), 24
+    brush = Brush(painter, target, size)
+    corners = np.floor(rng.uniform(0, size / 2, (n, 2)) * 256) / 256
+    colors = np.concatenate([rng.random((n, 3)), np.full((n, 1), 0.125)], 1)
+    puffs = squares(np.concatenate([corners, corners + size // 2], 1), size, 0.5, colors)
+    puffs, indices = painter.buffer(puffs), painter.buffer(indices_of_squares(n))
+    brush.backdrop()
+    with painter.commands(target, "smoke"):
+        painter.draw(target, Draw(blend=ALPHA), puffs, indices)
+    return target
+
+
+# Of a box the corners of each side, clockwise as they are seen from outside. Corners 0 to 3 are near, 4 to 7 far.
+SIDES = np.array([[0, 1, 2, 3], [4, 5, 1, 0], [1, 5, 6, 2], [5, 4, 7, 6], [3, 2, 6, 7], [4, 0, 3, 7]])
+
+
+def boxes(painter: Painter, size: int) -> Any:
+    """Boxes with a picture on their sides, of which half are turned away."""
+    target, rng, n = painter.target(size), np.random.default_rng(10), 8 * size
+    brush, picture = Brush(painter, target, size), painter.texture(checkers(64))
+    side = rng.integers(4, 12, (n, 1, 1))
+    near = np.floor(rng.uniform(0, size - 16, (n, 1, 2))) + side * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    places = np.concatenate([near, near + np.array([2, -2])], 1).reshape(-1, 2)
+    depths = (rng.uniform(0.1, 0.8, (n, 1)) + np.repeat([0, 0.1], 4)).ravel()
+    uv = np.tile([(0, 0), (1, 0), (1, 1), (0, 1)], (2 * n, 1))
+    given = painter.buffer(vertices(on_grid(places, size, size, depths), (1, 1, 1, 1), uv))
+    indices = (8 * np.arange(n)[:, None, None] + SIDES[:, SQUARE]).ravel().astype(np.uint32)
+    brush.backdrop()
+    with painter.commands(target, "city"):
+        draw = Draw(pixel="pictured", depth=LESS, cull="back", pixel_uniforms={"picture": picture})
+        painter.draw(target, draw, given, painter.buffer(indices))
+    return target
+
+
 # name -> the frame, and a size whose timing takes about a second
 FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "vertex_bound": (vertex_bound, 96),
@@ -357,12 +407,15 @@ FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "texture_bound": (texture_bound, 160),
     "pixel_bound": (pixel_bound, 160),
     "post_processing": (post_processing, 128),
+    "depth_first": (depth_first, 64),
+    "smoke": (smoke, 128),
+    "boxes": (boxes, 96),
 }
 
 
-def draw_frame(gpu: Any, name: str, size: int | None = None) -> Frame:
+def draw_frame(gpu: Any, name: str, size: int | None = None, one_by_one: bool = False) -> Frame:
     """Draws one of FRAMES on a Device, as one task of its name."""
     draw, usual = FRAMES[name]
-    painter = OnGpuprof(gpu)
+    painter = OnGpuprof(gpu, one_by_one)
     with gpu.task(name):
         return draw(painter, size or usual)

@@ -27,6 +27,7 @@ GL_OPERATIONS = (0x1E00, 0, 0x1E01, 0x1E02, 0x1E03, 0x150A, 0x8507, 0x8508)  # i
 PRIMITIVES_SUBMITTED, CLIPPING_INPUT, CLIPPING_OUTPUT, VERTICES_SUBMITTED = 0x82EF, 0x82F6, 0x82F7, 0x82EE
 RENDERBUFFER, FRAMEBUFFER, DEPTH24_STENCIL8, DEPTH_STENCIL_ATTACHMENT = 0x8D41, 0x8D40, 0x88F0, 0x821A
 STENCIL_INDEX, UNSIGNED_BYTE, PACK_ALIGNMENT = 0x1901, 0x1401, 0x0D05
+TEXTURE_2D, DEPTH_COMPONENT32F, DEPTH_ATTACHMENT = 0x0DE1, 0x8CAC, 0x8D00
 SAMPLES_PASSED, QUERY_RESULT = 0x8914, 0x8866
 
 
@@ -76,6 +77,17 @@ class Canvas:
         function("glBindFramebuffer", word, word)(FRAMEBUFFER, self.target.glo)
         attach = function("glFramebufferRenderbuffer", word, word, word, word)
         attach(FRAMEBUFFER, DEPTH_STENCIL_ATTACHMENT, RENDERBUFFER, name)
+
+    def use_float_depth(self):
+        """In place of one of 24 bits."""
+        word, name = ctypes.c_uint, ctypes.c_uint()
+        function("glGenTextures", ctypes.c_int, ctypes.c_void_p)(1, ctypes.byref(name))
+        function("glBindTexture", word, word)(TEXTURE_2D, name)
+        storage = function("glTexStorage2D", word, ctypes.c_int, word, ctypes.c_int, ctypes.c_int)
+        storage(TEXTURE_2D, 1, DEPTH_COMPONENT32F, self.width, self.height)
+        function("glBindFramebuffer", word, word)(FRAMEBUFFER, self.target.glo)
+        attach = function("glFramebufferTexture", word, word, word, ctypes.c_int)
+        attach(FRAMEBUFFER, DEPTH_ATTACHMENT, name, 0)
 
     def clear(self, color=(0, 0, 0, 0), depth=1.0):
         self.gl.scissor = None

@@ -33,6 +33,9 @@ MADE_OF = {
     "texture_bound": [SQUARE] * 2,
     "pixel_bound": [SQUARE] * 2,
     "post_processing": [(GRASS, AREA), *[SQUARE] * 3],
+    "depth_first": [(MESH, AREA)] * 2,
+    "smoke": [(2, 4 * AREA), (48, None)],
+    "boxes": [SQUARE, (12 * 8 * SIDE, None)],
 }
 
 
@@ -48,6 +51,8 @@ def test_what_frames_are_made_of(name):
     assert {each.emitted for each in counts} == ({0, 6 * GRASS} if name == "geometry_amplified" else {0})
     assert any(each.discarded for each in counts) == (name == "alpha")
     assert sum(each.tessellated for each in counts) == (16 * 2 * (SIDE // 8) ** 2 if name == "tessellated" else 0)
+    if name == "boxes":
+        assert counts[1].culled == 6 * 8 * SIDE
     if name == "tiny_triangles":
         assert counts[1].quad_efficiency < 0.6
 

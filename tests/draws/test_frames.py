@@ -5,11 +5,11 @@ import zlib
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import DepthState, Scissor, StencilSide, Viewport
+from gpuprof.device.drawing.state import BlendState, DepthBias, DepthState, Scissor, StencilSide, Viewport
 from gpuprof.errors import CompileError, KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.frame import Frame
-from gpuprof.graphics.pipeline import LESS, Pipeline
+from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from tests.draws.scene import SHADERS, frame, gpu, on_grid, pipeline, shaders, vertices
@@ -216,6 +216,28 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
         ),
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, viewport=Viewport("0", 0, 8, 8)), "a viewport's x is a Real"),
         (lambda: pipeline(color_mask=7), "color_mask is a str, not 7"),
+        (lambda: pipeline(color_mask=["rgba"] * 9), "a draw has up to 8 color targets, not 9"),
+        (lambda: pipeline(blend=[ALPHA, 3]), "blend is a BlendState, not 3"),
+        (
+            lambda: pipeline(blend=BlendState(constant=(1, 2, 3))),
+            "a blend's constant has four channels, finite numbers",
+        ),
+        (lambda: pipeline(blend=BlendState(constant="red")), "a blend's constant channels are a tuple or list, not"),
+        (lambda: pipeline(depth_bias=3), "depth_bias is a DepthBias, not 3"),
+        (lambda: pipeline(depth_bias=DepthBias(np.nan)), "a depth bias has finite numbers: DepthBias(constant=nan"),
+        (lambda: pipeline(line_width=0), "a line has a width of 1 to 255 pixels, not 0"),
+        (lambda: pipeline(provoking="middle"), "provoking is one of last, first, not 'middle'"),
+        (lambda: pipeline(sample_mask=16), "a sample mask has bits for 4 samples, 0 to 15, not 16"),
+        (
+            lambda: frame(8, 8).draw(pipeline(), SQUARE, indirect=np.uint32([4, 1, 0, 0])),
+            "an indirect draw's record is a DeviceArray, not array(",
+        ),
+        (
+            lambda: frame(8, 8).draw(
+                pipeline(), SQUARE, indirect=gpu().to_device(np.uint32([4, 1, 0, 0])), instances=2
+            ),
+            "an indirect draw has its instances and its base vertex in its record",
+        ),
         (
             lambda: Frame(gpu(), 16384, 16384, samples=4),
             "the targets of a frame have up to 2 GiB together, and 16384 x 16384 pixels with 4 x 8 bytes each have "
@@ -244,7 +266,7 @@ SHADER(placed)
 """)
     with pytest.raises(CompileError) as error:
         gpu().load(source)
-    assert "varyings are floats, alone or in vectors and structures" in error.value.diagnostics
+    assert "a varying is a float, or flat: write flat<int>" in error.value.diagnostics
 
 
 def test_a_shader_that_never_ends():

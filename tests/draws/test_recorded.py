@@ -1,7 +1,7 @@
 """Draws in recordings and databases: what the drawing counted and the timing found, number by number."""
 
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,6 +16,7 @@ from gpuprof.errors import KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
+from gpuprof.records.merge import merge
 from gpuprof.records.relocate import Relocation
 from gpuprof.records.schema import WAVE_DTYPE
 from gpuprof.records.writer import RecordWriter
@@ -90,6 +91,14 @@ def test_times_are_those_of_the_timing(database, recorded):
             unit: [busy, timing.blocked_cycles[unit], timing.first_cycle[unit], timing.last_cycle[unit]]
             for unit, busy in timing.busy_cycles.items()
         }
+        traffic = database.execute(
+            "SELECT unit, l2_read_nbytes, l2_write_nbytes, dram_read_nbytes, dram_write_nbytes FROM draw_traffic "
+            "WHERE draw = ?",
+            (draw,),
+        )
+        assert {unit: tuple(nbytes) for unit, *nbytes in traffic} == {
+            unit: astuple(nbytes) for unit, nbytes in timing.traffic.items()
+        }
         work = database.execute("SELECT amount, value FROM draw_work WHERE draw = ?", (draw,))
         assert dict(work.fetchall()) == timing.work
         waves = database.execute("SELECT stage, start_cycle, end_cycle FROM draw_waves WHERE draw = ?", (draw,))
@@ -139,6 +148,13 @@ def test_a_report_of_some_shaders(recorded):
         "gpuprof: --draw 9: there is no such shader's launch in the file; it has draws 0 to 4\n",
     )
     assert gpuprof(folder, "report", path, "--stage", "vs")[0] == 2
+    for page in ("tasks", "relations", "timeline", "api"):
+        code, _, error = gpuprof(folder, "report", path, "--page", page, "--draw", "1")
+        assert (code, error) == (
+            2,
+            f"gpuprof: --draw and --stage choose launches of shaders, and the page {page} shows all of the run; leave "
+            "them out, or give --page draws or launches\n",
+        )
     code, out, _ = gpuprof(folder, "report", path, "--page", "draws", "--csv", "--draw", "3")
     assert [line.split(",")[0] for line in out.splitlines()] == ["draw", "3"]
     assert "# 5 draws: gpuprof report FILE --page draws" in gpuprof(folder, "report", path, "--page", "summary")[1]
@@ -228,6 +244,22 @@ def test_draws_that_something_ends(tmp_path):
     assert "# 1 more draw did not finish" in out.splitlines()
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("mine")])
+def test_an_end_before_the_first_draws_are_timed(tmp_path, error):
+    """Draws that have drawn all are there, with what they counted; one that has not is left out."""
+    with pytest.raises(type(error)), RecordWriter(tmp_path / "a.gprec") as recorder:
+        drawing = Drawing(recorder, chip_of())
+        for _ in range(2):
+            drawing.frame.draw(drawing.pipeline, square(), SQUARE)
+        drawing.gpu.executor.drop()
+        raise error
+    assert recorder.is_part and recorder.draws_alone
+    with closing(ensure_database(tmp_path / "a.gprec")) as db:
+        assert db.execute("SELECT draw, passed > 0, end_cycle FROM draws").fetchall() == [(0, 1, None), (1, 0, None)]
+    out = gpuprof(tmp_path, "report", "a.gprec", "--page", "draws")[1]
+    assert f"# note       {str(error) or 'interrupted'}" in out.splitlines()
+
+
 def test_a_recording_behind_another():
     """Its draws, passes, tasks and cycles get later numbers."""
     fields = {
@@ -244,3 +276,22 @@ def test_a_recording_behind_another():
     begin = {"launch": 0, "module": 0, "draw": 2, "stage": "pixel"}
     moved = replace(relocation, modules={0: (3, 0x1000)}).launch(begin)
     assert moved == {"launch": 7, "module": 3, "draw": 7, "stage": "pixel"}
+
+
+def test_passes_behind_those_of_another(recorded, tmp_path):
+    """They are numbered on, and called so. A script's task of such a name, with no draw, keeps it."""
+    with RecordWriter(tmp_path / "b.gprec") as recorder:
+        drawing = Drawing(recorder, chip_of())
+        with drawing.gpu.task("pass 0"):
+            pass
+        drawing.frame.draw(drawing.pipeline, square(0.5), SQUARE)
+        drawing.gpu.executor.finish()
+    merge([recorded[0], tmp_path / "b.gprec"], tmp_path / "both.gprec")
+    with closing(ensure_database(tmp_path / "both.gprec")) as db:
+        names = db.execute("SELECT name FROM tasks WHERE name LIKE 'pass %' ORDER BY task").fetchall()
+        of_draws = """
+            SELECT DISTINCT t.name, d.pass FROM draws d JOIN stored_relations r ON r.target = d.task
+            JOIN tasks t ON t.task = r.source WHERE r.kind = 'contains' AND t.name LIKE 'pass %' ORDER BY 2
+        """
+        assert db.execute(of_draws).fetchall() == [("pass 0", 0), ("pass 1", 1), ("pass 2", 2)]
+    assert names == [("pass 0",), ("pass 1",), ("pass 0",), ("pass 2",)]

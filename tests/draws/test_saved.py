@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate.database import reading
-from gpuprof.device.drawing.state import Scissor, Tessellation, Viewport
+from gpuprof.device.drawing.state import DepthBias, Scissor, Tessellation, Viewport
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline
@@ -46,7 +46,20 @@ def saved(tmp_path_factory):
         cut = Pipeline(patches.placed, patches.tinted, hull=patches.three, domain=patches.bent, **whole)
         hull = (np.float32([[2, 3, 1, 1, 2, 1]]), np.float32([0.5]))
         drawn.draw(cut, vertices(on_grid([(0, 8), (4, 8), (0, 4)], 8, 8)), hull=hull, domain=(0.5,), name="cut")
-        points = Pipeline(loaded.placed, loaded.tinted, topology="points", point_size=2.5, restarts=True)
+        words = {"provoking": "first", "depth_bias": DepthBias(1, 2, 3), "depth_clamp": True, "sample_mask": 7}
+        outputs = {"alpha_to_coverage": True, "blend": [replace(ALPHA, constant=(1, 0, 0, 1))], "color_mask": ["rgb"]}
+        points = Pipeline(
+            loaded.placed,
+            loaded.tinted,
+            topology="points",
+            point_size=2.5,
+            line_width=3,
+            restarts=True,
+            **words,
+            **outputs,
+        )
+        record = gpu.to_device(np.uint32([2, 1, 1, 0]))
+        drawn.draw(points, given, indirect=record, name="indirect")
         drawn.draw(points, given, np.uint16([0xFFFF, 0]), base_vertex=1, name="points")
         for refused in ({"viewport": Viewport(np.nan, 0, 8, 8)}, {"instances": 1 << 64}):  # no line could hold it
             with pytest.raises(UsageError):
@@ -89,7 +102,7 @@ def test_a_saved_stream_draws_the_same(saved):
     path, pixels = saved
     assert len({tuple(each) for each in pixels.reshape(-1, 4)}) > 3
     assert last_copy(path) == pixels.tobytes()
-    assert [line["do"] for line in lines_of(path)].count("draw") == 5
+    assert [line["do"] for line in lines_of(path)].count("draw") == 6
 
 
 DAMAGE = [
@@ -115,6 +128,18 @@ MORE_DAMAGE = [
     (["buffers", "instances"], -1, "a draw has no fewer than 0"),
     (["buffers", "base_vertex"], 1, "index 2 of the index buffer is 2, with the base vertex 3, and there are 3"),
     (["state", "point_size"], 0.0, "a point has a size of 1 to 255 pixels, not 0.0"),
+    (["state", "line_width"], 256.0, "a line has a width of 1 to 255 pixels, not 256.0"),
+    (["state", "provoking"], "middle", "provoking is one of last, first, not 'middle'"),
+    (["state", "sample_mask"], 16, "a sample mask has bits for 4 samples, 0 to 15, not 16"),
+    (["state", "outputs"], [{"color_mask": 16}], "a color mask is 0 to 15, not 16"),
+    (["state", "outputs"], [{}] * 9, "a draw has up to 8 color targets, not 9"),
+    (["state", "blend", "constant"], [0.0, 0.0, 0.0, 1e999], "a blend's constant has four channels, finite numbers"),
+    (["buffers", "first_instance"], -1, "a first instance is 0 to 2147483648, not -1"),
+    (["buffers", "indirect"], 64, "its record is not in memory"),
+    (["shaders", 1, "interface", "flat"], [1, 1], r"tinted: of 6 words of varyings, \(1, 1\) are flat"),
+    (["shaders", 1, "interface", "flat"], [6], r"tinted: of 6 words of varyings, \(6,\) are flat"),
+    (["shaders", 0, "interface", "abilities"], 1 << 40, "placed: a vertex shader has no abilities 1099511627776"),
+    (["shaders", 1, "interface", "abilities"], 8, "tinted: a pixel shader has no abilities 8"),
     (["shaders", 0, "interface", "words_out"], 3, "gives 12 bytes of varyings, and tinted takes 24"),
     (["shaders", 0, "interface", "words_out"], 1 << 40, "varyings are up to 512 bytes"),
     (["shaders", 0, "params"], "", "bytes of parameters, and 0 are given"),
@@ -209,6 +234,8 @@ def test_shaders_are_launches_of_a_recording(saved):
         ("grown", "grown", 1),
         ("tinted", "grown", 1),
         *((kernel, "cut", 1) for kernel in ("placed", "three", "bent", "tinted")),
+        ("placed", "indirect", 1),
+        ("tinted", "indirect", 1),
         ("placed", "points", 1),
         ("tinted", "points", 1),
     ]

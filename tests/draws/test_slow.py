@@ -1,5 +1,7 @@
 """Draws against the slow twin, which shares nothing with the stages: targets and counts, in random states."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from gpuprof.device.drawing.state import (
     FACTORS,
     STENCIL_OPERATIONS,
     BlendState,
+    DepthBias,
     DepthState,
     DrawState,
     Scissor,
@@ -36,7 +39,13 @@ def some_state(rng) -> dict:
     def blend():
         factors = [str(each) for each in rng.choice(FACTORS, 4)]
         operations = [str(each) for each in rng.choice(BLEND_OPERATIONS, 2)]
-        return BlendState(operations[0], *factors[:2], operations[1], *factors[2:])
+        constant = tuple(float(each) for each in rng.uniform(-0.2, 1.2, 4))
+        return BlendState(operations[0], *factors[:2], operations[1], *factors[2:], constant)
+
+    def bias():
+        return DepthBias(
+            *(float(each) for each in rng.choice([-3e5, -1, 0, 0.25, 1, 2e5], 2)), float(rng.choice([0, 0.01, -0.02]))
+        )
 
     return {
         "cull": str(rng.choice(["none", "none", "front", "back"])),
@@ -46,6 +55,9 @@ def some_state(rng) -> dict:
         "back_stencil": side() if rng.integers(2) else None,
         "blend": blend() if rng.integers(3) else None,
         "color_mask": str(rng.choice(["rgba", "rgba", "ga", ""])),
+        "depth_bias": bias() if rng.integers(3) == 0 else None,
+        "depth_clamp": bool(rng.integers(3) == 0),
+        "sample_mask": int(rng.choice([15, 15, 15, 1, 6, 9, 0])),
     }
 
 
@@ -96,6 +108,9 @@ def check(seed, n_draws, n_corners):
             back,
             state["blend"],
             mask,
+            depth_bias=state["depth_bias"] or DepthBias(),
+            depth_clamp=state["depth_clamp"],
+            sample_mask=state["sample_mask"],
         )
         slow.draw(
             positions,
@@ -165,6 +180,7 @@ def test_strips_of_a_geometry_shader():
         ("lines_adjacency", [[4, 5, 6, 7]]),
         ("line_strip_adjacency", [[4, 5, 6, 7], [5, 6, 7, 8]]),
         ("triangles_adjacency", []),
+        ("triangle_strip_adjacency", []),
         ("patches", [[0, 1], [4, 5], [6, 7]]),
     ],
 )
@@ -174,6 +190,29 @@ def test_topologies(topology, expected):
     numbers = np.array([0, 1, 2, RESTART, 4, 5, 6, 7, 8])
     assert primitives(numbers, state).tolist() == expected
     assert primitives(numbers[:0], state).shape == (0, primitives(numbers, state).shape[1])
+
+
+@pytest.mark.parametrize(
+    "topology, n, last, first",
+    [
+        ("triangle_strip", 5, [[0, 1, 2], [2, 1, 3], [2, 3, 4]], [[0, 1, 2], [1, 3, 2], [2, 3, 4]]),
+        ("triangle_fan", 4, [[0, 1, 2], [0, 2, 3]], [[1, 2, 0], [2, 3, 0]]),
+        ("triangle_strip_adjacency", 6, [[0, 1, 2, 5, 4, 3]], [[0, 1, 2, 5, 4, 3]]),
+        (
+            "triangle_strip_adjacency",
+            11,
+            [[0, 1, 2, 6, 4, 3], [4, 0, 2, 5, 6, 8], [4, 2, 6, 9, 8, 7]],
+            [[0, 1, 2, 6, 4, 3], [2, 5, 6, 8, 4, 0], [4, 2, 6, 9, 8, 7]],
+        ),
+    ],
+)
+def test_the_provoking_vertex_stays_where_it_is(topology, n, last, first):
+    """OpenGL 4.6, tables 10.1, 10.2 and 13.2. Behind each corner, the vertex across the edge that begins there."""
+    for provoking, expected in (("last", last), ("first", first)):
+        state = replace(pipeline_state(topology), provoking=provoking)
+        assert primitives(np.arange(n), state).tolist() == expected
+        again = np.concatenate([np.arange(n), [RESTART], np.arange(n)])
+        assert primitives(again, state).tolist() == expected * 2
 
 
 def pipeline_state(topology):

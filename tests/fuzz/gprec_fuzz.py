@@ -101,6 +101,7 @@ DRAW = {
     **{"width": 16, "height": 8, "samples": 4},
     **{"start_cycle": 100, "end_cycle": 160, "counts": dict.fromkeys(count_columns(), 3), "work": {"n_indices": 6}},
     "units": [["command", 4.5, 0, 100, 105], ["fetch", 5, 0.5, 105, 112]],
+    "traffic": [["fetch", 96, 0, 64, 32]],
 }
 
 

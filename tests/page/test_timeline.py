@@ -6,6 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from gpuprof.isa.stalls import INDEX
+from tests.support.drawn_database import make_drawn
 from tests.support.report_database import make_database
 
 WIDTH, GUTTER = 1280 - 2 * 16 - 2, 120  # of the canvas, and of the names in it; the whole is cycles 1,000 to 12,000
@@ -185,3 +186,53 @@ def test_launches_without_tasks(show, tmp_path):
     text = shown.page.locator(".about p").first.inner_text()
     assert text.startswith("transpose_naive: launch on stream 0, cycles 7,000 to 12,000")
     assert shown.page.locator(".about .sums").count() == 0 and shown.errors == []
+
+
+# Of the frame of two draws: fetch is half busy from 1,000 to 2,000, and all of the time to 2,600.
+PIPELINE, LANE = 32, 22  # pixels: of the first lane's top, and of a lane
+
+
+def x_of_draws(cycle: int) -> float:
+    return GUTTER + (cycle - FIRST) / (5000 - FIRST) * (WIDTH - GUTTER)
+
+
+def heights(shown, lane: int, cycles: list[int]) -> list[int]:
+    """Pixels of a lane's colour above each other, at some cycles."""
+    script = """([x, top]) => {
+        const context = document.querySelector("canvas").getContext("2d");
+        const data = context.getImageData(x, top, 1, 18).data;
+        return [...Array(18).keys()].filter((at) => data[4 * at + 3] > 200).length;
+    }"""
+    return [shown.page.evaluate(script, [round(x_of_draws(cycle)), PIPELINE + LANE * lane]) for cycle in cycles]
+
+
+def test_lanes_of_the_pipeline(show, tmp_path):
+    """Fetch, vertex, scan, pixel; 18 pixels high, away from the lines of the axis at 500 cycles each."""
+    shown = show(make_drawn(tmp_path / "d.gpudb"), hash_="view=timeline")
+    shown.page.evaluate(DRAWN)
+    assert heights(shown, 0, [1250, 2250, 2750]) == [9, 18, 0]
+    assert heights(shown, 1, [1250, 1750, 2250, 2750]) == [0, 18, 9, 0]
+    assert heights(shown, 3, [2750, 3250, 4750]) == [0, 18, 18]
+    assert shown.texts(".about .fates li") == [
+        *("fetch 28% busy", "vertex 0.4 waves", "scan 8% busy", "pixel 0.5 waves")
+    ]
+    shown.at("view=timeline&range=1500-2500")
+    assert shown.texts(".about .fates li") == ["fetch 75% busy", "vertex 1.5 waves", "scan 15% busy"]
+    assert shown.errors == []
+
+
+def test_a_draw_by_its_lane(show, tmp_path):
+    """What is there is told, and a click chooses the draw, which is framed in its row and marked in the lanes."""
+    shown = show(make_drawn(tmp_path / "d.gpudb"), hash_="view=timeline")
+    shown.page.evaluate(DRAWN)
+    place_ = {"x": x_of_draws(2250), "y": PIPELINE + 9}
+    canvas(shown).hover(position=place_)
+    assert canvas(shown).get_attribute("title") == "fetch: 100% busy; draw 1 (draw 1)"
+    canvas(shown).click(position=place_)
+    assert place(shown) == {"view": "timeline", "task": "2"}
+    shown.page.evaluate(DRAWN)
+    marks = (x_of_draws(3100), x_of_draws(3400), PIPELINE + 3 * LANE + 18, PIPELINE + 3 * LANE + 21)
+    assert dark_pixels(shown, *marks) > 100
+    shown.page.get_by_role("link", name="Draw", exact=True).click()
+    shown.page.wait_for_selector(".view-draws")
+    assert place(shown) == {"view": "draws", "draw": "1"}

@@ -1,5 +1,7 @@
 """Draws behind each other in the pipeline, by cases that were computed by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,9 +20,9 @@ def draw(units, vertex, pixel=None, waves=1, drains=False):
     """`vertex` and `pixel`: (cycles of the stage, of these busy); so many waves of each."""
     both = {"vertex": vertex} | ({"pixel": pixel} if pixel else {})
     trace = {stage: Waves(np.zeros(waves, np.int64), np.ones(waves, np.int64)) for stage in both}
-    recorded = RecordedDraw(0, "d", 0, drains, 0, 0, 1, {}, {}, trace, {})
+    recorded = RecordedDraw(0, "d", 0, drains, 0, 0, 1, {}, {}, {}, trace, {})
     stages = {stage: StageTimes(numbers(block), numbers(busy), numbers(block)) for stage, (block, busy) in both.items()}
-    return DrawTimes(recorded, {unit: numbers(cycles) for unit, cycles in units.items()}, stages, None, None)
+    return DrawTimes(recorded, {unit: numbers(cycles) for unit, cycles in units.items()}, stages, {}, None, None)
 
 
 ONE = draw({"command": 10, "fetch": 20, "setup": 8, "write": 4}, (100, 0), (200, 50))
@@ -42,7 +44,7 @@ ONE = draw({"command": 10, "fetch": 20, "setup": 8, "write": 4}, (100, 0), (200,
         # a setup that is slower than fetch: from the first wave at 75 on
         ([draw({"command": 0, "fetch": 100, "setup": 400}, (50, 0), waves=4)], [(0, 475, 475)]),
         # nothing but a command
-        ([DrawTimes(ONE.draw, {"command": numbers(7)}, {}, None, None)], [(0, 7, 7)]),
+        ([DrawTimes(ONE.draw, {"command": numbers(7)}, {}, {}, None, None)], [(0, 7, 7)]),
     ],
 )
 def test_when_draws_begin_and_end(draws, times):
@@ -59,7 +61,16 @@ def test_a_command_processor_that_is_slow():
     ]
 
 
-def test_half_the_time_of_a_block():
-    """Twice the rate of the pixel stage: its 200 cycles are 100."""
-    assert [float(each.ends[0]) for each in passed([ONE.with_twice("pixel")])] == [242]
+def test_items_wait_until_memory_answers():
+    """Of 20 waves: the first leaves fetch at 5, is answered at 55, and leaves its shader at 155, the last at 250. Each
+    is written in 2 cycles, and answered 30 later.
+    """
+    one = draw({"command": 0, "fetch": 100, "write": 40}, (100, 0), waves=20)
+    found = passed([replace(one, answers={"fetch": numbers(50), "write": numbers(30)})])
+    assert [float(each.ends[0]) for each in found] == [100 + 50 + 100 + 40 / 20 + 30]
+
+
+def test_half_the_time_of_a_unit():
+    """Twice the rate of fetch: its 20 cycles are 10."""
     assert [float(each.ends[0]) for each in passed([ONE.with_twice("fetch")])] == [332]
+    assert ONE.with_twice("depth") == ONE

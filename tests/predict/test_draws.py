@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
@@ -16,13 +17,14 @@ from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import AGAIN
 from gpuprof.predict.draws.cycles import cycles_of_draws
-from gpuprof.predict.draws.times import BLOCKS, draw_times
+from gpuprof.predict.draws.doubled import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
+from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.draws.units import unit_cycles
 from gpuprof.predict.mapping import IDENTITIES
 from gpuprof.predict.numbers import joined, numbers_of
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import rows_of
+from gpuprof.predict.shown.screen import rows_of, warnings_of
 from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
 from gpuprof.predict.space.sensitivity import sensitivities
@@ -110,14 +112,39 @@ def test_a_slower_unit_takes_longer(recorded):
     assert set(predicted(recorded, chips.part(1, 2)).test.units) == {"command"}
 
 
-def test_a_bottleneck_is_the_block_whose_doubled_rate_saves_most(recorded):
+def test_a_bottleneck_is_the_unit_whose_doubled_rate_saves_most(recorded):
     chips = numbers_of([load_chip(name) for name in ("rtx4090", "t4", "v100")])
     found = predicted(recorded, chips)
     drawn = cycles_of_draws(recorded.draws, joined([numbers_of([recorded.reference]), chips]), True, 2)
     for draw, cycles in zip(found.draws, drawn, strict=True):
         for place, unit in enumerate(draw.units, 1):
-            least = min(cycles.cycles_with_twice(block)[place] for block in BLOCKS)
-            assert cycles.cycles_with_twice(unit)[place] == least < cycles.cycles[place]
+            least = min(cycles.cycles_with_twice[name][place] for name in UNITS)
+            assert cycles.cycles_with_twice[unit_of(unit)][place] == least < cycles.cycles[place]
+
+
+def test_shaders_are_one_unit():
+    """On three chips: fetch saves more than each stage, but less than all; all save most, and pixels most of them;
+    shaders save nothing.
+    """
+    faster = dict.fromkeys(DOUBLED, np.array([10.0, 10.0, 10.0]))
+    faster |= {"fetch": np.array([7.0, 9.0, 9.0]), SHADERS: np.array([6.0, 6.0, 10.0])}
+    faster |= {"vertex": np.array([8.0, 9.0, 10.0]), "pixel": np.array([8.5, 7.0, 10.0])}
+    assert bottlenecks(faster) == ("vertex", "pixel", "fetch")
+    assert bottlenecks({"issue": np.array([2.0]), "lsu": np.array([1.0])}) == ("lsu",)  # of launches
+
+
+def test_a_bottleneck_of_draws_beside_launches(folder, recorded):
+    """Command buffers of draws are limited by what limits them without a launch behind them: none launches a grid."""
+    (folder / "scale.cu").write_text("__global__ void scale(float* x) { x[threadIdx.x] *= 2.f; }")
+    launched = "gpu.load('scale.cu').scale[1, 32](gpu.to_device(np.ones(32, np.float32)))\n"
+    (folder / "mixed.py").write_text(SCRIPT + launched)
+    code, _, error = gpuprof(folder, "collect", "mixed.py", "--counters", "blocks", "-o", "mixed.gprec")
+    assert (code, error) == (0, "")
+    with reading(folder / "mixed.gprec") as db:
+        mixed = predicted(read_recorded(db), numbers_of([load_chip("t4")]))
+    alone = predicted(recorded, numbers_of([load_chip("t4")]))
+    assert [buffer.units for buffer in mixed.buffers if buffer.draws] == [buffer.units for buffer in alone.buffers]
+    assert [launch.kernel for launch in mixed.launches] == ["scale"]
 
 
 def test_a_command_that_took_no_time(recorded):
@@ -181,6 +208,13 @@ def test_a_chip_that_draws_nothing_is_refused(folder):
     assert [row["refused"] for row in rows(folder, "--chips", "a100")] == [f"placed and tinted: {nothing}"]
 
 
+def test_a_chip_that_is_refused_is_not_warned_of(recorded):
+    """The one that draws nothing has 15 SMs, fewer by far than any that draws were predicted for."""
+    found = predicted(recorded, numbers_of([load_chip(name) for name in ("ppu15", "t4")]))
+    assert (found.chips["sms"].tolist(), np.isnan(found.score).tolist()) == ([15, 40], [True, False])
+    assert warnings_of(found) == []
+
+
 def test_explained(folder):
     """The rule and the ratios that led to it are the reference chip's; of the other chip come the times of blocks."""
     code, out, error = gpuprof(folder, "predict", "f.gprec", "--chips", "t4,a100", "--explain")
@@ -199,8 +233,9 @@ def test_explained(folder):
         lines[first + 1],
     )
     assert re.fullmatch(
-        r"  on t4: [\d,]+ cycles by the rule, [\d,]+ predicted; limited by (vertex|pixel); twice as fast it saves "
-        r"\d+%; cycles of blocks, rtx3090 -> t4: command 40 -> 40, fetch 1 -> 1, .*, pixel [\d,]+ -> [\d,]+",
+        r"  on t4: [\d,]+ cycles by the rule, [\d,]+ predicted; limited by (vertex|pixel); all shaders twice as "
+        r"fast save \d+%; cycles of blocks, rtx3090 -> t4: command 40 -> 40, fetch 1 -> 1, .*, pixel [\d,]+ -> [\d,]+, "
+        r"slice [\d,]+ -> [\d,]+, dram [\d,]+ -> [\d,]+",
         lines[first + 2],
     )
     assert "(draw 1)" in lines[first + 3]  # the chip that draws nothing is in the table alone
@@ -238,7 +273,7 @@ def changed(database, name, *statements):
 
 def test_an_interrupted_recording(folder, database):
     """The last draw did not end: it has launches alone, and nothing of it is predicted."""
-    ends = ["draw_units", "draw_work", "draw_waves", "draws"]
+    ends = ["draw_units", "draw_work", "draw_traffic", "draw_waves", "draws"]
     changed(database, "cut.gpudb", STOPPED, *(f"DELETE FROM {table} WHERE draw = 2" for table in ends))
     code, out, error = gpuprof(folder, "predict", "cut.gpudb", "--chips", "t4", "--level", "draw", "--json")
     found = json.loads(out)

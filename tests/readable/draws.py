@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.device.drawing.state import DrawState, StencilSide
+from gpuprof.device.drawing.state import DepthBias, DrawState, StencilSide
 
 SAMPLES = {1: [(0, 0)], 4: [(-32, -96), (96, -32), (-96, 32), (32, 96)]}  # in 1/256 pixel from the middle
 GUARD_BAND = 65536
@@ -31,16 +31,21 @@ STENCIL = {
     "decrement_wrap": lambda value, reference: (value - 1) % 256,
 }
 FACTORS = {
-    "zero": lambda s, t: np.zeros(4),
-    "one": lambda s, t: np.ones(4),
-    "source_color": lambda s, t: s,
-    "one_minus_source_color": lambda s, t: 1 - s,
-    "target_color": lambda s, t: t,
-    "one_minus_target_color": lambda s, t: 1 - t,
-    "source_alpha": lambda s, t: s[3] * np.ones(4),
-    "one_minus_source_alpha": lambda s, t: (1 - s[3]) * np.ones(4),
-    "target_alpha": lambda s, t: t[3] * np.ones(4),
-    "one_minus_target_alpha": lambda s, t: (1 - t[3]) * np.ones(4),
+    "zero": lambda s, t, c: np.zeros(4),
+    "one": lambda s, t, c: np.ones(4),
+    "source_color": lambda s, t, c: s,
+    "one_minus_source_color": lambda s, t, c: 1 - s,
+    "target_color": lambda s, t, c: t,
+    "one_minus_target_color": lambda s, t, c: 1 - t,
+    "source_alpha": lambda s, t, c: s[3] * np.ones(4),
+    "one_minus_source_alpha": lambda s, t, c: (1 - s[3]) * np.ones(4),
+    "target_alpha": lambda s, t, c: t[3] * np.ones(4),
+    "one_minus_target_alpha": lambda s, t, c: (1 - t[3]) * np.ones(4),
+    "constant_color": lambda s, t, c: c,
+    "one_minus_constant_color": lambda s, t, c: 1 - c,
+    "constant_alpha": lambda s, t, c: c[3] * np.ones(4),
+    "one_minus_constant_alpha": lambda s, t, c: (1 - c[3]) * np.ones(4),
+    "source_alpha_saturate": lambda s, t, c: np.append(np.full(3, min(s[3], 1 - t[3])), 1),
 }
 OPERATIONS = {
     "add": lambda s, t, f, g: s * f + t * g,
@@ -107,7 +112,7 @@ class SlowFrame:
         band_x = (GUARD_BAND - abs(place.x + place.width / 2)) / (place.width / 2)
         band_y = (GUARD_BAND - abs(place.y + place.height / 2)) / (place.height / 2)
         view = [(1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1)]
-        cutting = [(0, 0, 1, 0), (0, 0, -1, 1)]
+        cutting = [(0, 0, 0, 1)] * 2 if state.depth_clamp else [(0, 0, 1, 0), (0, 0, -1, 1)]
         cutting += [(1, 0, 0, band_x), (-1, 0, 0, band_x), (0, 1, 0, band_y), (0, -1, 0, band_y)]
         if not all(np.isfinite(p).all() for p, _ in corners):
             count["rejected"] += 1
@@ -147,6 +152,8 @@ class SlowFrame:
         count["scanned"] += 1
         if area < 0:
             placed, values, area = [placed[k] for k in (0, 2, 1)], [values[k] for k in (0, 2, 1)], -area
+        added = self._bias(placed, area, state.depth_bias)
+        placed = [(x, y, z + added, w) for x, y, z, w in placed]
         for y in range(0, self.height, 2):
             for x in range(0, self.width, 2):
                 self._quad(x, y, placed, values, area, is_front, state, count, is_late, discards)
@@ -154,6 +161,7 @@ class SlowFrame:
     def _quad(self, x, y, placed, values, area, is_front, state, count, is_late, discards):
         pixels = [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)]
         covered = [(px, py, s) for px, py in pixels for s in self._covered(px, py, placed, state.scissor)]
+        covered = [each for each in covered if state.sample_mask >> each[2] & 1]
         count["covered"] += len(covered)
         has_tests = state.depth.compare != "always" or state.depth.write
         has_tests = has_tests or [state.front_stencil, state.back_stencil] != [StencilSide()] * 2
@@ -163,7 +171,7 @@ class SlowFrame:
             weights = [each / area for each in self._edges(placed, px * 256 + dx, py * 256 + dy)]
             z = np.float32(placed[0][2] + sum(w * (p[2] - placed[0][2]) for w, p in zip(weights, placed, strict=True)))
             count["tested"] += has_tests
-            passed = self._tested(px, py, s, z, is_front, state)
+            passed = self._tested(px, py, s, self._limited(z, state), is_front, state)
             count["passed"] += passed
             return passed
 
@@ -201,6 +209,24 @@ class SlowFrame:
             (ax, ay, *_), (bx, by, *_) = placed[(k + 1) % 3], placed[(k + 2) % 3]
             found.append((bx - ax) * (y - ay) - (by - ay) * (x - ax))
         return found
+
+    @staticmethod
+    def _bias(placed, area, bias):
+        """The plane through the corners, in pixels; the last place of the largest depth's float."""
+        (ax, ay, az, _), (bx, by, bz, _), (cx, cy, cz, _) = placed
+        right = ((bz - az) * (cy - ay) - (cz - az) * (by - ay)) / area * 256
+        down = ((cz - az) * (bx - ax) - (bz - az) * (cx - ax)) / area * 256
+        largest = np.float32(max(abs(az), abs(bz), abs(cz)))
+        step = 2.0 ** (np.floor(np.log2(float(largest))) - 23) if largest else 0
+        found = bias.constant * step + bias.slope * max(abs(right), abs(down))
+        return {1: min, -1: max, 0: lambda a, b: a}[np.sign(bias.limit)](found, bias.limit)
+
+    @staticmethod
+    def _limited(z, state):
+        near, far = sorted((state.viewport.near, state.viewport.far))
+        if state.depth_clamp:
+            return np.float32(np.clip(z, near, far))
+        return np.float32(np.clip(z, 0, 1)) if state.depth_bias != DepthBias() else z
 
     def _covered(self, px, py, placed, scissor):
         if (
@@ -242,9 +268,12 @@ class SlowFrame:
         source = np.clip(color, 0, 1) if self.format == "rgba8" else color
         new = np.array(source)
         if blend := state.blend:
-            f, g = FACTORS[blend.source_color](source, held), FACTORS[blend.target_color](source, held)
+            constant = np.array(blend.constant)
+            constant = np.clip(constant, 0, 1) if self.format == "rgba8" else constant
+            values = (source, held, constant)
+            f, g = FACTORS[blend.source_color](*values), FACTORS[blend.target_color](*values)
             new[:3] = OPERATIONS[blend.color_operation](source, held, f, g)[:3]
-            f, g = FACTORS[blend.source_alpha](source, held), FACTORS[blend.target_alpha](source, held)
+            f, g = FACTORS[blend.source_alpha](*values), FACTORS[blend.target_alpha](*values)
             new[3] = OPERATIONS[blend.alpha_operation](source, held, f, g)[3]
         written = [bool(state.color_mask >> channel & 1) for channel in range(4)]
         return np.where(written, self.kept(new), held)

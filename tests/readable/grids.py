@@ -118,11 +118,14 @@ class Grids(Gpu):
             if (t - self.origin) % QUANTUM == 0:
                 self.serve(t - QUANTUM)
                 self.start_blocks(t)
-                if all(job.end is not None for job in self.jobs) and not self.cells.waits():
+                if self.is_over() and not self.cells.waits():
                     return self
             for sm in self.sms:
                 self.cycle(sm, t)
             t += 1
+
+    def is_over(self):
+        return all(job.end is not None for job in self.jobs)
 
     # ---- the pool --------------------------------------------------------------------------------
 

@@ -7,10 +7,12 @@ for. None: not known yet.
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
+from types import SimpleNamespace
 
 from gpuprof.timing.state.occupancy import occupancy
 from tests.readable.grids import Grids, Slot
-from tests.readable.timing import QUANTUM, in_ticks
+from tests.readable.timing import QUANTUM, QUEUE, Request, hashed, in_ticks
 
 # What items of a series pass: units, and the shader.
 CHAINS = {
@@ -47,18 +49,23 @@ ROOM = {
     ("primitive", "setup"): ("set_up_batches", None),
     ("pixel", "scan"): ("scanned_waves", None),
     ("pixel", "depth"): ("waves_in_flight", None),
+    ("pixel", "write"): ("writes_in_flight", None),
 }
+ASKING = (("vertex", "fetch"), ("pixel", "depth"), ("pixel", "write"))  # units that access memory
 TAKEN_BY = {("primitive", "assembly"): "setup", ("pixel", "scan"): "depth", ("pixel", "depth"): "write"}
 
 
 @dataclass
 class Item:
-    """`needs`: the last item that it needs of those of the draw's series before, None: it needs none."""
+    """`needs`: the last item that it needs of those of the draw's series before, None: it needs none. accesses: of each
+    unit that accesses memory for it: (line, sectors read, sectors written, words of these that are not).
+    """
 
     needs: int | None
     is_shaded: bool
     amounts: dict
     draw: int = 0
+    accesses: dict = field(default_factory=dict)
 
 
 @dataclass
@@ -92,6 +99,7 @@ class Draws(Grids):
                     item.draw = number
                 self.items[series] += items
         self.started, self.ended = {}, {}  # (series, item) -> cycle
+        self.answers = {}  # (series, unit, item) -> when the L2 has answered all that the unit asked for
         self.ahead = {
             (series, unit, k): self.ahead_of(series, unit, k)
             for series, unit in ROOM
@@ -113,12 +121,12 @@ class Draws(Grids):
         free = self.left(series, unit, k - 1) if k else 0
         before = [other for other in chain[: chain.index(unit)] if other != "warps" or item.is_shaded]
         if before:
-            return latest(free, self.left(series, before[-1], k))
+            return latest(free, self.through(series, before[-1], k))
         if item.needs is None:
             return latest(free, self.command(item.draw))
         producer = self.beside(item.draw, series, -1)
         last = CHAINS[producer][-1]
-        return latest(free, self.left(producer, last, self.first[item.draw, producer] + item.needs))
+        return latest(free, self.through(producer, last, self.first[item.draw, producer] + item.needs))
 
     def beside(self, draw, series, step):
         """The series of a draw before, or behind, another; None: there is none."""
@@ -131,6 +139,19 @@ class Draws(Grids):
         if (series, unit, k) not in self.known:
             self.known[series, unit, k] = self.work_out(series, unit, k)
         return self.known[series, unit, k]
+
+    def through(self, series, unit, k):
+        """When it had left the unit, and been answered."""
+        return latest(self.left(series, unit, k), self.answered(series, unit, k))
+
+    def answered(self, series, unit, k):
+        """When that and those before it were."""
+        if (series, unit) not in ASKING or k < 0:
+            return 0
+        if ("answered", unit, k) not in self.known:
+            own = self.answers.get((series, unit, k)) if self.items[series][k].accesses.get(unit) else 0
+            self.known["answered", unit, k] = latest(own, self.answered(series, unit, k - 1))
+        return self.known["answered", unit, k]
 
     def work_out(self, series, unit, k):
         if unit == "warps":
@@ -160,6 +181,8 @@ class Draws(Grids):
         """When an item gave its place behind a unit back: it was taken, or all that need no later item were."""
         if k < 0:
             return 0
+        if (series, unit) == ("pixel", "write"):
+            return self.answered(series, unit, k)
         if (series, unit) in TAKEN_BY:
             return self.begun(series, TAKEN_BY[series, unit], k)
         number = self.items[series][k].draw
@@ -177,7 +200,7 @@ class Draws(Grids):
         ready = self.command(number - 1) if number else self.origin
         if self.draws[number].drains:
             lasts = [
-                self.left(series, CHAINS[series][-1], len(before) - 1)
+                self.through(series, CHAINS[series][-1], len(before) - 1)
                 for series, items in self.items.items()
                 if (before := [item for item in items if item.draw < number])
             ]
@@ -187,6 +210,62 @@ class Draws(Grids):
     def command_cycles(self, number):
         rate = self.chip.graphics
         return in_ticks(rate["draw_cycles"] + self.draws[number].state_changes * rate["state_cycles"])
+
+    # ---- what they access --------------------------------------------------------------------------
+
+    def unanswered(self):
+        """(place of the unit, series, unit, item) of what is not answered yet."""
+        for place, (series, unit) in enumerate(ASKING):
+            for k, item in enumerate(self.items[series]):
+                if item.accesses.get(unit) and (series, unit, k) not in self.answers:
+                    yield place, series, unit, k
+
+    def arrivals(self, quantum_start):
+        """Units come behind the SMs of the same cycle."""
+        yield from super().arrivals(quantum_start)
+        self.known = {}
+        for place, series, unit, k in [*self.unanswered()]:
+            begun = self.begun(series, unit, k)
+            if begun is not None and begun < quantum_start + QUANTUM:
+                yield (math.floor(begun), self.chip.sms + place, k), partial(self.answer, series, unit, k, begun)
+
+    def answer(self, series, unit, k, begun):
+        self.grid = ("draw", self.items[series][k].draw, unit)
+        self.answers[series, unit, k] = max(self.access(begun, *line) for line in self.items[series][k].accesses[unit])
+
+    def access(self, begun, line, reads, writes, missing):
+        """When the L2 has answered; each half answers for its own lines."""
+        chip, number = self.chip, hashed(line) % self.chip.l2_slices
+        home = SimpleNamespace(half=number * 2 // chip.l2_slices)
+        way, done = (chip.l2_near_cycles - chip.l2_far_cycles) // 2, 0
+        for kind, sectors, left_out in (("read", reads, 0), ("write", writes, missing)):
+            if not sectors:
+                continue
+            r = Request(0, 0, home, line, sectors, kind, None, missing=left_out, asked_by=(None, None))
+            time = max(begun, self.slices[number])
+            self.slices[number] = time + self.busy_in_slice(r)
+            latency, self.written_back = self.answer_cycles(r, home.half), chip.dram_cycles
+            arrives = self.touch_l2(r, sectors.bit_count(), time, way)
+            self.count_for_grid(f"{kind}_sectors", sectors.bit_count())
+            if kind == "read":
+                done = max(math.floor(time) + latency, arrives)
+            else:  # it has its place when what was there has one in the queue of a channel
+                sector = in_ticks(32 / (chip.dram_gbytes_per_s * 1000 / chip.clock_mhz / chip.dram_channels))
+                queued = math.ceil(self.written_back - chip.dram_cycles - QUEUE * sector)
+                done = max(done, math.floor(time) + chip.l2_store_cycles, queued)
+        return done
+
+    def is_over(self):
+        return super().is_over() and not [*self.unanswered()]
+
+    def traffic(self, number):
+        """Sectors that units accessed for a draw, and those of the DRAM that this cost: reads and writes of both."""
+        names = ("read_sectors", "write_sectors", "dram_read_sectors", "dram_write_sectors")
+        return {
+            unit: tuple(self.counts[name, ("draw", number, unit)] for name in names)
+            for series, unit in ASKING
+            if self.draws[number].items.get(series)
+        }
 
     # ---- the shaders' grids ------------------------------------------------------------------------
 
@@ -201,7 +280,7 @@ class Draws(Grids):
         """The cycle from which its next block may start, None: not known yet."""
         series, k = self.item_of(job, job.next_block)
         chain = CHAINS[series]
-        left = self.left(series, chain[chain.index("warps") - 1], k)
+        left = self.through(series, chain[chain.index("warps") - 1], k)
         return None if left is None else math.ceil(left)
 
     def start_blocks(self, t):
@@ -248,9 +327,10 @@ class Draws(Grids):
         for number, draw in enumerate(self.draws):
             command = self.command(number)
             busy = self.command_cycles(number)
-            units, waves = {"command": (math.floor(command - busy), math.ceil(command), busy, 0)}, []
+            units, waves, answers = {"command": (math.floor(command - busy), math.ceil(command), busy, 0)}, [], [0]
             for series, items in draw.items.items():
                 rows = range(first := self.first[number, series], first + len(items))
+                answers += [self.answered(series, unit, k) for its, unit in ASKING if its == series for k in rows]
                 waves += [
                     (int(self.started[series, k]), series, int(self.ended[series, k]))
                     for k in rows
@@ -261,7 +341,7 @@ class Draws(Grids):
                     there = sum(self.left(series, unit, k) - self.begun(series, unit, k) for k in rows)
                     first_begun, last_left = self.begun(series, unit, rows[0]), self.left(series, unit, rows[-1])
                     units[unit] = math.floor(first_begun), math.ceil(last_left), busy, there - busy
-            end = max([last for _, last, *_ in units.values()] + [end for *_, end in waves])
+            end = max([last for _, last, *_ in units.values()] + [end for *_, end in waves] + answers)
             found.append((units["command"][0], end, units, sorted(waves)))
         return found
 

@@ -9,6 +9,7 @@ import math
 from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
@@ -1194,11 +1195,8 @@ class Gpu:
     def serve(self, quantum_start):
         """The L2 and DRAM serve what the quantum's instructions asked for."""
         self.served = quantum_start
-        for r in sorted(self.requests, key=lambda r: (min(r.arrival, quantum_start + 4095), r.sm.number, r.order)):
-            self.grid = r.grid
-            r.result.cycle = self.complete(r)
-            if r.kind == "read":
-                r.result.cycle = r.sm.returned = max(r.sm.returned, r.result.cycle)
+        for _, serve in sorted(self.arrivals(quantum_start), key=lambda arrival: arrival[0]):
+            serve()
         for load in self.loads:
             load.settle()
             if load.result.cause:
@@ -1206,6 +1204,17 @@ class Gpu:
             if load.landing:
                 self.land(*load.landing, max(load.result.cycle, quantum_start + QUANTUM))
         self.requests, self.loads = [], []
+
+    def arrivals(self, quantum_start):
+        """What is asked for in a quantum: its place in the order, and what serves it."""
+        for r in self.requests:
+            yield (min(r.arrival, quantum_start + 4095), r.sm.number, r.order), partial(self.serve_one, r)
+
+    def serve_one(self, r):
+        self.grid = r.grid
+        r.result.cycle = self.complete(r)
+        if r.kind == "read":
+            r.result.cycle = r.sm.returned = max(r.sm.returned, r.result.cycle)
 
     def land(self, block, key, ends, cause, t):
         block.copies -= 1
@@ -1221,13 +1230,7 @@ class Gpu:
         late = max(0, self.translated(r.sm, r.line, r.arrival) - math.floor(time))
         number = hashed(r.line) % chip.l2_slices
         time = max(time, self.slices[number])
-        busy = n * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
-        if r.kind == "atomic":
-            busy = r.busy
-        elif r.missing:
-            partial = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
-            busy = (n - partial) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
-            busy += in_ticks(chip.l2_partial_request_cycles) + partial * in_ticks(chip.l2_partial_sector_cycles)
+        busy = r.busy if r.kind == "atomic" else self.busy_in_slice(r)
         self.slices[number] = time + busy
         r.result.gone = math.floor(time) + chip.store_drain_cycles
         late += self.further(r.sm.number)
@@ -1248,6 +1251,15 @@ class Gpu:
         return done + (
             math.floor(busy) + max(0, chip.latency["atomic"] - chip.l2_near_cycles) if r.kind == "atomic" else 0
         )
+
+    def busy_in_slice(self, r):
+        """How long a read or a write takes its slice."""
+        chip, n = self.chip, r.sectors.bit_count()
+        in_part = sum(r.missing >> 8 * place & 0xFF != 0 for place in range(4))
+        busy = (n - in_part) * in_ticks(32 / chip.l2_slice_nbytes_per_cycle)
+        if in_part:
+            busy += in_ticks(chip.l2_partial_request_cycles) + in_part * in_ticks(chip.l2_partial_sector_cycles)
+        return busy
 
     def further(self, sm):
         """Cycles that an SM is further from the L2 than SMs are on average."""
@@ -1312,7 +1324,8 @@ class Gpu:
                     self.slices[hashed(line) % self.chip.l2_slices] += in_ticks(self.chip.l2_fill_cycles)
                     self.count_for_grid("dram_read_sectors", partial.bit_count())
                     partial = 0
-                self.dram(line, entry.dirty.bit_count(), time, masked=partial != 0, writes=True)
+                masked = partial != 0
+                self.written_back = self.dram(line, entry.dirty.bit_count(), time, masked, writes=True)
                 self.count_for_grid("dram_write_sectors", entry.dirty.bit_count())
 
         entry = self.cache_line(self.l2, hashed(r.line) % self.l2_sets, self.chip.l2_ways, r.line, write_back)
@@ -1324,7 +1337,8 @@ class Gpu:
         if missing:
             quantum = self.served + QUANTUM
             warp, pc = r.asked_by
-            self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
+            if warp:  # an SM asked
+                self.cells.count(r.sm, "l2_miss", missing.bit_count(), quantum, warp, pc)
             count = self.chip.l2_fetch_nbytes // 32  # an aligned group of so many is fetched
             groups = [((1 << count) - 1) << first for first in range(0, 4, count)]
             fetched = sum(group for group in groups if group & missing) & ~entry.valid

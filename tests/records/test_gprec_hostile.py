@@ -134,6 +134,8 @@ BEYOND = {
     "draws has a time that ends before it begins, of draw 0": with_json(b"DRAW", end_cycle=99),
     "draw_units has times of draw 0, which has none as a whole": with_json(b"DRAW", start_cycle=None, end_cycle=None),
     "draw_units.unit is 'shade'; expected one of command, fetch": with_json(b"DRAW", units=[["shade", 1, 1, 1, 1]]),
+    "draw_traffic.unit is 'scan'; expected one of fetch, depth": with_json(b"DRAW", traffic=[["scan", 1, 1, 1, 1]]),
+    "traffic of draw 0 that is none: ['depth', 1.5": with_json(b"DRAW", traffic=[["depth", 1.5, 1, 1, 1]]),
     "launch 0 with one of draw and stage": with_json(b"LNCH", stage=None),
     "draw_launches.stage is 'ls'; expected one of vertex, hull": with_json(b"LNCH", stage="ls"),
     "launch 0 has bins of time that do not follow each other": with_rows(b"ACTV", cycle=7),

@@ -18,7 +18,7 @@ from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
 from gpuprof.saved import pieces
-from gpuprof.saved.codec import LINES, End, Header, SavedCopyIn, SavedLaunch, line_of, value_of
+from gpuprof.saved.codec import LINES, VERSION, End, Header, SavedCopyIn, SavedLaunch, line_of, value_of
 from gpuprof.saved.pieces import BLOCK_NBYTES, MAX_PIECE_NBYTES, pack, unpack
 from gpuprof.saved.read import read_stream
 from gpuprof.saved.write import StreamWriter
@@ -128,7 +128,7 @@ CHANGES = [
     ({"do": "set_sampler"}, {"registers": [["period_cycles", 3]]}, "sampling period 3"),
     ({"do": "set_sampler"}, {"registers": [["none", 3]]}, "has no register 'none'"),
     ({"do": "task_end"}, {"name": "other"}, "the innermost open task is 't'"),
-    ({"do": "stream"}, {"version": 6}, "has version 6, and this gpuprof reads up to 5"),
+    ({"do": "stream"}, {"version": VERSION + 1}, f"has version {VERSION + 1}, and this gpuprof reads up to {VERSION}"),
     ({"do": "stream"}, {"alignment": 100}, "allocations are aligned to 100 bytes"),
     ({"do": "stream"}, {"sampling": {"period_cycles": 7}}, "sampling period 7"),
     ({"do": "stream"}, {"do": "other"}, "unknown command 'other'"),

@@ -153,7 +153,7 @@ def test_csv_without_sampling_leaves_the_sampled_cells_empty(tmp_path):
 
 def test_json_source_page(database):
     document = json.loads(run(database, "--json").stdout)
-    assert (document["version"], document["page"]) == (1, "source")
+    assert (document["version"], document["page"]) == (2, "source")
     assert document["header"] == {
         **{
             "tool_version": "0.1.0",

@@ -1,8 +1,10 @@
 """The page of draws: shares of blocks and the bottleneck by hand, sums by pass and command buffer, sorting."""
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +12,7 @@ from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.cli.report import command
 from gpuprof.correlate.schema import DDL
 from gpuprof.correlate.tasks.draws import count_columns
+from gpuprof.report.formats.json_draws import work_object
 from gpuprof.report.model import ChipFacts, Header, Report
 from gpuprof.report.pages.draws import MOST_DRAWS, ORDERS
 from gpuprof.report.pages.page import Request, load
@@ -87,6 +90,38 @@ def test_only_draws_of_some_launches(database):
     assert found.passes[0].work.shares == found.draws[0].work.shares
 
 
+def add_memory(db):
+    """Of a chip of 8 bytes a cycle of the L2, and 2 of the DRAM; the second draw's pixel shader is launch 3."""
+    chip = {"l2_slices": 2, "l2_slice_nbytes_per_cycle": 4.0, "dram_gbytes_per_s": 2.0, "clock_mhz": 1000.0}
+    db.execute("INSERT INTO meta VALUES ('chip_json', ?)", (json.dumps(chip),))
+    traffic = [(0, "fetch", 32, 0, 32, 0), (0, "write", 0, 320, 0, 64), (1, "depth", 64, 64, 64, 64)]
+    db.executemany("INSERT INTO draw_traffic VALUES (?, ?, ?, ?, ?, ?)", traffic)
+    metrics = [(3, "l2_sectors", 10), (3, "l2_hits", 5), (3, "dram_read_nbytes", 160), (3, "dram_write_nbytes", 32)]
+    db.executemany("INSERT INTO launch_metrics VALUES (?, ?, ?)", metrics)
+
+
+def test_memory_of_units_and_shaders(database):
+    """Of 200 cycles each, and of 300 together. The second draw takes 320 of 400 bytes, more than its pixels' 62 %."""
+    add_memory(database)
+    found = read_draws(database)
+    first, second, untimed = (draw.work for draw in found.draws)
+    assert [dict(work.nbytes) for work in (first, second, untimed)] == [
+        {"L2": 352, "DRAM": 96}, {"L2": 448, "DRAM": 320}, {}
+    ]  # fmt: skip
+    assert first.memory_shares == {"L2": 352 / 1600, "DRAM": 96 / 400} and first.bottleneck == "write"
+    assert second.memory_shares == {"L2": 448 / 1600, "DRAM": 0.8} and second.bottleneck == "DRAM"
+    assert untimed.memory_shares == {}
+    both = found.passes[0].work
+    assert both.memory_shares == {"L2": 800 / 2400, "DRAM": 416 / 600} and both.bottleneck == "DRAM"
+    assert work_object(second)["memory"] == {
+        "l2": {"nbytes": 448, "share": 0.28},
+        "dram": {"nbytes": 320, "share": 0.8},
+    }
+    assert [line.split()[9:13] for line in lines_of(found)[1:4]] == [
+        ["quads", "L2", "DRAM", "start"], ["75%", "22%", "24%", "100"], ["75%", "28%", "80%", "200"]
+    ]  # fmt: skip
+
+
 PAGE = """\
 
 draw  cycles  bottleneck  prims  culled  clipped  rejected  fragments  overdraw  quads  start  fetch  vertex  pixel  write  waves             changes  pass  name
@@ -101,12 +136,54 @@ draws  cycles  bottleneck  prims  culled  clipped  rejected  fragments  overdraw
 
 draws  cycles  bottleneck  prims  culled  clipped  rejected  fragments  overdraw  quads  start  fetch  pixel  waves    command buffer
     1     200  pixel          30       4        0         0         30      0.50    75%    200   10+0     62  pixel:2  late
-# of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most
+# of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most; of L2 and DRAM: percent of the bytes that they could transfer
 """  # noqa: E501
 
 
 def test_the_page_in_a_pipe(database):
     assert "\n".join(lines_of(read_draws(database))) + "\n" == PAGE
+
+
+def test_json_has_draws_beside_kernels(database):
+    """The shader of the pixels of the first draw, alone, is known as a kernel."""
+    launch = SimpleNamespace(launch=1)
+    kernel = SimpleNamespace(name="lit", symbol="_lit", launches=(launch,))
+    report = replace(report_of(read_draws(database)), kernels=(kernel,))
+    page, request = load("draws"), Request("draws", sort="primitives")
+    assert page.objects(kernel, report, request) == {"draws": [0]}
+    found = page.document(report, request)
+    assert [each["draw"] for each in found["draws"]] == [1, 0, 2]
+    first = found["draws"][1]
+    assert first.pop("counts") == dict.fromkeys(count_columns(), 0) | {
+        **{"primitives": 10, "culled": 4, "quads": 10, "helpers": 10, "passed": 64}
+    }
+    assert first == {
+        "draw": 0, "name": "draw 0", "pass": 0, "command_buffer": None, "task": None,
+        "target": {"width": 16, "height": 8, "samples": 1}, "state_changes": 0, "drains": False,
+        "shaders": [{"stage": "pixel", "kernel": "lit", "symbol": "_lit", "launch": 1}],
+        "start_cycle": 100, "end_cycle": 300, "cycles": 200, "bottleneck": "write",
+        "fragments": 30, "overdraw": 0.5, "quad_efficiency": 0.75,
+        "units": {
+            "fetch": {"busy_share": 0.4, "blocked_share": 0.1},
+            "write": {"busy_share": 0.6, "blocked_share": 0.0},
+        },
+        "stages": {
+            "vertex": {"waves": 3, "most_in_flight": 2, "full_share": 0.375},
+            "pixel": {"waves": 1, "most_in_flight": 1, "full_share": 0.2},
+        },
+        "memory": {},
+    }  # fmt: skip
+    untimed = found["draws"][2]
+    assert [untimed[name] for name in ("start_cycle", "bottleneck", "quad_efficiency", "units", "stages")] == [
+        *(None, None, None, {}, {})
+    ]
+    assert [(each["pass"], each["draws"], each["cycles"]) for each in found["passes"]] == [
+        (0, [0, 1], 300),
+        (1, [2], None),
+    ]
+    (buffer,) = found["command_buffers"]
+    assert [buffer[name] for name in ("command_buffer", "task", "draws", "bottleneck")] == ["late", 7, [1], "pixel"]
+    assert found["unfinished_draws"] == 1
 
 
 def test_sorted_by_what_is_largest(database):

@@ -60,8 +60,8 @@ WORK = Work(
 )
 TIMELESS = Work(None, None, COUNTS, 256, {}, {}, {})
 TWO = (
-    Draw(0, 0, 1, "shadows", "teapot", (16, 16, 1), 0, False, frozenset({0}), WORK),
-    Draw(1, 0, None, "", "floor", (16, 16, 1), 2, False, frozenset({1}), TIMELESS),
+    Draw(0, None, 0, 1, "shadows", "teapot", (16, 16, 1), 0, False, {0: "vertex"}, WORK),
+    Draw(1, None, 0, None, "", "floor", (16, 16, 1), 2, False, {1: "vertex"}, TIMELESS),
 )
 DRAWS = Draws(TWO, (Group(TWO, WORK),), (Group(TWO[:1], WORK),), unfinished=1)
 

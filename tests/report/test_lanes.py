@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from gpuprof.report.tasks.lanes import Lane, extent, in_parts, read_lanes
+from gpuprof.report.tasks.lanes import Lane, extent, in_parts, read_lanes, steps
 from tests.support.command import gpuprof
 from tests.support.drawn_database import make_drawn
 
@@ -39,6 +39,37 @@ def test_a_unit_is_never_more_than_busy():
     """One draw leaves in the cycle in which the next one comes."""
     lane = Lane("scan", np.array([0, 9]), np.array([10, 20]), np.array([0.95, 0.95]))
     assert in_parts(lane, 0, 20, 20).tolist() == pytest.approx([0.95] * 9 + [1] + [0.95] * 10)
+
+
+def test_stretches_by_hand(tmp_path):
+    with closing(sqlite3.connect(make_drawn(tmp_path / "d.gpudb"))) as db:
+        found = {lane.block: [each.tolist() for each in steps(lane)] for lane in read_lanes(db)}
+    assert found == {
+        "fetch": [[1000, 2000], [2000, 2600], [0.5, 1.0]],
+        "vertex": [[1500, 2000], [2000, 2500], [2.0, 1.0]],
+        "scan": [[2000], [3000], [0.3]],
+        "pixel": [[3000], [5000], [1.0]],
+    }
+
+
+@pytest.mark.parametrize("block", ["pixel", "scan"])
+def test_stretches_of_many_spans(block):
+    """In each cycle what is at work there; neighbours differ, and there is none of nothing."""
+    rng = np.random.default_rng(5)
+    begins = rng.integers(0, 500, 60)
+    lane = Lane(block, begins, begins + rng.integers(1, 20, 60), rng.integers(1, 10, 60) / 16)
+    of_cycle = np.zeros(520)
+    for begin, end, rate in zip(lane.begins, lane.ends, lane.rates, strict=True):
+        of_cycle[begin:end] += rate
+    if block == "scan":
+        of_cycle = np.minimum(of_cycle, 1)
+    begins, ends, amounts = steps(lane)
+    found = np.zeros(520)
+    for begin, end, amount in zip(begins, ends, amounts, strict=True):
+        found[begin:end] = amount
+    np.testing.assert_array_equal(found, of_cycle)
+    follows = begins[1:] == ends[:-1]
+    assert (amounts > 0).all() and (amounts[1:] != amounts[:-1])[follows].all()
 
 
 def test_the_page_has_a_line_for_each_block(tmp_path):

@@ -6,9 +6,8 @@ from contextlib import closing
 from gpuprof.correlate.tasks.draws import count_columns
 from tests.support.report_database import make_database
 
-DRAW = (
-    "INSERT INTO draws (draw, pass, name, width, height, samples, state_changes, drains, start_cycle, end_cycle, {}) "
-)
+FACTS = "draw, task, pass, name, width, height, samples, state_changes, drains, start_cycle, end_cycle"
+DRAW = f"INSERT INTO draws ({FACTS}, {{}}) "
 UNITS = [  # draw, unit, busy and blocked cycles, when it began and ended
     (0, "fetch", 500.0, 250.0, 1000, 2000),
     (0, "scan", 300.0, 0.0, 2000, 3000),
@@ -23,14 +22,18 @@ WAVES = [  # draw, stage, number, begin and end
 
 
 def make_drawn(path):
-    """Two draws, of cycles 1,000 to 3,000 and 2,000 to 5,000, and a task. The kernel is the first one's shader."""
+    """Two draws, of cycles 1,000 to 3,000 and 2,000 to 5,000, with their tasks in one of a script. The kernel is the
+    first one's shader.
+    """
     make_database(path, launches=1)
     names = count_columns()
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO task_rows VALUES (0, 'default stream')")
-        db.execute("INSERT INTO tasks VALUES (0, NULL, 'task', 0, 'frame', 0, 0, 0, 1, 1000, 5000, 4000, 4000)")
+        task = "INSERT INTO tasks VALUES (?, ?, 'task', 0, ?, 0, ?, ?, ?, ?, ?, ?, 4000)"
+        db.execute(task, (0, None, "frame", 0, 0, 1, 1000, 5000, 4000))
         for draw, start, end in ((0, 1000, 3000), (1, 2000, 5000)):
-            facts = (draw, 0, f"draw {draw}", 16, 8, 1, 0, 0, start, end)
+            db.execute(task, (draw + 1, 0, f"draw {draw}", None, 2 * draw + 2, 2 * draw + 3, start, end, 0))
+            facts = (draw, draw + 1, 0, f"draw {draw}", 16, 8, 1, 0, 0, start, end)
             marks = ", ".join("?" * (len(facts) + len(names)))
             db.execute(f"{DRAW.format(', '.join(names))} VALUES ({marks})", (*facts, *[0] * len(names)))
         db.execute("INSERT INTO draw_launches VALUES (0, 0, 'vertex')")

@@ -60,7 +60,8 @@ class Planted:
         params = bytearray(sum(param.nbytes for param in function.params))
         for param, given in zip(function.params, arguments, strict=True):
             number = getattr(given, "address", given)
-            params[param.offset : param.offset + param.nbytes] = number.to_bytes(param.nbytes, "little", signed=True)
+            bits = number % (1 << 8 * param.nbytes)  # of a negative one, and of a handle, whose highest bit is set
+            params[param.offset : param.offset + param.nbytes] = bits.to_bytes(param.nbytes, "little")
         config = LaunchConfig(
             _extent(grid), _extent(block), stream=stream, cluster=(cluster, 1, 1), dependent=dependent
         )

@@ -1,6 +1,7 @@
 """Draws: the fixed-function units by hand, and beside the readable twin on random work."""
 
 import random
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -10,13 +11,14 @@ from gpuprof.chips.draws import SHADER_STAGES, unit_cycles
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.timing.batch import Shades
-from gpuprof.timing.draws import WORK, DrawWork
+from gpuprof.timing.draws import WORK, Accesses, DrawWork
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.layout import ASKING, UNIT_ACCESS
 from gpuprof.timing.state.machine import power_on
 from tests.readable.grids import Job
 from tests.readable.pipeline import Draw, Draws, Item
-from tests.support.timing_support import make, warp
+from tests.support.timing_support import access, make, warp
 from tests.timing.test_grids import CHAIN, grid
 from tests.timing.test_timing import ffma
 
@@ -82,7 +84,22 @@ def work_of(draw):
         )
         for series, items in draw.items.items()
     }
-    return DrawWork(draw.state_changes, draw.drains, arrays)
+    accesses = {
+        unit: Accesses(
+            np.array([len(item.accesses.get(unit, ())) for item in items], np.int64),
+            np.array(
+                [
+                    (line, missing, reads, writes)
+                    for item in items
+                    for line, reads, writes, missing in item.accesses.get(unit, ())
+                ],
+                UNIT_ACCESS,
+            ),
+        )
+        for series, unit in ASKING
+        if (items := draw.items.get(series))
+    }
+    return DrawWork(draw.state_changes, draw.drains, arrays, accesses)
 
 
 def shaders_of(draws, kernels):
@@ -166,6 +183,13 @@ def beside_the_twin(chip, draws, kernels):
     assert [(t.start_cycle, t.end_cycle) for t in timings] == [(job.start, job.end) for job in twin.jobs]
     seen = [(draw.start_cycle, draw.end_cycle, ledger_of(draw), sorted(waves_of(draw))) for draw in found]
     assert seen == twin.times()
+    assert [traffic_of(draw) for draw in found] == [twin.traffic(number) for number in range(len(draws))]
+    return found
+
+
+def traffic_of(found):
+    """Sectors, as the twin counts them."""
+    return {unit: tuple(nbytes // 32 for nbytes in astuple(each)) for unit, each in found.traffic.items()}
 
 
 def ledger_of(found):
@@ -236,6 +260,42 @@ def test_random_draws_beside_the_twin(seed):
     )
     kernels = [([ffma(0, 0)] * n + [make("EXIT")], warp([0])) for n in (1, 3, 40)]
     beside_the_twin(chip, draws, kernels)
+
+
+SMALL_L2 = {"l2_nbytes": 16 * 1024, "l2_slices": 4}  # 128 lines, in 8 sets
+
+
+def random_accesses(rng, lines):
+    """Of some units of an item: lines of which it reads and writes sectors, or parts of these."""
+    found = []
+    for line in rng.sample(range(lines), rng.choice([0, 1, 4, 9])):
+        reads, writes = rng.choice([(15, 0), (15, 15), (6, 4), (0, 15), (0, 9), (1, 14)])
+        in_part = [place for place in range(4) if writes & ~reads & 1 << place and rng.random() < 0.3]
+        missing = sum(rng.choice([0xF0, 0x0F, 0x81]) << 8 * place for place in in_part)
+        found.append((line, reads, writes, missing))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_traffic_beside_the_twin(seed):
+    """Units and shaders share few lines, of which some do not fit the L2."""
+    rng = random.Random(seed)
+    draws = [random_draw(rng) for _ in range(rng.randint(1, 4))]
+    for draw in draws:
+        for series, unit in ASKING:
+            for item in draw.items.get(series, ()):
+                item.accesses[unit] = random_accesses(rng, rng.choice([20, 400]))
+    changes = {"graphics.writes_in_flight": rng.choice([1, 3, 100]), "graphics.waves_in_flight": rng.choice([2, 50])}
+    changes["dram_masks_writes"] = rng.choice([0, 1])
+    changes["l2_far_cycles"] = rng.choice([250, 400])
+    chip = altered(chip_of(), SMALL_L2 | changes, "small")
+    load = [make("LDG.32", dst=0, a=20, mods=1 << 6), ffma(1, 0), make("EXIT")]
+    kernels = [
+        ([ffma(0, 0)] * 3 + [make("EXIT")], warp([0])),
+        (load, warp([0], [access([4 * k for k in range(0, 30, 3)])])),
+    ]
+    found = beside_the_twin(chip, draws, kernels)
+    assert any(sum(sectors) for draw in found for sectors in traffic_of(draw).values())
 
 
 CROWD = plain([(3, 1, 1)], [(0, 1, 4, 4, 32, 4, 16)] * 90)

@@ -356,7 +356,11 @@ def test_pages_without_anything(traced):
         "# no tables of trace generators: gpuprof collect --trace NAME makes them",
     ]
     out = gpuprof(traced, "report", "plain.gprec", "--page", "findings")[1]
-    assert out.splitlines()[6:] == ["severity  where  finding", "# no findings"]
+    assert out.splitlines()[6:] == [
+        "severity  where  finding",
+        "# no findings",
+        "# nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck",
+    ]
 
 
 def test_addresses_are_hexadecimal():
@@ -380,7 +384,9 @@ def test_pages(traced):
         ["0", "0", "192", "0.5", "0x100090"],
     ]
     out = gpuprof(traced, "report", "k.gprec", "--page", "findings", "--launch", "1")[1]
-    assert [line.split() for line in out.splitlines()[-2:]] == [
+    *_, heads, row, watched = out.splitlines()
+    assert watched.startswith("# watched by ") and "stores" in watched
+    assert [heads.split(), row.split()] == [
         [
             "severity",
             "kind",

@@ -14,9 +14,9 @@ nvcc 13.0 leaves an address that one block alone needs behind its guard. ptxas 1
 
 import re
 from collections import Counter
-from functools import reduce
 from typing import NamedTuple
 
+from gpuprof.compile.passes.flow import dominators
 from gpuprof.compile.variables import AT
 
 _FUNCTION = re.compile(r"(?<=^\{\n).*?(?=^\}\n)", re.MULTILINE | re.DOTALL)
@@ -67,7 +67,7 @@ def _shared_once(function: str) -> str | None:
     if not groups:
         return None
     blocks = _blocks(lines)
-    above = _dominators(blocks)
+    above = dominators([block.successors for block in blocks])
     block_of = {number: index for index, block in enumerate(blocks) for number in range(block.first, block.end)}
     moves = []
     for numbers in groups:
@@ -103,50 +103,6 @@ def _blocks(lines: list[str]) -> list[_Block]:
         falls = not (_LEAVES.fullmatch(lines[end - 1]) or (branch and not branch[1]))
         blocks.append(_Block(start, end, successors + [index + 1] * (falls and end < len(lines))))
     return blocks
-
-
-def _dominators(blocks: list[_Block]) -> dict[int, int]:
-    """The nearest block that every way to a block goes through, by block; the first has itself. What cannot be reached
-    has none. Cooper, Harvey and Kennedy's iteration.
-    """
-    order = _postorder(blocks)
-    rank = {block: place for place, block in enumerate(order)}
-    before: dict[int, list[int]] = {block: [] for block in order}
-    for block in order:
-        for successor in blocks[block].successors:
-            before[successor].append(block)
-    above = {0: 0}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(order[:-1]):
-            known = [other for other in before[block] if other in above]
-            nearest = reduce(lambda one, other: _common(one, other, above, rank), known)
-            changed |= above.get(block) != nearest
-            above[block] = nearest
-    return above
-
-
-def _postorder(blocks: list[_Block]) -> list[int]:
-    found, seen, todo = [], {0}, [(0, iter(blocks[0].successors))]
-    while todo:
-        rest = todo[-1][1]
-        successor = next((each for each in rest if each not in seen), None)
-        if successor is None:
-            found.append(todo.pop()[0])
-        else:
-            seen.add(successor)
-            todo.append((successor, iter(blocks[successor].successors)))
-    return found
-
-
-def _common(one: int, other: int, above: dict[int, int], rank: dict[int, int]) -> int:
-    while one != other:
-        if rank[one] < rank[other]:
-            one = above[one]
-        else:
-            other = above[other]
-    return one
 
 
 def _home(blocks: list[_Block], places: list[_Place], above: dict[int, int]) -> int | None:

@@ -40,6 +40,8 @@ def fill_draws(database: sqlite3.Connection, recording: Recording) -> None:
         database.execute(statement, _row(database, recording, fields))
         units = ((fields["draw"], *unit) for unit in fields["units"])
         database.executemany("INSERT INTO draw_units VALUES (?, ?, ?, ?, ?, ?)", units)
+        traffic = ((fields["draw"], *unit) for unit in fields.get("traffic", ()))
+        database.executemany("INSERT INTO draw_traffic VALUES (?, ?, ?, ?, ?, ?)", traffic)
         work = ((fields["draw"], name, value) for name, value in sorted(fields["work"].items()))
         database.executemany("INSERT INTO draw_work VALUES (?, ?, ?)", work)
     _fill_waves(database, recording)

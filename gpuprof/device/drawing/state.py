@@ -29,6 +29,7 @@ TOPOLOGIES = {
     "lines_adjacency": Topology(4),
     "line_strip_adjacency": Topology(4, 3),
     "triangles_adjacency": Topology(6),
+    "triangle_strip_adjacency": Topology(6, 4),
 }
 PATCHES = "patches"  # the topology of a tessellated draw; its Tessellation says how many corners a patch has
 # Of primitives with neighbours, which only a geometry shader sees: the corners that are drawn.
@@ -49,14 +50,22 @@ FACTORS = (
     "one_minus_source_alpha",
     "target_alpha",
     "one_minus_target_alpha",
+    "constant_color",
+    "one_minus_constant_color",
+    "constant_alpha",
+    "one_minus_constant_alpha",
+    "source_alpha_saturate",
 )
 BLEND_OPERATIONS = ("add", "subtract", "reverse_subtract", "min", "max")
 CULLS = ("none", "front", "back")
 FRONTS = ("ccw", "cw")
+PROVOKING = ("last", "first")
 FORMATS = {"rgba8": 4, "rgba16f": 8, "rgba32f": 16}  # of color targets: bytes a sample
 DEPTH_NBYTES, STENCIL_NBYTES = 4, 1  # of a sample: float32, uint8
 SAMPLES = (1, 4)
+ALL_SAMPLES = (1 << SAMPLES[-1]) - 1
 MOST_TARGETS = 8
+ALL_CHANNELS = 0xF
 MOST_EXTENT = 1 << 14  # pixels of a target's side, as in Direct3D 11
 
 
@@ -66,6 +75,18 @@ class DepthState:
 
     compare: str = "always"
     write: bool = False
+
+
+@dataclass(frozen=True)
+class DepthBias:
+    """What is added to the depths of a triangle: `constant` steps of the least size that its largest depth can change
+    by, and `slope` times its steepest change from one pixel to the next; no more than `limit`, if that is not 0
+    (Direct3D 11.3 specification, 15.10; OpenGL 4.6, 14.6.5).
+    """
+
+    constant: float = 0.0
+    slope: float = 0.0
+    limit: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +104,9 @@ class StencilSide:
 
 @dataclass(frozen=True)
 class BlendState:
-    """target = source x factor OPERATION target x factor, for the colors and for alpha."""
+    """target = source x factor OPERATION target x factor, for the colors and for alpha. constant: red, green, blue and
+    alpha, of the factors that have its name.
+    """
 
     color_operation: str = "add"
     source_color: str = "one"
@@ -91,6 +114,17 @@ class BlendState:
     alpha_operation: str = "add"
     source_alpha: str = "one"
     target_alpha: str = "zero"
+    constant: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Output:
+    """How colors are written into a target. blend: None writes them as they are. color_mask: bit k: channel k is
+    written.
+    """
+
+    blend: BlendState | None = None
+    color_mask: int = ALL_CHANNELS
 
 
 @dataclass(frozen=True)
@@ -131,8 +165,11 @@ class Tessellation:
 
 @dataclass(frozen=True)
 class DrawState:
-    """The fixed-function stages of one draw. `blend` is of every color target; None writes colors as they are.
-    point_size: a point's side, in pixels. restarts: the largest index that there can be begins a new strip.
+    """The fixed-function stages of one draw. `blend` and `color_mask`, as Output has them, are of every color target
+    that `outputs` has no row for. point_size: a point's side, in pixels, where no shader gives one; line_width: in
+    pixels. restarts: the largest index that there can be begins a new strip. provoking: which vertex of a primitive its
+    flat varyings come from. depth_clamp: near and far plane cut nothing, and depths stay between the viewport's.
+    sample_mask: bit s: sample s may be covered. alpha_to_coverage: the first color's alpha says how many samples are.
     """
 
     topology: str
@@ -148,6 +185,16 @@ class DrawState:
     tessellation: Tessellation | None = None
     point_size: float = 1.0
     restarts: bool = False
+    line_width: float = 1.0
+    provoking: str = "last"
+    depth_bias: DepthBias = DepthBias()
+    depth_clamp: bool = False
+    sample_mask: int = ALL_SAMPLES
+    alpha_to_coverage: bool = False
+    outputs: tuple[Output, ...] = ()
+
+    def output(self, target: int) -> Output:
+        return self.outputs[target] if target < len(self.outputs) else Output(self.blend, self.color_mask)
 
 
 @dataclass(frozen=True)
@@ -169,7 +216,8 @@ class Targets:
 @dataclass(frozen=True)
 class Buffers:
     """vertices: the address of `n_vertices` structures. indices: an address, 0 for vertices in their order; n_indices
-    of `index_nbytes` each. base_vertex: is added to each index.
+    of `index_nbytes` each. base_vertex: is added to each index. first_instance: the number of the first instance.
+    indirect: the address of a record of which of them are drawn (INDIRECT, INDIRECT_INDEXED), or 0.
     """
 
     vertices: int
@@ -179,16 +227,23 @@ class Buffers:
     index_nbytes: int
     instances: int = 1
     base_vertex: int = 0
+    first_instance: int = 0
+    indirect: int = 0
+
+
+# Fields of a record of a draw's numbers in device memory, 4 bytes each, as in OpenGL, Vulkan and Direct3D.
+INDIRECT = ("count", "instances", "first", "first_instance")
+INDIRECT_INDEXED = ("count", "instances", "first", "base_vertex", "first_instance")
 
 
 @dataclass(frozen=True)
 class Interface:
     """What a shader takes and gives, beside its parameters (gpuprof::shader_facts of graphics.h).
 
-    words_in, words_out: of varyings, 4 bytes each. abilities: of a pixel shader. most_vertices: that a lane of a
-    geometry shader makes. corners_in: of a geometry shader's primitives, or of a domain shader's patches. corners_out:
-    of the patches that a hull shader gives, or of the primitives that a geometry shader makes. constant_words: of each
-    patch.
+    words_in, words_out: of varyings, 4 bytes each. abilities: what it does beside these. flat: which words of a pixel
+    shader's varyings are not interpolated, ascending. most_vertices: that a lane of a geometry shader makes.
+    corners_in: of a geometry shader's primitives, or of a domain shader's patches. corners_out: of the patches that a
+    hull shader gives, or of the primitives that a geometry shader makes. constant_words: of each patch.
     """
 
     stage: str
@@ -199,6 +254,24 @@ class Interface:
     corners_in: int = 0
     corners_out: int = 0
     constant_words: int = 0
+    flat: tuple[int, ...] = ()
+
+    @property
+    def gives_point_size(self) -> bool:
+        return self.abilities & POINT_SIZE != 0
+
+    @property
+    def clip_distances(self) -> int:
+        """How many a vertex has."""
+        return self.abilities // CLIP_DISTANCES
+
+    @property
+    def rows_out(self) -> int:
+        """Words of a vertex in memory: varyings, then a point's size, then clip distances."""
+        return self.words_out + self.gives_point_size + self.clip_distances
 
 
-DISCARDS, WRITES_DEPTH = 1, 2  # abilities, as in include/gpuprof/graphics.h
+# Abilities, as in include/gpuprof/graphics.h; CLIP_DISTANCES times their number.
+DISCARDS, WRITES_DEPTH, POINT_COORDINATES, POINT_SIZE, CLIP_DISTANCES = 1, 2, 4, 8, 16
+MOST_CLIP_DISTANCES = 8
+OF_PIXELS = DISCARDS | WRITES_DEPTH | POINT_COORDINATES

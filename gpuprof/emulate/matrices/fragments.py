@@ -46,15 +46,30 @@ def row_words(flat: np.ndarray, count: int) -> np.ndarray:
     return (rows + np.arange(4)).reshape(len(rows), count, WARP)
 
 
+def given_rows(active: np.ndarray, count: int) -> np.ndarray:
+    """bool (warps, count, 32): words of rows with an address, as `row_words` has them."""
+    return np.repeat(active.reshape(-1, WARP)[:, : 8 * count].reshape(-1, count, 8), 4, axis=2)
+
+
+def clear_warps(group: Lanes, first: int, count: int) -> None:
+    """Registers are 0 in warps with a lane whose address the listener has refused."""
+    lanes = np.repeat(warps_of(group.chunk.executing.refused), WARP)
+    for row in range(first, first + count):
+        group.v[U32][row][lanes] = 0
+
+
 def build_load(inst: Instruction, env: Env) -> Op:
     count, trans = int(inst.op.types[0]), unpack(inst.mods, "trans")
     site = make_matrix_site(inst, env, "read")
 
     def op(group: Lanes) -> None:
         parts = resolve(group, site)
+        if env.refuses and inst.dst != RZ:
+            clear_warps(group, inst.dst, count)
         masked = inst.guard != PT or len(parts) > 1
         for space, touched in parts:
             words = space.views[4].take(row_words(np.where(touched.active, touched.flat, 0), count), mode="clip")
+            words = np.where(given_rows(touched.active, count), words, 0) if env.refuses else words
             words = transposed(words) if trans else words
             lanes = np.repeat(warps_of(touched.active), WARP) if masked else True
             for i in range(count if inst.dst != RZ else 0):
@@ -71,7 +86,7 @@ def build_store(inst: Instruction, env: Env) -> Op:
         for space, touched in resolve(lanes, site):
             warps = warps_of(touched.active)
             index = row_words(touched.flat, count)[warps]
-            given = np.repeat(touched.active.reshape(-1, WARP)[warps, : 8 * count].reshape(-1, count, 8), 4, axis=2)
+            given = given_rows(touched.active, count)[warps]
             for i in range(count):
                 row = np.zeros(lanes.n, np.uint32) if inst.b == RZ else lanes.of_active(lanes.v[U32][inst.b + i])
                 words = row.reshape(-1, WARP)[warps]

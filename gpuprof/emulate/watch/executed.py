@@ -18,13 +18,16 @@ from gpuprof.emulate.watch.state import State
 
 
 class Site(NamedTuple):
-    """The facts of an instruction that are known before it runs."""
+    """The facts of an instruction that are known before it runs. `is_by_lane`: what a lane gets depends on no other
+    one's address.
+    """
 
     at: int
     guard: Callable[[Lanes], np.ndarray] | None
     accesses: Reader | None
     sources: tuple[Place, ...]
     results: tuple[Place, ...]
+    is_by_lane: bool
 
 
 class OfWarps:

@@ -17,7 +17,8 @@ def site_of(inst: Instruction, at: int, env: Env) -> Site:
     guard = None if inst.guard == PT else read_predicate(inst.guard, env)
     # A block that ends hands its lanes on: where their registers are then is not known here.
     results = () if ends_block(inst.op) else results_of(inst)
-    return Site(at, guard, accesses_reader(inst, env), sources_of(inst, env), results)
+    is_by_lane = inst.op.kind != "matrix_load"  # which hands rows on to other lanes, and clears them itself
+    return Site(at, guard, accesses_reader(inst, env), sources_of(inst, env), results, is_by_lane)
 
 
 def keep(executed: Executed, wanted: Wanted) -> None:
@@ -41,7 +42,8 @@ def watched(op: Op, site: Site, wanted: Wanted, refusing: Op | None = None) -> O
             op(lanes)
         else:
             refusing(lanes)
-            clear_results(lanes, site, executed.refused)
+            if site.is_by_lane:
+                clear_results(lanes, site, executed.refused)
         if told_after:
             chunk.listener.after(executed)
 

@@ -1,5 +1,5 @@
 """Clipping: triangles outside of the view go, and those that cross near or far plane, or reach beyond the guard band,
-become several, with new vertices.
+become several, with new vertices. Clip distances that a shader gives are further columns of a position.
 """
 
 from typing import NamedTuple
@@ -12,17 +12,17 @@ from gpuprof.graphics.sizes import GUARD_BAND
 
 # The sides of the view, near and far. A vertex (x, y, z, w) is inside of a plane where its product with the row is not
 # negative. `planes` adds the sides of the guard band.
-VIEW = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1), (0, 0, 1, 0), (0, 0, -1, 1))
-NEAR, N_VIEW = 4, len(VIEW)
-N_CUTTING = 6  # near, far and the guard band's sides
-MOST_CORNERS = 3 + N_CUTTING
-MOST_NEW = 2 * N_CUTTING
+SIDES = ((1, 0, 0, 1), (-1, 0, 0, 1), (0, 1, 0, 1), (0, -1, 0, 1))
+NEAR_AND_FAR = ((0, 0, 1, 0), (0, 0, -1, 1))
+BEFORE_THE_EYE = ((0, 0, 0, 1), (0, 0, 0, 1))  # where depths are clamped
+NEAR, N_VIEW = len(SIDES), len(SIDES + NEAR_AND_FAR)
+N_CUTTING = 6  # near, far and the guard band's sides, in front of clip distances
 
 
 class Clipped(NamedTuple):
-    """positions: float32 (vertices, 4), and varyings: float32 (words, vertices), new ones at the end. corners: int64
-    (pieces, corners), vertices. sources: int64 (pieces,), the primitive that each comes from. n_rejected, n_clipped:
-    primitives that lie outside, and that were cut.
+    """positions: float32 (vertices, 4 and clip distances), and varyings: float32 (words, vertices), new ones at the
+    end. corners: int64 (pieces, corners), vertices. sources: int64 (pieces,), the primitive that each comes from.
+    n_rejected, n_clipped: primitives that lie outside, and that were cut.
     """
 
     positions: np.ndarray
@@ -34,20 +34,23 @@ class Clipped(NamedTuple):
 
 
 def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, all_planes: np.ndarray) -> Clipped:
-    """What of the triangles, int64 (n, 3), can be drawn. One with a position that is not finite is outside."""
+    """What of the triangles, int64 (n, 3), can be drawn. One with a position that is not finite is outside. positions:
+    float32 (vertices, 4 and clip distances). all_planes: `planes` of as many columns.
+    """
     with np.errstate(invalid="ignore"):
         outside = positions.astype(np.float64) @ all_planes.T < 0
     finite = np.isfinite(positions).all(1)
-    inside = ~outside[corners, :N_VIEW].all(1).any(1) & finite[corners].all(1)
+    inside = ~outside[:, rejecting(all_planes)][corners].all(1).any(1) & finite[corners].all(1)
     crosses = outside[:, NEAR:].any(1)[corners].any(1) & inside
     whole = np.flatnonzero(inside & ~crosses)
     cut = np.flatnonzero(crosses)
     if not len(cut):
         n_rejected = len(corners) - len(whole)
         return Clipped(positions, varyings, corners[whole], whole, n_rejected, 0)
-    new = np.zeros((MOST_NEW * len(cut), 4), np.float32)
+    n_cutting = len(all_planes) - NEAR
+    new = np.zeros((2 * n_cutting * len(cut), positions.shape[1]), np.float32)
     ends, weights = np.zeros((len(new), 2), np.int64), np.zeros(len(new), np.float64)
-    most = (MOST_CORNERS - 2) * len(cut)
+    most = (1 + n_cutting) * len(cut)
     pieces, sources = np.zeros((most, 3), np.int64), np.zeros(most, np.int64)
     everywhere = np.concatenate([positions, new])
     n_pieces, n_new = _cut(everywhere, len(positions), corners, cut, all_planes[NEAR:], ends, weights, pieces, sources)
@@ -64,13 +67,22 @@ def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, al
     )
 
 
-def planes(viewport: Viewport) -> np.ndarray:
-    """float64 (10, 4)."""
+def rejecting(all_planes: np.ndarray) -> np.ndarray:
+    """Rows of planes that nothing is seen behind: the view's, and clip distances."""
+    return np.append(np.arange(N_VIEW), np.arange(NEAR + N_CUTTING, len(all_planes)))
+
+
+def planes(viewport: Viewport, depth_clamp: bool = False, n_distances: int = 0) -> np.ndarray:
+    """float64 (10 and clip distances, 4 and clip distances)."""
     half_x, half_y = viewport.width / 2, viewport.height / 2
     band_x = max((GUARD_BAND - abs(viewport.x + half_x)) / half_x, 1.0)
     band_y = max((GUARD_BAND - abs(viewport.y + half_y)) / half_y, 1.0)
     band = ((1, 0, 0, band_x), (-1, 0, 0, band_x), (0, 1, 0, band_y), (0, -1, 0, band_y))
-    return np.array(VIEW + band, np.float64)
+    rows = SIDES + (BEFORE_THE_EYE if depth_clamp else NEAR_AND_FAR) + band
+    found = np.eye(len(rows) + n_distances, 4 + n_distances, 4 - len(rows))  # a clip distance is its own plane's
+    found[: len(rows)] = 0
+    found[: len(rows), :4] = rows
+    return found
 
 
 @kept
@@ -79,17 +91,17 @@ def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, so
     from the first; it is always seen from the end that is inside, so triangles that share an edge share it, too. Gives
     the number of pieces and of new vertices.
     """
-    n_pieces, n_new = 0, 0
-    polygon, other = np.zeros(MOST_CORNERS + 1, np.int64), np.zeros(MOST_CORNERS + 1, np.int64)
-    distance = np.zeros(MOST_CORNERS + 1, np.float64)
+    n_pieces, n_new, most = 0, 0, 4 + len(cutting)
+    polygon, other = np.zeros(most, np.int64), np.zeros(most, np.int64)
+    distance = np.zeros(most, np.float64)
     for source in cut:
         count = 3
         for k in range(3):
             polygon[k] = corners[source, k]
-        for plane in range(N_CUTTING):
+        for plane in range(len(cutting)):
             for k in range(count):
                 total = 0.0
-                for axis in range(4):
+                for axis in range(positions.shape[1]):
                     total += cutting[plane, axis] * np.float64(positions[polygon[k], axis])
                 distance[k] = total
             kept_count = 0
@@ -103,7 +115,7 @@ def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, so
                     weight = distance[a] / (distance[a] - distance[b])
                     at = n_vertices + n_new
                     ends[n_new, 0], ends[n_new, 1], weights[n_new] = polygon[a], polygon[b], weight
-                    for axis in range(4):
+                    for axis in range(positions.shape[1]):
                         start, end = np.float64(positions[polygon[a], axis]), np.float64(positions[polygon[b], axis])
                         positions[at, axis] = start + weight * (end - start)
                     other[kept_count] = at

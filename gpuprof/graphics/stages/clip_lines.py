@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from gpuprof.graphics.stages.clip import N_VIEW, NEAR, Clipped
+from gpuprof.graphics.stages.clip import NEAR, Clipped, rejecting
 
 
 def clipped_points(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, planes: np.ndarray) -> Clipped:
     """corners: int64 (n, 1). A point whose middle lies outside of the view goes."""
     with np.errstate(invalid="ignore"):
-        inside = (positions[corners[:, 0]].astype(np.float64) @ planes[:N_VIEW].T >= 0).all(1)
+        inside = (positions[corners[:, 0]].astype(np.float64) @ planes[rejecting(planes)].T >= 0).all(1)
     inside &= np.isfinite(positions[corners[:, 0]]).all(1)
     left = np.flatnonzero(inside)
     return Clipped(positions, varyings, corners[left], left, len(corners) - len(left), 0)
@@ -20,7 +20,7 @@ def clipped_lines(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarr
     with np.errstate(invalid="ignore"):
         distances = ends @ planes.T  # (n, 2, planes)
     finite = np.isfinite(ends).all((1, 2))
-    apart = ~((distances[:, :, :N_VIEW] < 0).all(1).any(1)) & finite
+    apart = ~((distances[:, :, rejecting(planes)] < 0).all(1).any(1)) & finite
     start, end = _inside(distances[:, :, NEAR:])
     left = np.flatnonzero(apart & (start < end))
     start, end, lines = start[left], end[left], corners[left].copy()

@@ -39,10 +39,14 @@ def primitives(numbers: np.ndarray, state: DrawState) -> np.ndarray:
     windows = np.lib.stride_tricks.sliding_window_view(numbers, corners)
     whole = (windows != RESTART).all(1) & (places % (corners - shared) == 0)
     found, at, starts, places = windows[whole], at[whole], starts[whole], places[whole]
+    is_first = state.provoking == "first"
     if state.topology == "triangle_strip":
-        return _turned(found, places)
+        return turned(found, places, is_first)
     if state.topology == "triangle_fan":
-        return np.concatenate([numbers[starts][:, None], found[:, 1:]], 1)
+        fans = np.concatenate([numbers[starts][:, None], found[:, 1:]], 1)
+        return fans[:, [1, 2, 0]] if is_first else fans
+    if state.topology == "triangle_strip_adjacency":
+        return _with_neighbours(found, places // (corners - shared), numbers, at, is_first)
     if state.topology == "line_loop":
         return _closed(numbers, found, at, starts)
     return found.copy()
@@ -52,12 +56,31 @@ def topology_of(state: DrawState) -> Topology:
     return Topology(state.tessellation.points) if state.tessellation else TOPOLOGIES[state.topology]
 
 
-def _turned(found: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Every second triangle is turned, so that all of a strip are seen from the same side; its first vertex stays
-    (OpenGL 4.6, table 10.1).
+def turned(found: np.ndarray, places: np.ndarray, is_first: bool) -> np.ndarray:
+    """Every second triangle is turned, so that all of a strip are seen from the same side; the provoking vertex stays
+    where it is, the first or the last (OpenGL 4.6, tables 10.1 and 13.2).
     """
     odd = (places & 1 == 1)[:, None]
-    return np.where(odd, found[:, [1, 0, 2]], found)
+    return np.where(odd, found[:, [0, 2, 1] if is_first else [1, 0, 2]], found)
+
+
+def _with_neighbours(
+    found: np.ndarray, places: np.ndarray, numbers: np.ndarray, at: np.ndarray, is_first: bool
+) -> np.ndarray:
+    """Triangles of a strip: corners at 0, 2 and 4, behind each the vertex across the edge that begins there (OpenGL
+    4.6, table 10.2). found: windows of 6, of which every other vertex is a corner; places: of triangles in their strip;
+    at: of windows in the list.
+    """
+    behind = at + 6  # the vertex across the last edge, unless this is the strip's last triangle
+    goes_on = np.append(places[1:] == places[:-1] + 1, np.zeros(min(len(places), 1), np.bool_))
+    before = np.where(places > 0, numbers[at - 2], found[:, 1])
+    after = np.where(goes_on, numbers[np.minimum(behind, len(numbers) - 1)], found[:, 5])
+    a, b, c, side = found[:, 0], found[:, 2], found[:, 4], found[:, 3]
+    even = np.stack([a, before, b, after, c, side], 1)
+    odd = np.stack([b, before, a, side, c, after], 1)
+    if is_first:
+        odd = odd[:, [2, 3, 4, 5, 0, 1]]
+    return np.where((places & 1 == 1)[:, None], odd, even)
 
 
 def _closed(numbers: np.ndarray, lines: np.ndarray, at: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -8,25 +8,29 @@ from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
 from gpuprof.graphics.sizes import QUAD, SUBPIXELS
 from gpuprof.graphics.stages.outlines import depth_along, weight_along
-from gpuprof.graphics.stages.raster import Quads
+from gpuprof.graphics.stages.raster import Quads, limited
 from gpuprof.graphics.stages.setup import Triangles
 
 
 class Lanes(NamedTuple):
     """places: float32 (lanes, 4), x and y of the pixel's middle, depth, 1 / w. varyings: float32 (words, lanes). facts:
-    uint32 (lanes,), the primitive's number times two, and whether it is seen from the front. Lanes behind the last quad
-    are zero.
+    uint32 (lanes,), the primitive's number times two, and whether it is seen from the front. points: float32 (lanes,
+    2), where in its point the pixel's middle is, 0 in what is none; or (0, 2) where nobody asks. Lanes behind the last
+    quad are zero.
     """
 
     places: np.ndarray
     varyings: np.ndarray
     facts: np.ndarray
+    points: np.ndarray
 
 
-def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, lanes: Lanes) -> None:
+def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, flat: tuple[int, ...], lanes: Lanes) -> None:
     """Fills `lanes`: perspective-correct, at the middles of pixels, which may lie outside of the triangle. varyings:
-    float32 (words, vertices).
+    float32 (words, vertices). flat: words that are those of the provoking vertex.
     """
+    is_flat = np.zeros(len(varyings), np.bool_)
+    is_flat[list(flat)] = True
     _interpolate(
         quads.x,
         quads.y,
@@ -39,9 +43,16 @@ def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, lanes
         triangles.sources,
         triangles.fronts,
         len(triangles.outlines) > 0,
+        triangles.limits,
+        triangles.provoking,
+        is_flat,
         varyings,
-        *lanes,
+        lanes.places,
+        lanes.varyings,
+        lanes.facts,
     )
+    if len(lanes.points) and len(triangles.outlines):
+        _points(quads.x, quads.y, quads.triangles, triangles.places, triangles.outlines, lanes.points)
 
 
 @part
@@ -53,19 +64,19 @@ def edge(places, t, k, x, y):
 
 
 @part
-def depth_at(places, depths, area, is_outlined, t, x, y):
+def depth_at(places, depths, area, is_outlined, limits, t, x, y):
     """float32: of triangle t, or line or point t, at x and y, in 1/256 pixel."""
     if is_outlined:
-        return depth_along(places, depths, t, x, y)
+        return limited(depth_along(places, depths, t, x, y), limits)
     first = edge(places, t, 1, x, y) * (depths[t, 1] - depths[t, 0])
     second = edge(places, t, 2, x, y) * (depths[t, 2] - depths[t, 0])
-    return np.float32(depths[t, 0] + (first + second) / area)
+    return limited(np.float32(depths[t, 0] + (first + second) / area), limits)
 
 
 @kept
 def _interpolate(
-    x_of, y_of, triangle_of, places, areas, depths, inverses, corners, sources, fronts, is_outlined, varyings,
-    out_places, out, facts,
+    x_of, y_of, triangle_of, places, areas, depths, inverses, corners, sources, fronts, is_outlined, limits,
+    provoking, is_flat, varyings, out_places, out, facts,
 ):  # fmt: skip
     for q in range(len(x_of)):
         t = triangle_of[q]
@@ -84,11 +95,30 @@ def _interpolate(
                 weight_c = edge(places, t, 2, sx, sy) / area * inverses[t, 2]
             inverse = weight_a + weight_b + weight_c
             out_places[lane, 0], out_places[lane, 1] = x + 0.5, y + 0.5
-            out_places[lane, 2], out_places[lane, 3] = depth_at(places, depths, area, is_outlined, t, sx, sy), inverse
+            out_places[lane, 2] = depth_at(places, depths, area, is_outlined, limits, t, sx, sy)
+            out_places[lane, 3] = inverse
             facts[lane] = sources[t] * 2 + int(fronts[t])
             # a helper lane may lie where the triangle's plane passes the eye
             scale = 1 / inverse if inverse != 0 else 0.0
             for word in range(len(varyings)):
+                if is_flat[word]:
+                    out[word, lane] = varyings[word, provoking[t]]
+                    continue
                 out[word, lane] = (
                     weight_a * varyings[word, a] + weight_b * varyings[word, b] + weight_c * varyings[word, c]
                 ) * scale
+
+
+@kept
+def _points(x_of, y_of, point_of, places, outlines, out):
+    """Where in its square each pixel is, 0 to 1 to the right and downwards. Lines, whose ends are apart, have none."""
+    for q in range(len(x_of)):
+        shape, ends = outlines[point_of[q]], places[point_of[q]]
+        if ends[0, 0] != ends[1, 0] or ends[0, 1] != ends[1, 1]:
+            continue
+        left, upper = shape[0, 0], shape[0, 1]
+        side = np.float64(shape[2, 0] - left)
+        for pixel in range(4):
+            lane = q * QUAD + pixel
+            out[lane, 0] = ((x_of[q] + (pixel & 1)) * SUBPIXELS - left) / side
+            out[lane, 1] = ((y_of[q] + (pixel >> 1)) * SUBPIXELS - upper) / side

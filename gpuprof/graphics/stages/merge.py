@@ -6,11 +6,11 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.device.drawing.state import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState
+from gpuprof.device.drawing.state import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState, Output
 from gpuprof.graphics.sizes import QUAD, SUBPIXELS
 from gpuprof.graphics.stages.formats import load, store
 from gpuprof.graphics.stages.interpolate import depth_at
-from gpuprof.graphics.stages.raster import SAMPLE_PLACES, Quads
+from gpuprof.graphics.stages.raster import SAMPLE_PLACES, Quads, limited
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tests import Tests, tested
 
@@ -45,6 +45,12 @@ def blend_numbers(blend: BlendState | None) -> np.ndarray:
     )
 
 
+def blend_constant(blend: BlendState | None, format: str) -> np.ndarray:
+    """float32 (4,). For a target of [0, 1] it is in it, too (OpenGL 4.6, 17.3.6)."""
+    constant = np.array(blend.constant if blend else (0, 0, 0, 0), np.float32)
+    return np.clip(constant, 0, 1) if format == "rgba8" else constant
+
+
 def late_tests(
     quads: Quads,
     triangles: Triangles,
@@ -53,9 +59,14 @@ def late_tests(
     depth: np.ndarray,
     stencil: np.ndarray,
     extents: tuple[int, int],
+    has_alpha_coverage: bool,
     counts: np.ndarray,
-) -> None:
-    """Takes samples out of the quads' masks that are discarded or fail. extents: the targets' width and samples."""
+) -> np.ndarray:
+    """Takes samples out of the quads' masks that are discarded or fail. extents: the targets' width and samples.
+    has_alpha_coverage: sample s of n stays if the first color's alpha is above s / n. Gives the masks of the samples
+    that came to the tests, uint16 (quads,).
+    """
+    came = np.empty_like(quads.masks)
     _late(
         *quads,
         triangles.places,
@@ -63,15 +74,20 @@ def late_tests(
         triangles.depths,
         triangles.fronts,
         len(triangles.outlines) > 0,
+        triangles.limits,
         shaded.depths,
         shaded.discarded,
+        shaded.colors[0, :, 3],
+        has_alpha_coverage,
         tests,
         depth,
         stencil,
         extents[0],
         SAMPLE_PLACES[extents[1]],
+        came,
         counts,
     )
+    return came
 
 
 def merge(
@@ -79,27 +95,27 @@ def merge(
     colors: np.ndarray,
     target: np.ndarray,
     format: str,
-    blend: np.ndarray,
-    color_mask: int,
+    output: Output,
     extents: tuple[int, int],
     counts: np.ndarray,
 ) -> None:
     """Blends colors, float32 (lanes, 4), into a target, uint8, and counts the samples written."""
     halves, floats = target.view(np.uint16), target.view(np.float32)
-    number = list(FORMATS).index(format)
+    number, blend = list(FORMATS).index(format), output.blend
     _merge(
-        quads.x, quads.y, quads.masks, colors, target, halves, floats, number, blend, color_mask, *extents, counts
+        quads.x, quads.y, quads.masks, colors, target, halves, floats, number, blend_numbers(blend),
+        blend_constant(blend, format), output.color_mask, *extents, counts,
     )  # fmt: skip
 
 
 @kept
 def _late(
-    x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, is_outlined, given, discarded, tests, depth,
-    stencil, width, samples, counts,
+    x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, is_outlined, limits, given, discarded, alphas,
+    has_alpha_coverage, tests, depth, stencil, width, samples, came_of, counts,
 ):  # fmt: skip
     n_samples = len(samples)
     for q in range(len(x_of)):
-        t, mask = triangle_of[q], np.int64(mask_of[q])
+        t, mask, came = triangle_of[q], np.int64(mask_of[q]), 0
         for pixel in range(4):
             lane, px, py = q * QUAD + pixel, np.int64(x_of[q]) + (pixel & 1), np.int64(y_of[q]) + (pixel >> 1)
             of_pixel = ((1 << n_samples) - 1) << pixel * n_samples
@@ -109,25 +125,34 @@ def _late(
             for s in range(n_samples):
                 if not mask >> pixel * n_samples + s & 1:
                     continue
+                if has_alpha_coverage and not alphas[lane] * n_samples > s:
+                    mask &= ~(1 << pixel * n_samples + s)
+                    continue
+                came |= 1 << pixel * n_samples + s
                 counts[1] += tests.has_depth or tests.has_stencil
                 if len(given):
-                    z = given[lane]
+                    z = limited(given[lane], limits)
                 else:
                     sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
-                    z = depth_at(places, depths, np.float64(areas[t]), is_outlined, t, sx, sy)
+                    z = depth_at(places, depths, np.float64(areas[t]), is_outlined, limits, t, sx, sy)
                 if not tested(tests, depth, stencil, (py * width + px) * n_samples + s, z, fronts[t]):
                     mask &= ~(1 << pixel * n_samples + s)
                 else:
                     counts[3] += 1
-        mask_of[q] = mask
+        mask_of[q], came_of[q] = mask, came
 
 
 @part
-def _factor(kind, channel, source, target):
+def _factor(kind, channel, source, target, constant):
     if kind == 0:
         return np.float32(0)
     if kind == 1:
         return np.float32(1)
+    if kind == 14:
+        return min(source[3], np.float32(1) - target[3]) if channel < 3 else np.float32(1)
+    if kind >= 10:
+        value = constant[channel] if kind < 12 else constant[3]
+        return value if kind % 2 == 0 else np.float32(1) - value
     values = source if (kind - 2) // 2 % 2 == 0 else target
     value = values[channel] if kind < 6 else values[3]
     return value if kind % 2 == 0 else np.float32(1) - value
@@ -148,7 +173,9 @@ def _blended(operation, source, target):
 
 
 @kept
-def _merge(x_of, y_of, mask_of, colors, target, halves, floats, format, blend, color_mask, width, n_samples, counts):
+def _merge(
+    x_of, y_of, mask_of, colors, target, halves, floats, format, blend, constant, color_mask, width, n_samples, counts
+):
     held, source, new = np.zeros(4, np.float32), np.zeros(4, np.float32), np.zeros(4, np.float32)
     for q in range(len(x_of)):
         for pixel in range(4):
@@ -172,8 +199,8 @@ def _merge(x_of, y_of, mask_of, colors, target, halves, floats, format, blend, c
                         operation = blend[of]
                         a, b = source[channel], held[channel]
                         if operation < 3:
-                            a *= _factor(blend[of + 1], channel, source, held)
-                            b *= _factor(blend[of + 2], channel, source, held)
+                            a *= _factor(blend[of + 1], channel, source, held, constant)
+                            b *= _factor(blend[of + 2], channel, source, held, constant)
                         value = _blended(operation, a, b)
                     new[channel] = value
                 for channel in range(4):

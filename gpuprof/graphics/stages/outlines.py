@@ -3,39 +3,41 @@
 import numpy as np
 
 from gpuprof.compiled.parts import part
-from gpuprof.graphics.sizes import SUBPIXELS
+from gpuprof.graphics.sizes import MOST_WIDTH, SUBPIXELS
 
 HALF_PIXEL = SUBPIXELS // 2
 
 
-def outlines_of_points(places: np.ndarray, size: float) -> np.ndarray:
-    """int64 (n, 4, 2): squares around places, int64 (n, 2); size: in pixels (OpenGL 4.6, 14.4)."""
-    width = max(round(size * SUBPIXELS), SUBPIXELS)
-    corners = np.array([[0, 0], [width, 0], [width, width], [0, width]]) - width // 2
-    return places[:, None] + corners
-
-
-def outlines_of_lines(places: np.ndarray, samples: int) -> np.ndarray:
-    """int64 (n, 4, 2): what lines of a width of 1 pixel cover; places: int64 (n, 2, 2), their ends, which are apart.
-    With several samples, lines are rectangles (OpenGL 4.6, 14.5.4).
+def outlines_of_points(places: np.ndarray, sizes: float | np.ndarray) -> np.ndarray:
+    """int64 (n, 4, 2): squares around places, int64 (n, 2); sizes: in pixels, each of its own or one of all (OpenGL
+    4.6, 14.4). A size that no point may have becomes the nearest, and what is no number the least.
     """
-    found = _rectangles(places) if samples > 1 else _by_the_diamond_rule(places)
+    sizes = np.clip(np.nan_to_num(sizes, nan=1.0), 1.0, MOST_WIDTH)
+    width = np.broadcast_to(np.rint(sizes * SUBPIXELS).astype(np.int64), len(places))[:, None, None]
+    return places[:, None] + width * np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) - width // 2
+
+
+def outlines_of_lines(places: np.ndarray, samples: int, width: float) -> np.ndarray:
+    """int64 (n, 4, 2): what lines so many pixels wide cover; places: int64 (n, 2, 2), their ends, which are apart. With
+    several samples, lines are rectangles (OpenGL 4.6, 14.5.4); without, their width is rounded (14.5.2.2).
+    """
+    found = _rectangles(places, width) if samples > 1 else _by_the_diamond_rule(places, max(round(width), 1))
     a, b, c = found[:, 0], found[:, 1], found[:, 2]
     area = (b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0]
     return np.where((area < 0)[:, None, None], found[:, ::-1], found)
 
 
-def _rectangles(places: np.ndarray) -> np.ndarray:
+def _rectangles(places: np.ndarray, width: float) -> np.ndarray:
     along = (places[:, 1] - places[:, 0]).astype(np.float64)
-    across = along[:, ::-1] * (-1, 1) * HALF_PIXEL / np.hypot(*along.T)[:, None]
+    across = along[:, ::-1] * (-1, 1) * HALF_PIXEL * width / np.hypot(*along.T)[:, None]
     return _around(places, np.rint(across).astype(np.int64))
 
 
-def _by_the_diamond_rule(places: np.ndarray) -> np.ndarray:
+def _by_the_diamond_rule(places: np.ndarray, width: int) -> np.ndarray:
     """A line covers the pixels whose diamonds, |x| + |y| < 1/2 from their middles, it leaves (OpenGL 4.6, 14.5.1). Of
     each column that it crosses, or row if it is steep, that is the pixel whose middle is within half a pixel. So its
     ends alone need care: one that lies in a diamond, behind the middle, is moved to before the middle. A start's pixel
-    is covered then, and an end's is not.
+    is covered then, and an end's is not. A wider line has as many pixels of each column, or row.
     """
     along = places[:, 1] - places[:, 0]
     is_steep = np.abs(along[:, 1]) > np.abs(along[:, 0])
@@ -52,7 +54,7 @@ def _by_the_diamond_rule(places: np.ndarray) -> np.ndarray:
     main, side = main + moved, side + np.rint(moved * slope[:, None]).astype(np.int64)
     ends = np.where(axis == 0, np.stack([main, side], 2), np.stack([side, main], 2))
     across = np.where(is_steep[:, None], (HALF_PIXEL, 0), (0, HALF_PIXEL))
-    return _around(ends, across)
+    return _around(ends, across * width)
 
 
 def _around(ends: np.ndarray, across: np.ndarray) -> np.ndarray:

@@ -37,28 +37,57 @@ class Quads(NamedTuple):
     masks: np.ndarray
 
 
-class Scan(NamedTuple):
-    """How far the scan has come. counts: int64 (6,): tiles looked at, tiles that hierarchical depth left out, samples
-    covered, samples tested before the shader, samples that passed, quads that the tests emptied.
+class TestedQuads(NamedTuple):
+    """Quads that were tested before the shader. x, y: int32 (n,). covered, passed: uint16 (n,), samples as in Quads:
+    those tested, and of these those that passed. place: int64 (n,), how many quads of this piece were left before.
     """
 
-    at: np.ndarray  # int64 (2,): triangle, row of tiles
+    x: np.ndarray
+    y: np.ndarray
+    covered: np.ndarray
+    passed: np.ndarray
+    place: np.ndarray
+
+
+class Scan(NamedTuple):
+    """How far the scan has come. counts: int64 (6,): tiles looked at, tiles that hierarchical depth left out, samples
+    covered, samples tested before the shader, samples that passed, quads that the tests emptied. tested: where tested
+    quads are written, none where nobody wants them.
+    """
+
+    at: np.ndarray  # int64 (3,): triangle, row of tiles, tested quads
     counts: np.ndarray
+    tested: TestedQuads
+
+    def last_tested(self) -> TestedQuads:
+        """Those of the last piece. They are good until the next."""
+        return TestedQuads(*(column[: self.at[2]] for column in self.tested))
 
 
-def begin_scan() -> Scan:
-    return Scan(np.array([0, -1], np.int64), np.zeros(6, np.int64))
+def begin_scan(scissor: Scissor, notes_tested: bool = False) -> Scan:
+    n = _room(scissor) if notes_tested else 0
+    dtypes = (np.int32, np.int32, np.uint16, np.uint16, np.int64)
+    tested = TestedQuads(*(np.empty(n, dtype) for dtype in dtypes))
+    return Scan(np.array([0, -1, 0], np.int64), np.zeros(6, np.int64), tested)
 
 
-def hierarchy(tests: Tests, targets: Targets, depth: np.ndarray, is_early: bool) -> np.ndarray:
-    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; nothing where the tests
-    are such that it does not.
+def _row_quads(scissor: Scissor) -> int:
+    """The most quads of a triangle in a row of tiles."""
+    return (-(-scissor.width // TILE) + 1) * QUADS_OF_TILE
+
+
+def _room(scissor: Scissor) -> int:
+    """Quads of a piece."""
+    return max(PIECE_QUADS, _row_quads(scissor))
+
+
+def hierarchy(tests: Tests, targets: Targets, is_early: bool) -> np.ndarray:
+    """float32 (rows of tiles, tiles): the farthest depth in each, which hides what lies behind; no number until it is
+    first looked at. Nothing where the tests are such that it does not hide.
     """
     if not (is_early and tests.has_depth and tests.compare in (LESS, LEQUAL) and not tests.has_stencil):
         return np.zeros((0, 0), np.float32)
-    farthest = np.empty((-(-targets.height // TILE), -(-targets.width // TILE)), np.float32)
-    _farthest(depth, targets.width, targets.height, targets.samples, farthest)
-    return farthest
+    return np.full((-(-targets.height // TILE), -(-targets.width // TILE)), np.nan, np.float32)
 
 
 def scan(
@@ -71,14 +100,15 @@ def scan(
     stencil: np.ndarray,
     farthest: np.ndarray,
     is_early: bool,
+    sample_mask: int,
 ) -> Quads | None:
     """The next quads, PIECE_QUADS or a row of tiles fewer; None at the end. depth: float32, stencil: uint8, a sample
-    each. scissor: within the targets.
+    each. scissor: within the targets. sample_mask: bit s: sample s may be covered.
     """
+    state.at[2] = 0
     if state.at[0] == len(triangles.areas):
         return None
-    row_quads = (-(-scissor.width // TILE) + 1) * QUADS_OF_TILE
-    n = max(PIECE_QUADS, row_quads)
+    n = _room(scissor)
     x, y, numbers = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int64)
     masks = np.empty(n, np.uint16)
     count = _scan(
@@ -89,10 +119,12 @@ def scan(
         triangles.depths,
         triangles.fronts,
         triangles.outlines,
+        triangles.limits,
         np.array([scissor.x, scissor.y, scissor.x + scissor.width, scissor.y + scissor.height], np.int64),
         targets.width,
         targets.height,
         SAMPLE_PLACES[targets.samples],
+        sample_mask,
         tests,
         depth,
         stencil,
@@ -102,16 +134,10 @@ def scan(
         y,
         numbers,
         masks,
-        row_quads,
+        *state.tested,
+        _row_quads(scissor),
     )
     return Quads(x[:count], y[:count], numbers[:count], masks[:count])
-
-
-@kept
-def _farthest(depth, width, height, samples, farthest):
-    for row in range(farthest.shape[0]):
-        for column in range(farthest.shape[1]):
-            farthest[row, column] = _farthest_of(depth, width, height, samples, row, column)
 
 
 @part
@@ -132,6 +158,12 @@ def _pixels_between(shape, axis, low, high):
     # samples lie less than half a pixel from the middle
     first, last = (min(a, b, c, d) - HALF_PIXEL) // SUBPIXELS, (max(a, b, c, d) + HALF_PIXEL) // SUBPIXELS + 1
     return max(first, low), min(last, high - 1)
+
+
+@part
+def limited(z, limits):
+    """float32: a depth between the limits; what is no number stays so."""
+    return np.float32(limits[0]) if z < limits[0] else np.float32(limits[1]) if z > limits[1] else z
 
 
 @part
@@ -183,10 +215,11 @@ def _nearest_along(places, depths, t, x, y):
 
 @kept
 def _scan(
-    at, counts, places, areas, depths, fronts, outlines, window, width, height, samples, tests, depth, stencil,
-    farthest, is_early, x_of, y_of, triangle_of, mask_of, row_quads,
+    at, counts, places, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
+    tests, depth, stencil, farthest, is_early, x_of, y_of, triangle_of, mask_of, tested_x, tested_y, covered_of,
+    passed_of, place_of, row_quads,
 ):  # fmt: skip
-    """Fills the columns of Quads and gives their number; moves `at` on."""
+    """Fills the columns of Quads and gives their number, and those of TestedQuads; moves `at` on."""
     n_samples, n, is_tested = len(samples), 0, is_early and (tests.has_depth or tests.has_stencil)
     is_outlined = len(outlines) > 0
     edges = np.zeros((4 if is_outlined else 3, 4), np.int64)
@@ -199,7 +232,7 @@ def _scan(
         _set_edges(shape, edges)
         dz1, dz2, area = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0], np.float64(areas[t])
         for row in range(first_y // TILE if at[1] < 0 else at[1], last_y // TILE + 1):
-            if n + row_quads > len(x_of):
+            if n + row_quads > len(x_of) or (len(tested_x) and at[2] + row_quads > len(tested_x)):
                 at[0], at[1] = t, row
                 return n
             for column in range(first_x // TILE, last_x // TILE + 1):
@@ -209,23 +242,27 @@ def _scan(
                     continue
                 counts[TILES] += 1
                 if len(farthest):
+                    if np.isnan(farthest[row, column]):
+                        farthest[row, column] = _farthest_of(depth, width, height, n_samples, row, column)
                     if is_outlined:
                         nearest = _nearest_along(places, depths, t, middle_x, middle_y)
                     else:
                         nearest = _nearest(edges, depths, area, t, middle_x, middle_y)
-                    if nearest > farthest[row, column]:
+                    if limited(nearest, limits) > farthest[row, column]:
                         counts[HIDDEN_TILES] += 1
                         continue
                 wrote = False
                 for quad in range(QUADS_OF_TILE):
                     x = column * TILE + quad % (TILE // 2) * 2
                     y = row * TILE + quad // (TILE // 2) * 2
-                    mask, n_covered = 0, 0
+                    mask, covered, n_covered = 0, 0, 0
                     for pixel in range(4):
                         px, py = x + (pixel & 1), y + (pixel >> 1)
                         if px < first_x or px > last_x or py < first_y or py > last_y:
                             continue
                         for s in range(n_samples):
+                            if not sample_mask >> s & 1:
+                                continue
                             sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
                             if _value(edges, 0, sx, sy) < edges[0, LEAST]:
                                 continue
@@ -235,6 +272,7 @@ def _scan(
                             if is_outlined and _value(edges, 3, sx, sy) < edges[3, LEAST]:
                                 continue
                             n_covered += 1
+                            covered |= 1 << pixel * n_samples + s
                             if is_tested:
                                 counts[TESTED] += 1
                                 if is_outlined:
@@ -242,12 +280,16 @@ def _scan(
                                 else:
                                     z = np.float32(depths[t, 0] + (first * dz1 + second * dz2) / area)
                                 where = (py * width + px) * n_samples + s
-                                if not tested(tests, depth, stencil, where, z, fronts[t]):
+                                if not tested(tests, depth, stencil, where, limited(z, limits), fronts[t]):
                                     continue
                                 wrote = True
                             mask |= 1 << pixel * n_samples + s
                             counts[PASSED] += 1
                     counts[COVERED] += n_covered
+                    if is_tested and n_covered and len(tested_x):
+                        k = at[2]
+                        tested_x[k], tested_y[k], covered_of[k], passed_of[k], place_of[k] = x, y, covered, mask, n
+                        at[2] += 1
                     if mask:
                         x_of[n], y_of[n], triangle_of[n], mask_of[n] = x, y, t, mask
                         n += 1

@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing.state import CULLS, FRONTS, DrawState, Viewport
+from gpuprof.device.drawing.state import CULLS, FRONTS, DepthBias, DrawState, Viewport
 from gpuprof.graphics.sizes import SUBPIXELS
 from gpuprof.graphics.stages.clip import Clipped
+from gpuprof.graphics.stages.depths import biases, limits_of
 from gpuprof.graphics.stages.outlines import directions, outlines_of_lines, outlines_of_points
 
 
@@ -18,7 +19,8 @@ class Triangles(NamedTuple):
 
     outlines: int64 (n, 4, 2), of lines and points, which go around like triangles; no rows for triangles. A line's
     first two places are its ends, and its values change from the first towards the third (`weight_along`); those of a
-    point are all the same.
+    point are all the same. provoking: int64 (n,), the vertex that flat varyings are of. limits: float64 (2,), which
+    depths stay between.
     """
 
     places: np.ndarray
@@ -29,6 +31,8 @@ class Triangles(NamedTuple):
     sources: np.ndarray
     fronts: np.ndarray
     outlines: np.ndarray
+    provoking: np.ndarray
+    limits: np.ndarray
 
 
 class Culled(NamedTuple):
@@ -38,10 +42,18 @@ class Culled(NamedTuple):
     without_area: int
 
 
-def set_up(left: Clipped, state: DrawState, samples: int) -> tuple[Triangles, Culled]:
-    """samples: of a pixel."""
+def set_up(
+    left: Clipped, provoking: np.ndarray, sizes: np.ndarray | None, state: DrawState, samples: int
+) -> tuple[Triangles, Culled]:
+    """provoking: int64, the vertex of each primitive before it was clipped. sizes: float32, of each vertex as a point,
+    in pixels, or None for the state's. samples: of a pixel.
+    """
+    limits = limits_of(state)
     if left.corners.shape[1] == 3:
-        return _triangles(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
+        found, culled = _triangles(left.positions, left.corners, left.sources, state.viewport, state.cull, state.front)
+        if state.depth_bias != DepthBias() and len(found.areas):
+            found.depths[:] += biases(found.places, found.areas, found.depths, state.depth_bias)[:, None]
+        return found._replace(provoking=provoking[found.sources], limits=limits), culled
     with np.errstate(all="ignore"):  # a vertex of no primitive that is left may be anything
         snapped, depths, inverses = _windows(left.positions, state.viewport)
     corners, sources = left.corners, left.sources
@@ -53,18 +65,29 @@ def set_up(left: Clipped, state: DrawState, samples: int) -> tuple[Triangles, Cu
     thrice = [0, -1, 0]  # the second corner of a line, or a point's only one
     corners, places, ones = corners[:, thrice], places[:, thrice], np.ones(len(corners), np.int64)
     if left.corners.shape[1] == 2:
-        outlines = outlines_of_lines(places[:, :2], samples)
+        outlines = outlines_of_lines(places[:, :2], samples, state.line_width)
         places[:, 2] += directions(places, samples)
     else:
-        outlines = outlines_of_points(places[:, 0], state.point_size)
-    found = Triangles(places, ones, depths[corners], inverses[corners], corners, sources, ones == 1, outlines)
+        outlines = outlines_of_points(places[:, 0], state.point_size if sizes is None else sizes[corners[:, 0]])
+    found = Triangles(
+        places,
+        ones,
+        depths[corners],
+        inverses[corners],
+        corners,
+        sources,
+        ones == 1,
+        outlines,
+        provoking[sources],
+        limits,
+    )
     return found, Culled(0, int((~seen).sum()))
 
 
 def _triangles(
     positions: np.ndarray, corners: np.ndarray, sources: np.ndarray, viewport: Viewport, cull: str, front: str
 ) -> tuple[Triangles, Culled]:
-    """positions: float32 (vertices, 4), in clip space."""
+    """positions: float32 (vertices, 4), in clip space. Without their provoking vertices and limits."""
     n = len(corners)
     found = Triangles(
         np.zeros((n, 3, 2), np.int64),
@@ -75,11 +98,13 @@ def _triangles(
         np.zeros(n, np.int64),
         np.zeros(n, np.bool_),
         np.zeros((0, 4, 2), np.int64),
+        np.zeros(0, np.int64),
+        np.zeros(2, np.float64),
     )
     with np.errstate(all="ignore"):  # a vertex of no triangle that is left may be anything
         snapped, depths, inverses = _windows(positions, viewport)
     count, by_side, without_area = _set_up(
-        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *found[:-1]
+        snapped, depths, inverses, corners, sources, CULLS.index(cull), FRONTS.index(front), *found[:7]
     )
     return Triangles(*(column[:count] for column in found)), Culled(by_side, without_area)
 

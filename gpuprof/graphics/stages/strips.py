@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from gpuprof.graphics.stages.fetch import turned
+
 BEGINS, GOES_ON = 1, 2  # a strip, with a vertex; 0: no vertex. include/gpuprof/graphics.h writes them
 
 
-def strips(marks: np.ndarray, corners: int) -> np.ndarray:
+def strips(marks: np.ndarray, corners: int, is_first: bool = False) -> np.ndarray:
     """int64 (n, corners): the vertices of each primitive, by their place in the flat array. marks: uint8 (lanes,
-    vertices), of each vertex that a lane could make. Every second triangle of a strip is turned, as in `fetch`.
+    vertices), of each vertex that a lane could make. Every second triangle of a strip is turned, as in `fetch`;
+    is_first: its first vertex is the provoking one.
     """
     most = marks.shape[1]
     number = np.arange(most)
@@ -16,7 +19,4 @@ def strips(marks: np.ndarray, corners: int) -> np.ndarray:
     lane, at = np.nonzero((marks != 0) & (first >= 0) & (place >= corners - 1))
     last = lane * most + at
     found = last[:, None] + np.arange(1 - corners, 1)
-    if corners < 3:
-        return found
-    odd = (place[lane, at] & 1 == 1)[:, None]
-    return np.where(odd, found[:, [1, 0, 2]], found)
+    return turned(found, place[lane, at], is_first) if corners == 3 else found

@@ -5,7 +5,18 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.parts import part
-from gpuprof.device.drawing.state import COMPARES, STENCIL_OPERATIONS, DepthState, DrawState, StencilSide, Targets
+from gpuprof.device.drawing.state import (
+    COMPARES,
+    DEPTH_NBYTES,
+    DISCARDS,
+    STENCIL_NBYTES,
+    STENCIL_OPERATIONS,
+    WRITES_DEPTH,
+    DepthState,
+    DrawState,
+    StencilSide,
+    Targets,
+)
 
 LESS, LEQUAL = COMPARES.index("less"), COMPARES.index("lequal")
 NEVER, ALWAYS = COMPARES.index("never"), COMPARES.index("always")
@@ -36,10 +47,30 @@ def tests_of(state: DrawState, targets: Targets) -> Tests:
 
 
 def nbytes_of(tests: Tests, n_tested: int, n_passed: int) -> int:
-    """Bytes of the targets that tests of samples read and write: a depth has four, a stencil one."""
-    reads = n_tested * (4 * (tests.compare not in (NEVER, ALWAYS)) + tests.has_stencil)
-    writes_stencil = bool(tests.sides[:, WRITE_MASK].any() and tests.sides[:, FAIL:].any())
-    return reads + n_passed * 4 * tests.writes_depth + n_tested * writes_stencil
+    """Bytes of the targets that tests of samples read and write."""
+    reads = n_tested * (DEPTH_NBYTES * reads_depth(tests) + STENCIL_NBYTES * tests.has_stencil)
+    writes = n_passed * DEPTH_NBYTES * tests.writes_depth + n_tested * STENCIL_NBYTES * writes_stencil(tests)
+    return reads + writes
+
+
+def alpha_covers(state: DrawState, targets: Targets) -> bool:
+    """Whether the first color's alpha takes samples out of a pixel."""
+    return state.alpha_to_coverage and targets.samples > 1
+
+
+def are_early(state: DrawState, targets: Targets, abilities: int) -> bool:
+    """Whether the tests come before a pixel shader with these abilities: nothing that it does changes what they say."""
+    return not (alpha_covers(state, targets) or abilities & (DISCARDS | WRITES_DEPTH))
+
+
+def reads_depth(tests: Tests) -> bool:
+    """Whether the outcome depends on the target's depths."""
+    return tests.compare not in (NEVER, ALWAYS)
+
+
+def writes_stencil(tests: Tests) -> bool:
+    """Whether a test may change the target's stencils."""
+    return bool(tests.sides[:, WRITE_MASK].any() and tests.sides[:, FAIL:].any())
 
 
 def _numbers(side: StencilSide) -> list[int]:

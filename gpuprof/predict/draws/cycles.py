@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.predict.draws.doubled import all_with_twice
 from gpuprof.predict.draws.passing import Passed, passed
 from gpuprof.predict.draws.recorded import RecordedDraw
-from gpuprof.predict.draws.times import BLOCKS, DrawTimes, draw_times
+from gpuprof.predict.draws.times import DrawTimes, draw_times
 from gpuprof.predict.numbers import Numbers, joined
 
 
 @dataclass(frozen=True)
 class DrawCycles:
-    """float64 (chips,). `passed` as modelled; `twice`: the same with each of BLOCKS of twice the rate, nothing where
-    nobody asked. `factor`: how many times its modelled own time the draw took on the reference chip.
+    """float64 (chips,). `passed` as modelled; `twice`: the same with each of doubled.DOUBLED of twice the rate, nothing
+    where nobody asked. `factor`: how many times its modelled own time the draw took on the reference chip.
     """
 
     passed: Passed
@@ -28,8 +29,10 @@ class DrawCycles:
         """The draw's own time."""
         return self.passed.own * self.factor
 
-    def cycles_with_twice(self, block: str) -> np.ndarray:
-        return self.twice[block].own * self.factor
+    @property
+    def cycles_with_twice(self) -> dict[str, np.ndarray]:
+        """With each of doubled.DOUBLED of twice the rate."""
+        return {name: each.own * self.factor for name, each in self.twice.items()}
 
 
 def cycles_of_draws(
@@ -53,11 +56,12 @@ def _of_part(draws: Sequence[RecordedDraw], chips: Numbers, with_units: bool) ->
     """Of the chips behind the reference chip."""
     times = [draw_times(draw, chips) for draw in draws]
     plain = _passed(times)
-    twice = {block: _passed([each.with_twice(block) for each in times]) for block in BLOCKS if with_units}
+    quick = all_with_twice(times, chips) if with_units else {}
+    twice = {name: _passed(faster) for name, faster in quick.items()}
     return [
         DrawCycles(
             _without_reference(plain[place]),
-            {block: _without_reference(rows[place]) for block, rows in twice.items()},
+            {name: _without_reference(rows[place]) for name, rows in twice.items()},
             each.rule_cycles[1:],
             each.naive_cycles[1:],
             each.draw.logged_cycles / float(plain[place].own[0]),
@@ -85,7 +89,7 @@ def _together(parts: Sequence[DrawCycles]) -> DrawCycles:
     first = parts[0]
     return DrawCycles(
         _joined([part.passed for part in parts]),
-        {block: _joined([part.twice[block] for part in parts]) for block in first.twice},
+        {name: _joined([part.twice[name] for part in parts]) for name in first.twice},
         np.concatenate([part.rule for part in parts]),
         np.concatenate([part.naive for part in parts]),
         first.factor,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
+from gpuprof.predict.draws.doubled import bottlenecks, unit_of
 from gpuprof.predict.draws.ratios import Ratios
 from gpuprof.predict.draws.refuse import refusals_of_draw
 from gpuprof.predict.draws.rules import Held
@@ -22,7 +23,7 @@ SHOWN = {
 
 class OnChip(NamedTuple):
     """`rule_cycles`: by the rule alone. `blocks`: name, cycles on the reference chip, cycles here. `gain`: share of the
-    time that twice the rate of the unit saves.
+    time that twice the rate of the unit saves, of a shader's stage that of all shaders.
     """
 
     chip: str
@@ -81,7 +82,7 @@ def _ratio_text(name: str, value: float) -> str:
 
 def _on_chip(times: DrawTimes, cycles: DrawCycles, chip: str, place: int) -> OnChip:
     blocks = tuple((name, float(each[0]), float(each[place])) for name, each in times.blocks.items())
-    shorter = {name: float(cycles.cycles_with_twice(name)[place]) for name in times.blocks}
-    unit = min(shorter, key=shorter.get)
+    shorter = {name: each[place : place + 1] for name, each in cycles.cycles_with_twice.items()}
+    [unit] = bottlenecks(shorter)
     own = float(cycles.cycles[place])
-    return OnChip(chip, float(cycles.rule[place]), own, unit, 1 - shorter[unit] / own, blocks)
+    return OnChip(chip, float(cycles.rule[place]), own, unit, 1 - float(shorter[unit_of(unit)][0]) / own, blocks)

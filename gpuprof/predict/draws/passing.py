@@ -3,7 +3,7 @@
 A unit takes the draws in their order, the first item of one when it has come and the draw before has left. A stage's
 waves run beside those of the draws before, as far as these leave the multiprocessors idle: a wave's latency overlaps,
 the work does not. Each draw goes on as its first items leave a block; its last ones leave no sooner than they came and
-were worked on.
+were worked on. Memory stands behind the units, most of whose bytes are those of the last.
 """
 
 from collections.abc import Sequence
@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.predict.draws.memory import MEMORY
 from gpuprof.predict.draws.times import PIXEL, DrawTimes
 
 # The blocks behind the command processor, as a draw passes them.
 ORDER = (
     *("fetch", "vertex", "hull", "tessellate", "domain", "geometry", "assembly"),
-    *("setup", "scan", "depth", PIXEL, "write"),
+    *("setup", "scan", "depth", PIXEL, "write", *MEMORY),
 )
 BEHIND_SCAN = frozenset(ORDER[ORDER.index("scan") :])
 
@@ -61,6 +61,8 @@ def _through(times: DrawTimes, command: np.ndarray, free: dict[str, np.ndarray])
             of_item = cycles / _items(times, name)
             first, last = at + of_item, np.maximum(at + cycles, last + of_item)
             free[name] = last
+            answered = times.answers.get(name, 0)
+            first, last = first + answered, last + answered
         else:
             continue
         began = at if began is None else began
@@ -68,7 +70,9 @@ def _through(times: DrawTimes, command: np.ndarray, free: dict[str, np.ndarray])
 
 
 def _items(times: DrawTimes, unit: str) -> int:
-    """Waves of the shader stage that a unit's items come from, or go to; 1 where there are none."""
-    waves = times.draw.waves
-    stages = (PIXEL,) if unit in BEHIND_SCAN else tuple(stage for stage in SHADER_STAGES if stage != PIXEL)
-    return max([1, *(len(waves[stage].start_cycles) for stage in stages if stage in waves)])
+    """Waves of the shader stage that a unit's items come from, or go to; behind the scan those of pixels, if there are
+    any. 1 where there are none.
+    """
+    waves = {stage: len(each.start_cycles) for stage, each in times.draw.waves.items()}
+    of_pixels = waves.pop(PIXEL, 0)
+    return of_pixels if of_pixels and unit in BEHIND_SCAN else max([1, *waves.values()])

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.chips.draws import COSTS, SHADER_STAGES
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import LaunchCounters, again
-from gpuprof.predict.draws.recorded import RecordedDraw
+from gpuprof.predict.draws.recorded import RecordedDraw, UnitBytes
 from gpuprof.predict.draws.waves import Waves
 
 
@@ -51,9 +51,15 @@ def _draw(database, draw, name, drains, start, end, launches, epoch_of) -> Recor
         end,
         busy,
         work,
+        _nbytes(database, draw),
         waves,
         {stage: tuple(launches[stage]) for stage in SHADER_STAGES if stage in launches},
     )
+
+
+def _nbytes(database: sqlite3.Connection, draw: int) -> dict[str, UnitBytes]:
+    text = f"SELECT unit, {', '.join(UnitBytes._fields)} FROM draw_traffic WHERE draw = ?"
+    return {unit: UnitBytes(*nbytes) for unit, *nbytes in database.execute(text, (draw,))}
 
 
 def _lack(busy: dict[str, float], work: dict[str, int], launches, waves: dict[str, Waves]) -> str:

@@ -20,9 +20,6 @@ class StageTimes(NamedTuple):
     busy: np.ndarray
     wave: np.ndarray
 
-    def halved(self) -> "StageTimes":
-        return StageTimes(*(cycles / 2 for cycles in self))
-
 
 def stage_times(launches: Sequence[LaunchCounters], chips: Numbers) -> StageTimes:
     """Of the launches of a stage, one after the other; the reference chip comes first. A draw's waves need no grid to

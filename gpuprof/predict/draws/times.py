@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.predict.draws.memory import MEMORY, answer_cycles, memory_cycles
 from gpuprof.predict.draws.ratios import Ratios, ratios_of
 from gpuprof.predict.draws.recorded import RecordedDraw
 from gpuprof.predict.draws.rules import Ends, Held, rule_of
@@ -15,16 +16,19 @@ from gpuprof.predict.numbers import Numbers
 
 *FRONT_STAGES, PIXEL = SHADER_STAGES
 FRONT_END = frozenset((*FRONT_UNITS, *FRONT_STAGES))
-BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL)
+BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL, *MEMORY)
 
 
 @dataclass(frozen=True)
 class DrawTimes:
-    """float64 (chips,), the reference chip first: cycles of each of a draw's units and stages by name."""
+    """float64 (chips,), the reference chip first: cycles of each of a draw's units, memory with them, and stages by
+    name; and until memory answers a unit.
+    """
 
     draw: RecordedDraw
     units: dict[str, np.ndarray]
     stages: dict[str, StageTimes]
+    answers: dict[str, np.ndarray]
     ratios: Ratios
     held: Held
 
@@ -59,11 +63,10 @@ class DrawTimes:
         """All blocks work side by side, without ever waiting."""
         return np.maximum.reduce(list(self.blocks.values()))
 
-    def with_twice(self, block: str) -> "DrawTimes":
-        """With a block of twice the rate, a shader's waves in half the time."""
-        units = {name: cycles / 2 if name == block else cycles for name, cycles in self.units.items()}
-        stages = {name: times.halved() if name == block else times for name, times in self.stages.items()}
-        return replace(self, units=units, stages=stages)
+    def with_twice(self, unit: str) -> "DrawTimes":
+        """With a fixed-function unit of twice the rate."""
+        halved = {unit: self.units[unit] / 2} if unit in self.units else {}
+        return replace(self, units=self.units | halved)
 
 
 def _slowest(blocks: dict[str, np.ndarray], zeros: np.ndarray) -> np.ndarray:
@@ -84,8 +87,8 @@ def shader_engines(chips: Numbers) -> int:
 def draw_times(draw: RecordedDraw, chips: Numbers) -> DrawTimes:
     """`chips`: the reference chip first."""
     stages = {stage: stage_times(launches, chips) for stage, launches in draw.launches.items()}
-    units = unit_cycles(draw, chips)
+    units = unit_cycles(draw, chips) | memory_cycles(draw, chips)
     cycles = units | {stage: times.block for stage, times in stages.items()}
     there = ({name: float(each[0]) for name, each in end.items()} for end in ends_of(cycles))
     ratios = ratios_of(*there, trace_of(draw.waves), draw.logged_cycles, shader_engines(chips))
-    return DrawTimes(draw, units, stages, ratios, rule_of(ratios))
+    return DrawTimes(draw, units, stages, answer_cycles(draw, chips), ratios, rule_of(ratios))

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from gpuprof.errors import NotComparable
 from gpuprof.predict.calibrate import Calibrated
-from gpuprof.predict.draws.explain import ExplainedDraw
+from gpuprof.predict.draws.doubled import SHADERS, unit_of
+from gpuprof.predict.draws.explain import ExplainedDraw, OnChip
 from gpuprof.predict.prediction import DrawPrediction, LaunchPrediction, Prediction
 from gpuprof.predict.space.explain import Explained
 from gpuprof.predict.space.sensitivity import Sensitivity
@@ -165,12 +166,15 @@ def _errors(kind: str) -> list[str]:
 
 
 def warnings_of(found: Prediction) -> list[str]:
-    """What makes errors larger than those that were validated, or the test another one."""
+    """What makes errors larger than those that were validated, or the test another one; of the chips that are not
+    refused.
+    """
     counted = (*found.recorded.launches, *(each for draw in found.recorded.draws for each in draw.shaders))
     without = sorted(each.launch for each in counted if not each.is_counted)
     told = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
     cut = [] if found.recorded.is_whole else [STOPPED]
-    return [*cut, *told, *dict.fromkeys(text for kind in kinds_of(found) for text in far_outside(found.chips, kind))]
+    chips = found.chips.chosen(np.flatnonzero(~np.isnan(found.score)))
+    return [*cut, *told, *dict.fromkeys(text for kind in kinds_of(found) for text in far_outside(chips, kind))]
 
 
 def _few(warnings: list[str]) -> list[str]:
@@ -204,12 +208,16 @@ def explained_draw_lines(rows: Sequence[ExplainedDraw], look: Look) -> Iterator[
             blocks = ", ".join(f"{name} {there:,.0f} -> {here:,.0f}" for name, there, here in chip.blocks)
             told.append(
                 f"  on {chip.chip}: {chip.rule_cycles:,.0f} cycles by the rule, {chip.cycles:,.0f} predicted; limited "
-                f"by {chip.unit}; twice as fast it saves {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
+                f"by {chip.unit}; {_twice(chip)} {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
                 f"{chip.chip}: {blocks}"
             )
         for text in map(shown, told):
             lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
             yield from map(Text, lines)
+
+
+def _twice(chip: OnChip) -> str:
+    return "all shaders twice as fast save" if unit_of(chip.unit) == SHADERS else "twice as fast it saves"
 
 
 def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:

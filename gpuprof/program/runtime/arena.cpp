@@ -117,7 +117,10 @@ cudaError_t allocate(void **p, size_t nbytes, Kind kind, const char *name)
     return cudaSuccess;
 }
 
-cudaError_t release(void *p, Call how)
+namespace {
+
+// The host can no longer touch it. `how`: the call, once it is known to be an allocation.
+template <typename How> cudaError_t release_by(void *p, How how)
 {
     if (!p)
         return cudaSuccess;
@@ -134,7 +137,19 @@ cudaError_t release(void *p, Call how)
     if (one->kind != device_memory)
         mprotect(one->start, page_up(one->nbytes), PROT_NONE);
     free(one);
-    return ask(how, p).status;
+    return how().status;
+}
+
+} // namespace
+
+cudaError_t release(void *p)
+{
+    return release_by(p, [=] { return ask(Call::free, p); });
+}
+
+cudaError_t release_later(void *p, cudaStream_t stream)
+{
+    return release_by(p, [=] { return ask(Call::free_later, p, number(stream)); });
 }
 
 Kind kind_of(const void *address, const void **start)

@@ -38,16 +38,15 @@ cudaError_t take(void **p, size_t nbytes, Pool *pool)
     return cudaSuccess;
 }
 
-cudaError_t give_back(void *p, Call how)
+// To its pool, if it has one.
+void give_back(void *p)
 {
-    Turn turn;
     for (size_t i = 0; i < all.n; ++i)
         if (all[i].p == p) {
             all[i].pool->used_nbytes -= all[i].nbytes;
             all.drop(i);
-            break;
+            return;
         }
-    return release(p, how);
 }
 
 unsigned long long *word_of(Pool *pool, cudaMemPoolAttr attribute)
@@ -82,8 +81,19 @@ cudaMemPool_t gpuprof::pool_of(const void *p)
 extern "C" {
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t) { return result(take(p, nbytes, pool)); }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t) { return result(give_back(p, Call::free_later)); }
-cudaError_t cudaFree(void *p) { return result(give_back(p, Call::free)); } // also of what a pool gave
+cudaError_t cudaFreeAsync(void *p, cudaStream_t stream) 
+{
+    Turn turn;
+    give_back(p);
+    return result(release_later(p, stream));
+}
+// Also of what a pool gave.
+cudaError_t cudaFree(void *p)
+{
+    Turn turn;
+    give_back(p);
+    return result(release(p));
+}
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     *pool = &first;

@@ -38,7 +38,8 @@ class Memory:
         self._release(address)
         return (), b""
 
-    def free_later(self, payload: bytes, address: int):
+    def free_later(self, payload: bytes, address: int, stream: int):
+        self.device.submit(cmd.FreeLater(address, self._streams.number(stream)))
         self._freed.append(address)
         return (), b""
 

@@ -1,7 +1,7 @@
-"""A page as JSON, for programs: {"version": 1, "page": ..., "header": ..., "kernels": [...]}.
+"""A page as JSON, for programs: {"version": 2, "page": ..., "header": ..., "kernels": [...]}.
 
 Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count are left out. Version history: 1 the
-first.
+first; 2 draws stand beside the kernels, which have their numbers.
 """
 
 import json
@@ -16,11 +16,13 @@ from gpuprof.report.pages.peaks import limit_object, throughput_object
 from gpuprof.report.totals import totals
 from gpuprof.report.triage.kernel_rules import findings
 
-VERSION = 1
+VERSION = 2
 
 
-def document(report: Report, page: str, objects: Callable[[Kernel], dict]) -> dict:
-    """The report as plain dicts and lists. `objects`: a kernel's entries on this page besides those on every page."""
+def document(report: Report, page: str, objects: Callable[[Kernel], dict], beside: dict) -> dict:
+    """The report as plain dicts and lists. `objects`: a kernel's entries on this page besides those on every page;
+    `beside`: what this page has besides the kernels.
+    """
     return {
         "version": VERSION,
         "page": page,
@@ -28,7 +30,7 @@ def document(report: Report, page: str, objects: Callable[[Kernel], dict]) -> di
         "header": header_object(report.header),
         "chip": chip_object(report.chip),
         "kernels": [kernel_object(kernel, report) | objects(kernel) for kernel in report.kernels],
-    }
+    } | beside
 
 
 def text_of(document: dict) -> str:

@@ -39,13 +39,15 @@ the line that has the call. `measure` chooses what the heat shows: exact or samp
 stall reason, instructions, excess sectors, bank conflicts. Arrows lead from a line that stalls to
 the line that it waits for, as thick as the cycles are many: grey ones from the selected line, red
 ones from lines that wait for it. Below are its stall reasons, how many stalls it has and how long
-they are, what it waits for, and its counters. A loop folds into its first row, which then has the
-cost of all of it.
+they are, what it waits for, and its counters. A `!` marks lines in which a checker found an error,
+a warning or a note; both accesses of a race are marked and lead to each other. A loop folds into
+its first row, which then has the cost of all of it.
 
 | key | does |
 |---|---|
 | `n`, `p` | selects the next or the previous row in the order of the measure |
 | `/`, Enter | searches, finds the next |
+| `e` | selects the next row that a `!` marks |
 | `f` | folds or unfolds the loop |
 | `1`, `2`, `3` | shows or hides source, PTX, instructions |
 | arrows, Page Up, Page Down, Home, End | move the selection in a table that has the focus |
@@ -58,7 +60,13 @@ zooms, down to eight cycles, Shift and drag moves, and a drag selects a stretch:
 by name with their cycles in it, the SMs that were active in the mean, and what its warps did. A
 click chooses a task: its relations are listed, and those to other tasks are arrows. The strips
 below the rows are exact (`activity` in [gpudb.md](gpudb.md)): SMs that had warps, and warps by what
-held them up, useful work at the bottom.
+held them up, useful work at the bottom. Launches that ran at the same time count an SM that they
+share each, so that there are at most so many.
+
+Where the profile has draws, the blocks of the graphics pipeline stand below their passes: how much
+of a unit's time it was at work, how many waves of a stage were in flight, of the most that there
+were. The pointer tells the number, and which draws were there. A click chooses the first of them:
+a line under each lane shows when it was in that block.
 
 | key | does |
 |---|---|
@@ -72,10 +80,10 @@ held them up, useful work at the bottom.
 
 Blocks of the graphics pipeline over time, units and shader stages: how much of a unit's time it was
 at work, how many waves of a stage were in flight. Below are the draws, with what became of their
-primitives and how much the target was drawn over; a click on one marks its time in the lanes, and
-lists its blocks, how busy each was and how long it waited for room behind it, and its shaders with
-their sources. Sums by pass and by command buffer follow. A recording without draws has no such
-view.
+primitives, how much the target was drawn over, and what they took of L2 and DRAM; a click on one
+marks its time in the lanes, and lists its blocks, how busy each was and how long it waited for room
+behind it, and its shaders with their sources. Sums by pass and by command buffer follow. A
+recording without draws has no such view.
 
 ## Machine
 

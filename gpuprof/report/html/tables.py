@@ -1,9 +1,20 @@
 """The tables of a page's data, in their order."""
 
-from gpuprof.report.html.data import draws, grid, header, kernels, listings, machine, numbers, stalls, timeline
+from gpuprof.report.html.data import (
+    draws,
+    findings,
+    grid,
+    header,
+    kernels,
+    listings,
+    machine,
+    numbers,
+    stalls,
+    timeline,
+)
 from gpuprof.report.html.schema import Table
 
 TABLES: tuple[Table, ...] = (
-    *(*header.TABLES, *kernels.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES),
+    *(*header.TABLES, *kernels.TABLES, *findings.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES),
     *(*timeline.TABLES, *draws.TABLES, *machine.TABLES, *numbers.TABLES),
 )

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.base.wording import plural
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draws import MEMORIES, SHADER_STAGES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.figures import count, rounded
 from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats.json_draws import draws_object
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.tasks import remark
@@ -21,6 +22,8 @@ from gpuprof.report.terminal.look import Look, shown
 NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"
 MOST_DRAWS = 1000  # on a terminal
 NOTHING = Text("-")
+LAST = 6 + len(BLOCKS)  # of columns: where there is no room, these go before the blocks, of which the idlest go first
+LEAST_NAME = 20  # cells
 
 # How draws are sorted, besides by their numbers: the largest first.
 ORDERS: dict[str, Callable[[Work], float]] = {
@@ -48,22 +51,27 @@ def columns_of_work(works: Sequence[Work], look: Look) -> list[Column]:
         return NOTHING if value is None else Text(f"{100 * value:.0f}%")
 
     def block(name: str) -> Column:
-        return Column(name, lambda row: Text(share_text(row.work, name)), 9)
+        return Column(name, lambda row: Text(share_text(row.work, name)), 6 + busiest.index(name))
+
+    def memory(name: str) -> Column:
+        return Column(name, lambda row: percent(row.work.memory_shares.get(name)), 2)
 
     here = {name for work in works for name in work.shares}
+    busiest = sorted(here, key=lambda name: (-max(work.shares.get(name, 0) for work in works), BLOCKS.index(name)))
     return [
         Column("cycles", lambda row: number(row.work.cycles)),
         Column("bottleneck", lambda row: Text(row.work.bottleneck or "-"), 1, left=True),
-        Column("prims", lambda row: number(row.work.counts["primitives"]), 1, name="primitives"),
+        Column("prims", lambda row: number(row.work.counts["primitives"]), 2, name="primitives"),
         Column("culled", lambda row: number(row.work.counts["culled"]), 3),
-        Column("clipped", lambda row: number(row.work.counts["clipped"]), 4),
+        Column("clipped", lambda row: number(row.work.counts["clipped"]), LAST),
         Column("rejected", lambda row: number(row.work.counts["rejected"]), 5),
-        Column("fragments", lambda row: number(row.work.fragments), 1),
+        Column("fragments", lambda row: number(row.work.fragments), 2),
         Column("overdraw", lambda row: Text(f"{row.work.overdraw:.2f}"), 2),
         Column("quads", lambda row: percent(row.work.quad_efficiency), 3),
-        Column("start", lambda row: number(row.work.start_cycle), 7),
+        *(memory(name) for name in MEMORIES if any(name in work.memory_shares for work in works)),
+        Column("start", lambda row: number(row.work.start_cycle), LAST),
         *(block(name) for name in BLOCKS if name in here),
-        Column("waves", lambda row: Text(waves_text(row.work, look)), 8, left=True),
+        Column("waves", lambda row: Text(waves_text(row.work, look)), LAST + 1, left=True),
     ]
 
 
@@ -90,11 +98,11 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     of_draws = [
         Column("draw", lambda row: Text(str(row.draw)), gap=0),
         *columns_of_work([draw.work for draw in found.draws], look),
-        Column("changes", lambda row: Text(str(row.state_changes)), 6),
+        Column("changes", lambda row: Text(str(row.state_changes)), LAST),
         Column("pass", lambda row: Text(str(row.number_of_pass)), 2),
         Column("name", lambda row: Text(shown(row.name)), left=True),
     ]
-    yield from table(of_draws, draws[:MOST_DRAWS], look)
+    yield from table(of_draws, draws[:MOST_DRAWS], look, LEAST_NAME)
     if len(draws) > MOST_DRAWS:
         yield from remark(f"{len(draws) - MOST_DRAWS:,} more draws (--format csv)", look)
     if found.unfinished:
@@ -102,7 +110,9 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from group_table(found.passes, "pass", lambda group: str(group.draws[0].number_of_pass), look)
     yield from group_table(found.command_buffers, "command buffer", lambda group: group.draws[0].command_buffer, look)
     yield from remark(
-        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most", look
+        "of a unit: percent of the time busy + blocked; of a stage: mean waves in flight, in percent of the most; of "
+        "L2 and DRAM: percent of the bytes that they could transfer",
+        look,
     )
 
 
@@ -115,13 +125,13 @@ def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str
         Column(title, lambda row: Text(shown(name(row))), left=True),
     ]
     yield Text("")
-    yield from table(columns, groups[:MOST_DRAWS], look)
+    yield from table(columns, groups[:MOST_DRAWS], look, LEAST_NAME)
     if len(groups) > MOST_DRAWS:
         yield from remark(f"{len(groups) - MOST_DRAWS:,} more (--format csv)", look)
 
 
 def work_values(work: Work) -> dict:
-    """As CSV and JSON have it; shares are 0 to 1, None for what is not known."""
+    """As CSV has it; shares are 0 to 1, None for what is not known."""
     shares, blocked_shares = work.shares, work.blocked_shares
     busy = {f"{block}_share": rounded(shares.get(block)) for block in BLOCKS}
     blocked = {
@@ -140,6 +150,8 @@ def work_values(work: Work) -> dict:
         **busy,
         **blocked,
         **{f"{stage}_waves_in_flight": most.get(stage) for stage in SHADER_STAGES},
+        **{f"{memory.lower()}_nbytes": work.nbytes.get(memory) for memory in MEMORIES},
+        **{f"{memory.lower()}_share": rounded(work.memory_shares.get(memory)) for memory in MEMORIES},
     }
 
 
@@ -161,7 +173,7 @@ def values(draw: Draw) -> dict:
 def value_names() -> list[str]:
     """What the values of a draw are called, also where there is none."""
     nothing = Work(None, None, dict.fromkeys(count_columns(), 0), 1, {}, {}, {})
-    return list(values(Draw(0, 0, None, "", "", (1, 1, 1), 0, False, frozenset(), nothing)))
+    return list(values(Draw(0, None, 0, None, "", "", (1, 1, 1), 0, False, {}, nothing)))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
@@ -172,9 +184,13 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
-    """The draws that the kernel is a shader of."""
+    """The numbers of the draws that the kernel is a shader of."""
     launches = {launch.launch for launch in kernel.launches}
-    return {"draws": [values(draw) for draw in in_order(report.draws.draws, request.sort) if draw.launches & launches]}
+    return {"draws": [draw.draw for draw in report.draws.draws if draw.launches.keys() & launches]}
 
 
-PAGE = Page(text, rows, objects)
+def document(report: Report, request: Request) -> dict:
+    return draws_object(report, in_order(report.draws.draws, request.sort))
+
+
+PAGE = Page(text, rows, objects, document)

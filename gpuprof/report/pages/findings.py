@@ -11,8 +11,10 @@ from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page import Page, Request
 from gpuprof.report.pages.traces import remark
-from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import WARM, Look, shown
+from gpuprof.report.terminal.columns import Column, Layout, layout, table
+from gpuprof.report.terminal.look import WARM, Look, flow, shown
+
+NOBODY_WATCHED = "nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck"
 
 
 def place(report: Report, pc: int | None) -> tuple[str, int]:
@@ -47,21 +49,35 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     columns = [
         Column("severity", severity, left=True, gap=0),
         Column("kind", lambda f: Text(shown(f.kind)), 1, left=True),
-        Column("count", lambda f: number(f.count), 2),
-        Column("cycles", lambda f: number(f.cost_cycles), 3),
+        Column("count", lambda f: number(f.count), 3),
+        Column("cycles", lambda f: number(f.cost_cycles), 5),
         Column("where", lambda f: where(f.pc), left=True),
-        Column("second", lambda f: where(f.other_pc), 4, left=True),
-        Column("launch", lambda f: number(f.launch), 5),
+        Column("second", lambda f: where(f.other_pc), 2, left=True),
+        Column("launch", lambda f: number(f.launch), 4),
         Column("block", lambda f: number(f.block), 8),
         Column("warp", lambda f: number(f.warp), 9),
         Column("thread", lambda f: number(f.thread), 7),
         Column("memory", memory, 6, left=True),
-        Column("finding", lambda f: Text(shown(f.text)), left=True),
     ]
     yield Text("")
-    yield from table(columns, report.findings, look)
+    if look.plain:
+        finding = Column("finding", lambda f: Text(shown(f.text)), left=True)
+        yield from table([*columns, finding], report.findings, look)
+    else:
+        said = [column for column in columns if any(column.cell(f).plain != "-" for f in report.findings)]
+        yield from in_sentences(layout(said or columns, report.findings, look), report.findings)
     if not report.findings:
         yield from remark("no findings", look)
+    yield from remark(f"watched by {', '.join(report.watchers)}" if report.watchers else NOBODY_WATCHED, look)
+
+
+def in_sentences(shape: Layout, findings: Sequence[Found]) -> Iterator[Text]:
+    """Each finding's row, and below it what was found, in whole: a column would cut it."""
+    yield shape.heading()
+    for found in findings:
+        yield shape.row(found)
+        yield from flow(Text("  "), [shown(found.text)], shape.look)
+    yield from shape.closing()
 
 
 FIELDS = (

@@ -154,6 +154,8 @@ COLUMNS = (
     Head("fragments", ("draws",), "Pixels that the pixel shader shaded, without helper lanes."),
     Head("overdraw", ("draws",), "Samples that passed all tests, for each sample of the target."),
     Head("quads", ("draws",), "Quad efficiency: lanes of the pixel shader that a sample is covered for."),
+    Head("L2", ("draws",), "Bytes that units and shaders accessed, in percent of what its slices could transfer."),
+    Head("DRAM", ("draws",), "Bytes that this read and wrote there, in percent of what the DRAM could transfer."),
     Head("start", ("draws",), "The GPU's cycle in which its command began."),
     Head("command", ("draws",), "The command processor: percent of the time busy + blocked."),
     Head("fetch", ("draws",), "The fetch of indices: percent of the time busy + blocked."),

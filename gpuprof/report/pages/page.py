@@ -1,4 +1,4 @@
-"""A page: its rendering in each format, none of which can be left out."""
+"""A page: its rendering in each format."""
 
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -21,10 +21,15 @@ class Request(NamedTuple):
     sort: str | None = None  # of the page of draws: a key of its ORDERS
 
 
+def nothing(report: Report, request: Request) -> dict:
+    return {}
+
+
 class Page(NamedTuple):
     text: Callable[[Report, Look, Request], Iterator[Text]]  # the lines below the header
     rows: Callable[[Report, Request], Iterator[Sequence[object]]]  # of the CSV, with its headings
     objects: Callable[[Kernel, Report, Request], dict]  # what a kernel's JSON object has on this page alone
+    document: Callable[[Report, Request], dict] = nothing  # ... and what stands beside the kernels
 
 
 def load(name: str) -> Page:

@@ -98,7 +98,10 @@ def waiting_fact(reason: int, kernel: Kernel, report: Report) -> str:
 def active_fact(found: Throughput, kernel: Kernel, chip: ChipFacts) -> str:
     """How full the GPU was; "" where that is not known."""
     active = active_share(kernel, chip, found.cycles)
-    return "" if active is None else f"SMs active {percent(active, 1)} of the time"
+    if active is None:
+        return ""
+    is_shared = any(overlaps([launch for launch in kernel.launches if launch.complete]).values())
+    return f"SMs active {'at most ' * is_shared}{percent(active, 1)} of the time"
 
 
 def time_notes(found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:

@@ -21,7 +21,7 @@ from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
 from gpuprof.report.sections import hottest, source_sections
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, clipped, flow, shown
 from gpuprof.report.totals import Totals, totals
 from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.waits import sentence, waits_of
@@ -30,9 +30,13 @@ LABEL_CELLS = 11
 BEFORE_CELLS = 2 + LABEL_CELLS  # of a fact's first value
 MIX_CELLS = 40
 LEAST_WAITED_SHARE = 0.01
+SEVERE = ("error", "warning")
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
+    if told := errors_told(report):
+        yield Text("")
+        yield from flow(Text("# " if look.plain else ""), [Text(told, WARM)], look)
     if len(report.kernels) > 1:
         yield Text("")
         yield from kernel_table(report, look)
@@ -43,6 +47,13 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from flow(Text("# " if look.plain else ""), [f"{number}: gpuprof report FILE --page draws"], look)
     for kernel in report.kernels:
         yield from kernel_summary(kernel, report, look)
+
+
+def errors_told(report: Report) -> str:
+    """ "1,025 errors, 1 warning: gpuprof report FILE --page findings"; "" where checkers found neither."""
+    sums = {severity: sum(f.count for f in report.findings if f.severity == severity) for severity in SEVERE}
+    words = ", ".join(plural(number, severity, f"{severity}s") for severity, number in sums.items() if number)
+    return f"{words}: gpuprof report FILE --page findings" if words else ""
 
 
 def kernel_table(report: Report, look: Look) -> Iterator[Text]:

@@ -1,9 +1,12 @@
 """Draws, and groups of them: what they did, how busy they kept each block of the pipeline, and which held them up."""
 
+import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
+from gpuprof.chips.draws import MEMORIES, SECTOR_NBYTES, most_nbytes
 from gpuprof.correlate.tasks.draws import count_columns
 
 # Units and shader stages, in the order of the pipeline.
@@ -40,7 +43,8 @@ class Waves(NamedTuple):
 
 class Work(NamedTuple):
     """A draw, or a group. start_cycle, end_cycle: None where no time is known. `busy` and `blocked`: cycles of
-    fixed-function units; `waves`: by stage.
+    fixed-function units; `waves`: by stage. `nbytes`: that units and shaders read and wrote in each of MEMORIES;
+    `most_nbytes`: the most that these transfer in a cycle. Both are empty where nobody knows.
     """
 
     start_cycle: int | None
@@ -50,6 +54,8 @@ class Work(NamedTuple):
     busy: dict[str, float]
     blocked: dict[str, float]
     waves: dict[str, Waves]
+    nbytes: Mapping[str, int] = MappingProxyType({})
+    most_nbytes: Mapping[str, float] = MappingProxyType({})
 
     @property
     def cycles(self) -> int | None:
@@ -90,17 +96,27 @@ class Work(NamedTuple):
         return {unit: cycles / self.cycles for unit, cycles in self.blocked.items()} if self.cycles else {}
 
     @property
+    def memory_shares(self) -> dict[str, float]:
+        """What was read and written, of all that each of MEMORIES could have transferred in the time."""
+        most = {name: per_cycle * self.cycles for name, per_cycle in self.most_nbytes.items()} if self.cycles else {}
+        return {name: self.nbytes[name] / most[name] for name in MEMORIES if name in self.nbytes and most.get(name)}
+
+    @property
     def bottleneck(self) -> str:
-        """The block with the largest share, the first of the pipeline where several have it; "" where none is known."""
-        return max(self.shares, key=self.shares.get, default="")
+        """The block or memory with the largest share, the first of the pipeline where several have it, blocks before
+        memories; "" where none is known.
+        """
+        shares = self.shares | self.memory_shares
+        return max(shares, key=shares.get, default="")
 
 
 class Draw(NamedTuple):
-    """`launches`: those of its shaders. command_buffer: the name of the one that it is in, "" none; buffer_task: its
-    task.
+    """`task`: its own; None where a run was stopped before it ended. `launches`: those of its shaders, with
+    their stages. command_buffer: the name of the one that it is in, "" none; buffer_task: its task.
     """
 
     draw: int
+    task: int | None
     number_of_pass: int
     buffer_task: int | None
     command_buffer: str
@@ -108,7 +124,7 @@ class Draw(NamedTuple):
     extent: tuple[int, int, int]  # of its targets: width, height, samples
     state_changes: int
     drains: bool
-    launches: frozenset[int]
+    launches: dict[int, str]
     work: Work
 
 
@@ -133,16 +149,16 @@ NO_DRAWS = Draws()
 
 def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -> Draws:
     """Those of which a shader's launch is among these; None: all, also those that launched none."""
-    by_draw: dict[int, set[int]] = {}
-    for draw, launch in database.execute("SELECT draw, launch FROM draw_launches"):
-        by_draw.setdefault(draw, set()).add(launch)
+    by_draw: dict[int, dict[int, str]] = {}
+    for draw, launch, stage in database.execute("SELECT draw, launch, stage FROM draw_launches"):
+        by_draw.setdefault(draw, {})[launch] = stage
     there = {draw for (draw,) in database.execute("SELECT draw FROM draws")}
-    chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own & launches}
+    chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own.keys() & launches}
     _list(database, there if launches is None else chosen & there)
     busy, blocked = _units(database)
-    waves = _waves(database, "d.draw")
+    waves, nbytes, most_nbytes = _waves(database, "d.draw"), _nbytes(database), _most_nbytes(database)
     names = (
-        *("draw", "pass", "command_buffer", "name", "state_changes", "drains"),
+        *("draw", "task", "pass", "command_buffer", "name", "state_changes", "drains"),
         *("width", "height", "samples", "start_cycle", "end_cycle"),
     )
     query = f"""
@@ -150,13 +166,16 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
         FROM temp.draws_shown JOIN draws d USING (draw) LEFT JOIN tasks t ON t.task = d.command_buffer ORDER BY d.draw
     """
     draws = []
-    for draw, of_pass, task, name, changes, drains, *facts in database.execute(query):
+    for draw, task, of_pass, buffer_task, name, changes, drains, *facts in database.execute(query):
         *extent, start, end, buffer = facts[:6]
         counts = dict(zip(count_columns(), facts[6:], strict=True))
         samples = extent[0] * extent[1] * extent[2]
-        work = Work(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {}))
-        own = frozenset(by_draw.get(draw, ()))
-        draws.append(Draw(draw, of_pass, task, buffer or "", name, tuple(extent), changes, bool(drains), own, work))
+        work = Work(
+            *(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {})),
+            *(nbytes.get(draw, {}), most_nbytes),
+        )
+        place = (draw, task, of_pass, buffer_task, buffer or "", name, tuple(extent), changes, bool(drains))
+        draws.append(Draw(*place, by_draw.get(draw, {}), work))
     passes = _groups(draws, lambda draw: draw.number_of_pass, _waves(database, "d.pass"))
     in_buffers = [draw for draw in draws if draw.buffer_task is not None]
     buffers = _groups(in_buffers, lambda draw: draw.buffer_task, _waves(database, "d.command_buffer"))
@@ -180,6 +199,30 @@ def _units(database: sqlite3.Connection) -> tuple[dict[int, dict[str, float]], d
         busy.setdefault(draw, {})[unit] = busy_cycles
         blocked.setdefault(draw, {})[unit] = blocked_cycles
     return busy, blocked
+
+
+def _nbytes(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
+    """Bytes of each of MEMORIES, by draw: what its units accessed, and the launches of its shaders."""
+    query = """
+        WITH parts AS (
+            SELECT draw, l2_read_nbytes + l2_write_nbytes AS l2, dram_read_nbytes + dram_write_nbytes AS dram
+            FROM temp.draws_shown JOIN draw_traffic USING (draw)
+            UNION ALL
+            SELECT draw, iif(metric = 'l2_sectors', ? * value, 0), iif(metric = 'l2_sectors', 0, value)
+            FROM temp.draws_shown JOIN draw_launches USING (draw) JOIN launch_metrics USING (launch)
+            WHERE metric IN ('l2_sectors', 'dram_read_nbytes', 'dram_write_nbytes')
+        )
+        SELECT draw, SUM(l2), SUM(dram) FROM parts WHERE draw IN (SELECT draw FROM draw_traffic) GROUP BY draw
+    """
+    return {
+        draw: dict(zip(MEMORIES, numbers, strict=True)) for draw, *numbers in database.execute(query, (SECTOR_NBYTES,))
+    }
+
+
+def _most_nbytes(database: sqlite3.Connection) -> dict[str, float]:
+    """Of the chip that the draws were timed on, as far as it is known."""
+    row = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
+    return most_nbytes(json.loads(row[0]) or {}) if row else {}
 
 
 def _waves(database: sqlite3.Connection, group: str) -> dict[Hashable, dict[str, Waves]]:
@@ -230,6 +273,8 @@ def _together(works: Sequence[Work], waves: dict[str, Waves]) -> Work:
         _sums([work.busy for work in timed]),
         _sums([work.blocked for work in timed]),
         waves,
+        _sums([work.nbytes for work in timed]),
+        max((work.most_nbytes for work in works), key=len, default={}),
     )
 
 

@@ -56,6 +56,20 @@ def in_parts(lane: Lane, first: int, last: int, parts: int) -> np.ndarray:
     return np.clip(np.diff(so_far) * parts / (last - first), 0, None if lane.is_stage else 1)
 
 
+def steps(lane: Lane) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Stretches of time in which what is at work stays the same: begins and ends, int64, and amounts, float64, each
+    (stretches,). There is none where nothing is.
+    """
+    cycles, place = np.unique(np.concatenate([lane.begins, lane.ends]), return_inverse=True)
+    changes = np.bincount(place, np.concatenate([lane.rates, -lane.rates]))
+    # a sum that comes back to nothing leaves what rounding left
+    amounts = np.clip(np.cumsum(changes)[:-1].round(6), 0, None if lane.is_stage else 1)
+    first = np.flatnonzero(np.diff(amounts, prepend=-1.0))
+    begins, ends, amounts = cycles[first], cycles[np.append(first[1:], len(amounts))], amounts[first]
+    there = amounts > 0
+    return begins[there], ends[there], amounts[there]
+
+
 def _until(cycles: np.ndarray, rates: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """Work up to each edge if what begins at a cycle never ends."""
     order = np.argsort(cycles, kind="stable")

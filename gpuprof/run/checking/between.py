@@ -18,6 +18,7 @@ from gpuprof.trace.checkers.races.touched import (
     AT,
     DOES,
     END,
+    FREES,
     IS_OF_BLOCK,
     IS_STRONG,
     START,
@@ -30,6 +31,7 @@ from gpuprof.trace.kernel import Kernel
 
 MOST_PASTS = 256  # commands that are kept; the oldest are forgotten
 WRITE_WRITE, WRITE_READ, READ_WRITE = "stream_write_write_race", "stream_write_read_race", "stream_read_write_race"
+USE_AFTER_FREE = "stream_use_after_free"
 
 
 class Did(NamedTuple):
@@ -58,6 +60,7 @@ class Conflict(NamedTuple):
     second_thread: int
     address: int
     nbytes: int  # that they have in common at these two instructions
+    first_frees: bool = False
 
 
 class Between:
@@ -75,7 +78,7 @@ class Between:
         left: list[_Past] = []
         for past in self._pasts:
             if past.runs[0, START] < runs[-1, END] and runs[0, START] < past.runs[-1, END]:
-                if is_before(past.did.node, did.node):
+                if is_before(past.did.node, did.node) and not past.runs[0, DOES] & FREES:
                     past.runs = _not_covered(past.runs, runs)
                 else:
                     found += self._conflicts(past, did, runs)
@@ -106,16 +109,32 @@ class Between:
             both = first[:, DOES] & second[:, DOES] & WRITES != 0
             is_race &= ~(both & (first[:, WRITTEN] != 0) & (first[:, WRITTEN] == second[:, WRITTEN]))
         first, second, start, end = first[is_race], second[is_race], start[is_race], end[is_race]
-        places = np.stack((first[:, AT], second[:, AT], first[:, DOES] & WRITES, second[:, DOES] & WRITES), 1)
+        does = WRITES | FREES
+        places = np.stack((first[:, AT], second[:, AT], first[:, DOES] & does, second[:, DOES] & does), 1)
         _, begins, of_place = np.unique(places, axis=0, return_index=True, return_inverse=True)
         nbytes = np.bincount(of_place.reshape(-1), end - start, len(begins)).astype(np.int64)
         first_threads, second_threads = threads_at(first, start), threads_at(second, start)
         for place in np.argsort(begins):
             k = begins[place]
-            first_at, second_at, first_writes, second_writes = places[k].tolist()
-            kind = READ_WRITE if not first_writes else WRITE_WRITE if second_writes else WRITE_READ
-            yield Conflict(kind, past.did, did, first_at, second_at, int(first_threads[k]), int(second_threads[k]),
-                           int(start[k]), int(nbytes[place]))  # fmt: skip
+            first_at, second_at, first_does, second_does = places[k].tolist()
+            yield Conflict(
+                _kind(first_does, second_does),
+                past.did,
+                did,
+                first_at,
+                second_at,
+                int(first_threads[k]),
+                int(second_threads[k]),
+                int(start[k]),
+                int(nbytes[place]),
+                bool(first_does & FREES),
+            )
+
+
+def _kind(first_does: int, second_does: int) -> str:
+    if (first_does | second_does) & FREES:
+        return USE_AFTER_FREE
+    return READ_WRITE if not first_does else WRITE_WRITE if second_does else WRITE_READ
 
 
 def common(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -155,6 +174,8 @@ def text_of(conflict: Conflict, thread_text) -> str:
     """
     first_writes, second_writes = conflict.kind != READ_WRITE, conflict.kind != WRITE_READ
     first, second = conflict.first, conflict.second
+    if conflict.kind == USE_AFTER_FREE:
+        return _text_of_free(conflict, thread_text)
     result = {
         WRITE_WRITE: f"the bytes of {first.text} stay",
         WRITE_READ: "the old bytes are read",
@@ -165,4 +186,17 @@ def text_of(conflict: Conflict, thread_text) -> str:
         f"{thread_text(second, conflict.second_thread)} {second_does} global memory at {conflict.address:#x}, which "
         f"{thread_text(first, conflict.first_thread)} {first_did}; nothing orders the two: if the other one is first, "
         f"{result}; {conflict.nbytes} bytes in common"
+    )
+
+
+def _text_of_free(conflict: Conflict, thread_text) -> str:
+    """Who reads and who writes is all the same."""
+    first, second = conflict.first, conflict.second
+    free, other, thread = first, second, conflict.second_thread
+    if not conflict.first_frees:
+        free, other, thread = second, first, conflict.first_thread
+    order = "frees before it" if is_before(first.node, second.node) else "frees; nothing orders the two"
+    return (
+        f"{thread_text(other, thread)} touches global memory at {conflict.address:#x}, which {free.text} {order}; "
+        f"{conflict.nbytes} bytes in common"
     )

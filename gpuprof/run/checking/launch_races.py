@@ -13,12 +13,12 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.relate.happens_before import DEFAULT_STREAM, Node, StreamOrder
+from gpuprof.relate.happens_before import DEFAULT_STREAM, Node, StreamOrder, is_before
 from gpuprof.run.checking.between import Between, Conflict, Did, text_of
 from gpuprof.trace.checkers.checker import Who, thread_text
-from gpuprof.trace.checkers.races.touched import NO_INSTRUCTION, WRITES, run_of_bytes
+from gpuprof.trace.checkers.races.touched import FREES, NO_INSTRUCTION, WRITES, run_of_bytes
 from gpuprof.trace.findings import place_of
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import Allocation, Kernel
 from gpuprof.trace.masks import WARP
 from gpuprof.trace.tables import Finding
 
@@ -39,6 +39,13 @@ class Told(NamedTuple):
     finding: Finding
 
 
+class Freed(NamedTuple):
+    """What cudaFreeAsync has freed, and when."""
+
+    node: Node
+    allocation: Allocation
+
+
 class LaunchRaces:
     """The order of one session's commands, and for each generator that asks for them the races between these."""
 
@@ -54,6 +61,7 @@ class LaunchRaces:
             cmd.Wait: self._wait,
             cmd.Free: self._free,
         }
+        self._freed: list[Freed] = []  # and not given back
         self._allocated: dict[int, cmd.Allocate] = {}  # by address
 
     def watch(self, name: str, same_value: bool) -> None:
@@ -88,18 +96,38 @@ class LaunchRaces:
             self._allocated[result.address] = command
         elif type(command) in self._orders:
             self._orders[type(command)](command)
+        elif isinstance(command, cmd.FreeLater):
+            yield from self._free_later(command)
         elif type(command) in COPIES and self.is_wanted:
             yield from self._copied(command)
 
     def _copied(self, command: cmd.Command) -> Iterator[Told]:
-        node = self._order.ask(command.stream)
-        self._behind_launch.discard(command.stream)
-        did = Did(f"{COPIES[type(command)]} ({_stream_text(command.stream)})", None, node)
-        for name, between in self._between.items():
-            for conflict in between.add(did, _bytes_of(command)):
-                yield Told(name, conflict.first.kernel, _finding(conflict))
+        yield from self._did(COPIES[type(command)], command.stream, _bytes_of(command))
         if self._is_waited_for(command):
             self._host_waits(self._order.host_waits_for_stream, command.stream)
+
+    def _did(self, what: str, stream: int, runs: np.ndarray) -> Iterator[Told]:
+        """Something that is no launch has been asked of a stream."""
+        node = self._order.ask(stream)
+        self._behind_launch.discard(stream)
+        did = Did(f"{what} ({_stream_text(stream)})", None, node)
+        for name, between in self._between.items():
+            for conflict in between.add(did, runs):
+                yield Told(name, conflict.first.kernel, _finding(conflict))
+
+    def freed_before(self, node: Node) -> Iterator[Allocation]:
+        """What a launch may not touch any more."""
+        for freed in self._freed:
+            if is_before(freed.node, node):
+                yield freed.allocation
+
+    def _free_later(self, command: cmd.FreeLater) -> Iterator[Told]:
+        held = self._memory.at(command.address)
+        if held is None or held.address != command.address:  # the Free behind it says so
+            return
+        yield from self._did("cudaFreeAsync", command.stream, run_of_bytes(held.address, held.nbytes, WRITES | FREES))
+        freed = Allocation(held.address, held.nbytes, held.name)
+        self._freed.append(Freed(self._order.last(command.stream), freed))
 
     def _is_waited_for(self, command: cmd.Command) -> bool:
         """Whether the host goes on once it is done (CUDA runtime API, API synchronization behavior). Copies between
@@ -122,6 +150,7 @@ class LaunchRaces:
 
     def _free(self, command: cmd.Free) -> None:
         """Its addresses will be others'. What the host waits for before it, it says itself."""
+        self._freed = [freed for freed in self._freed if freed.allocation.address != command.address]
         asked = self._allocated.pop(command.address, None)
         for between in self._between.values() if asked else ():
             between.forget_bytes(command.address, asked.nbytes)

@@ -49,6 +49,7 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
     check_draw(command, STAGE_NBYTES)
     check_reached(command, memory)
     workspace, state, instances = Workspace(memory), command.state, command.buffers.instances
+    is_first = state.provoking == "first"
     indices = _indices(command.buffers, workspace)
     numbers = vertex_numbers(indices, command.buffers, state.restarts, command.name)
     found = primitives(numbers, state)
@@ -69,17 +70,19 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
             check_made(command.name, len(shaded.corners) * command.geometry.interface.most_vertices, "vertices")
             waves = waves_of("geometry", shaded.waves())
             counts = counts._replace(geometry_waves=len(waves.needs))
-            shaded = shade_primitives(command.geometry, shaded, workspace, run_shader)
+            shaded = shade_primitives(command.geometry, shaded, is_first, workspace, run_shader)
             counts = counts._replace(emitted=len(shaded.corners))
             if work:
                 work.stage(waves)
                 work.blocks.shaded("geometry")
                 work.blocks.made(shaded.corners[:, 0] // command.geometry.interface.most_vertices)
                 work.primitives("geometry", shaded.waves(command.geometry.interface.most_vertices))
-        positions, varyings = shaded.arrays(workspace)
+        given = shaded.given(workspace)
     drawn = shaded.corners[:, DRAWN_CORNERS[shaded.corners.shape[1]]]
-    left = CLIPPERS[drawn.shape[1]](positions, varyings, drawn, planes(state.viewport))
-    found, culled = set_up(left, state, command.targets.samples)
+    all_planes = planes(state.viewport, state.depth_clamp, shaded.interface.clip_distances)
+    left = CLIPPERS[drawn.shape[1]](given.positions, given.varyings, drawn, all_planes)
+    provoking = drawn[:, 0 if is_first else -1]
+    found, culled = set_up(left, provoking, given.point_sizes, state, command.targets.samples)
     counts = counts._replace(
         rejected=left.n_rejected,
         clipped=left.n_clipped,

@@ -92,11 +92,11 @@ def shade_places(
     shader: cmd.Shader, given: Patches, made: Cut, workspace: Workspace, run_shader: RunShader
 ) -> Vertices:
     """A lane for each vertex that the tessellator made."""
-    n, words = len(made.places), shader.interface.words_out
+    n = len(made.places)
     lanes = whole_blocks(n)
     at_places = workspace.take("places in patches", lanes * 8)
     at_patches = workspace.take("patches of vertices", lanes * 4)
-    positions, varyings = take_vertices(workspace, "tessellated vertices", words, lanes)
+    positions, varyings = take_vertices(workspace, "tessellated vertices", shader.interface.rows_out, lanes)
     workspace.array(at_places, (lanes, 2), np.float32)[:n] = made.places
     workspace.array(at_patches, (lanes,), np.uint32)[:n] = made.patches
     stage = DOMAIN_STAGE.pack(
@@ -113,4 +113,4 @@ def shade_places(
         0,
     )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
-    return Vertices(positions, varyings, words, lanes, made.corners)
+    return Vertices(positions, varyings, shader.interface, lanes, made.corners)

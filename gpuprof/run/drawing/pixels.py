@@ -5,7 +5,7 @@ import struct
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import DISCARDS, FORMATS, MOST_TARGETS, WRITES_DEPTH, Targets
+from gpuprof.device.drawing.state import DISCARDS, FORMATS, MOST_TARGETS, POINT_COORDINATES, WRITES_DEPTH, Targets
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.sizes import BLOCK, QUAD
 from gpuprof.graphics.stages import raster
@@ -16,16 +16,15 @@ from gpuprof.graphics.stages.merge import (
     LATE_TESTED,
     WRITTEN,
     Shaded,
-    blend_numbers,
     late_tests,
     merge,
 )
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.graphics.stages.tests import tests_of
+from gpuprof.graphics.stages.tests import alpha_covers, are_early, tests_of
 from gpuprof.run.drawing.work import WorkOfDraw
 from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
 
-PIXEL_STAGE = struct.Struct("<QQQQQQII")  # the members of PixelStage in include/gpuprof/graphics.h, in their order
+PIXEL_STAGE = struct.Struct("<QQQQQQIIQ")  # the members of PixelStage in include/gpuprof/graphics.h, in their order
 
 
 def shade_pixels(
@@ -39,18 +38,24 @@ def shade_pixels(
 ) -> DrawCounts:
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
-    is_early = shader is None or not shader.interface.abilities
-    progress = raster.begin_scan()
+    changes_coverage = alpha_covers(state, targets)
+    is_early = shader is None or are_early(state, targets, shader.interface.abilities)
+    progress = raster.begin_scan(state.scissor, work is not None and work.traffic.wants_tested)
     late = np.zeros(4, np.int64)
     n_quads, n_helpers, n_waves = 0, 0, 0
     depth, stencil = _depth_and_stencil(targets, workspace)
-    farthest = raster.hierarchy(tests, targets, depth, is_early)
+    farthest = raster.hierarchy(tests, targets, is_early)
+    mask = state.sample_mask
     while True:
         depth, stencil = _depth_and_stencil(targets, workspace)  # the shader's memory may have moved them
-        quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early)
+        quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early, mask)
         if quads is None:
             break
-        if shader is None and work:
+        if work:
+            work.traffic.tested(progress.last_tested())
+        if work and not len(quads.x):
+            work.rest(found, progress, late)
+        elif work and shader is None:
             work.pixels(quads, found, progress.counts, late)
         if shader is None or not len(quads.x):
             continue
@@ -59,15 +64,16 @@ def shade_pixels(
         n_waves += -(-len(quads.x) * QUAD // BLOCK)
         with workspace.inside():
             shaded = _shade(command, quads, found, varyings, workspace, run_shader)
+            came = quads.masks
             if not is_early:
                 depth, stencil = _depth_and_stencil(targets, workspace)
                 extents = (targets.width, targets.samples)
-                late_tests(quads, found, shaded, tests, depth, stencil, extents, late)
+                came = late_tests(quads, found, shaded, tests, depth, stencil, extents, changes_coverage, late)
             if work:
-                work.pixels(quads, found, progress.counts, late)
+                work.pixels(quads, found, progress.counts, late, came)
             _write(command, quads, shaded, workspace, late)
     if work:
-        work.rest(found, progress.counts, late)
+        work.rest(found, progress, late)
     return counts._replace(
         tiles=int(progress.counts[raster.TILES]),
         hidden_tiles=int(progress.counts[raster.HIDDEN_TILES]),
@@ -110,6 +116,7 @@ def _shade(
     lanes = whole_blocks(len(quads.x) * QUAD)
     abilities = shader.interface.abilities
     writes_depth, discards = abilities & WRITES_DEPTH != 0, abilities & DISCARDS != 0
+    reads_points = abilities & POINT_COORDINATES != 0
     shapes = (
         ("varyings of pixels", (shader.interface.words_in, lanes), np.float32),
         ("places of pixels", (lanes, 4), np.float32),
@@ -118,6 +125,7 @@ def _shade(
         ("colors of pixels", (MOST_TARGETS, lanes, 4), np.float32),
         ("depths of pixels", (lanes if writes_depth else 0,), np.float32),
         ("discarded pixels", (lanes if discards else 0,), np.uint8),
+        ("places in points", (lanes if reads_points else 0, 2), np.float32),
     )
     places = [
         workspace.take(what, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
@@ -127,20 +135,20 @@ def _shade(
     def arrays() -> list[np.ndarray]:
         return [workspace.array(at, shape, dtype) for at, (_, shape, dtype) in zip(places, shapes, strict=True)]
 
-    pixel_varyings, pixel_places, facts, _, depths, _ = arrays()
-    interpolated(quads, found, varyings, Lanes(pixel_places, pixel_varyings, facts))
+    pixel_varyings, pixel_places, facts, _, depths, _, points = arrays()
+    interpolated(quads, found, varyings, shader.interface.flat, Lanes(pixel_places, pixel_varyings, facts, points))
     if writes_depth:
         depths[:] = pixel_places[:, 2]
-    stage = PIXEL_STAGE.pack(*places, lanes, 0)
+    stage = PIXEL_STAGE.pack(*places[:-1], lanes, 0, places[-1])
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
-    _, _, _, colors, depths, discarded = arrays()
+    _, _, _, colors, depths, discarded, _ = arrays()
     return Shaded(colors, depths, discarded)
 
 
 def _write(command: cmd.Draw, quads: raster.Quads, shaded: Shaded, workspace: Workspace, counts: np.ndarray) -> None:
-    targets, blend = command.targets, blend_numbers(command.state.blend)
+    targets = command.targets
     extents = (targets.width, targets.samples)
     for number, (address, format) in enumerate(zip(targets.colors, targets.formats, strict=True)):
         nbytes = targets.width * targets.height * targets.samples * FORMATS[format]
         target = workspace.array(address, (nbytes,), np.uint8)
-        merge(quads, shaded.colors[number], target, format, blend, command.state.color_mask, extents, counts)
+        merge(quads, shaded.colors[number], target, format, command.state.output(number), extents, counts)

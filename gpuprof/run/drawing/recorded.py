@@ -6,6 +6,7 @@ A draw is written once its shaders have been timed, or once it is known that nob
 """
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +90,9 @@ class RecordedDraws:
             for name, busy in timing.busy_cycles.items()
         ]
         when = {"start_cycle": timing.start_cycle, "end_cycle": timing.end_cycle}
-        self._recorder.draw(drawn.fields | when | {"counts": counts, "units": units, "work": timing.work})
+        done = {"counts": counts, "units": units, "work": timing.work}
+        traffic = [[unit, *astuple(nbytes)] for unit, nbytes in timing.traffic.items()]
+        self._recorder.draw(drawn.fields | when | done | {"traffic": traffic})
         waves = np.zeros(len(timing.waves), WAVE_DTYPE)
         waves["draw"] = drawn.fields["draw"]
         for name in timing.waves.dtype.names:

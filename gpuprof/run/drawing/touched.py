@@ -5,15 +5,15 @@ from collections.abc import Callable
 import numpy as np
 
 from gpuprof.device.commands import Draw
-from gpuprof.device.drawing.state import DEPTH_NBYTES, FORMATS, STENCIL_NBYTES
+from gpuprof.device.drawing.state import ALL_CHANNELS, DEPTH_NBYTES, FORMATS, STENCIL_NBYTES
 from gpuprof.emulate.watch.footprint import Bytes
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.sizes import QUAD
 from gpuprof.graphics.stages.raster import Quads
 from gpuprof.graphics.stages.tests import NEVER, tests_of
 from gpuprof.relate.kinds import APPROXIMATE, WRITES
+from gpuprof.run.drawing.indirect import record_nbytes
 
-ALL_CHANNELS = 0xF
 Note = Callable[[int, Bytes], None]  # flags of relate.kinds, and addresses, for the shader that was launched last
 
 
@@ -26,8 +26,10 @@ class TouchedTargets:
         self._has_tested = False
 
     def indices(self) -> None:
-        """The fetch of indices."""
+        """The fetch of indices, and of the record that says how many there are."""
         buffers = self._command.buffers
+        if buffers.indirect:
+            self._whole(0, buffers.indirect, record_nbytes(buffers.indices != 0))
         if buffers.indices and buffers.n_indices:
             self._whole(0, buffers.indices, buffers.n_indices * buffers.index_nbytes)
 
@@ -38,12 +40,15 @@ class TouchedTargets:
         samples = sample_ranges(quads, targets.width, targets.samples)
         if self._tests.writes_depth and targets.depth:
             self._samples(WRITES, samples, targets.depth, DEPTH_NBYTES)
-        if self._command.pixel is None or not state.color_mask:
+        if self._command.pixel is None:
             return
-        for address, format in zip(targets.colors, targets.formats, strict=True):
-            if state.blend:
+        for number, (address, format) in enumerate(zip(targets.colors, targets.formats, strict=True)):
+            output = state.output(number)
+            if not output.color_mask:
+                continue
+            if output.blend:
                 self._samples(0, samples, address, FORMATS[format])
-            partly = APPROXIMATE if state.color_mask != ALL_CHANNELS else 0
+            partly = APPROXIMATE if output.color_mask != ALL_CHANNELS else 0
             self._samples(WRITES | partly, samples, address, FORMATS[format])
 
     def finish(self, counts: DrawCounts) -> None:

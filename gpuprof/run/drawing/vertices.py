@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
+from gpuprof.device.drawing.state import Interface
 from gpuprof.graphics.checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.reuse import Batches
@@ -17,13 +18,14 @@ VERTEX_STAGE, GEOMETRY_STAGE = struct.Struct("<QQQQIIII"), struct.Struct("<QQQQQ
 
 
 class Vertices(NamedTuple):
-    """In device memory: positions float32 (lanes, 4), varyings float32 (words, lanes). corners: int64 (primitives,
-    corners), the lanes of each primitive's vertices.
+    """In device memory: positions float32 (lanes, 4), varyings and what follows them float32 (interface.rows_out,
+    lanes). interface: of the shader that gave them. corners: int64 (primitives, corners), the lanes of each primitive's
+    vertices.
     """
 
     positions: int
     varyings: int
-    words: int
+    interface: Interface
     lanes: int
     corners: np.ndarray
 
@@ -33,10 +35,25 @@ class Vertices(NamedTuple):
         """
         return np.maximum.accumulate(self.corners.max(axis=1, initial=-1) // (BLOCK * of_lane))
 
-    def arrays(self, workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
-        """Copies of positions and varyings."""
+    def given(self, workspace: Workspace) -> "Given":
+        """Copies of it."""
         positions = workspace.array(self.positions, (self.lanes, 4), np.float32)
-        return positions.copy(), workspace.array(self.varyings, (self.words, self.lanes), np.float32).copy()
+        rows = workspace.array(self.varyings, (self.interface.rows_out, self.lanes), np.float32).copy()
+        varyings, sizes, distances = np.split(
+            rows, np.cumsum((self.interface.words_out, self.interface.gives_point_size))
+        )
+        sizes = sizes[0] if self.interface.gives_point_size else None
+        return Given(np.concatenate([positions, distances.T], 1), varyings, sizes)
+
+
+class Given(NamedTuple):
+    """positions: float32 (lanes, 4 and clip distances). varyings: float32 (words, lanes). point_sizes: float32
+    (lanes,), in pixels, or None.
+    """
+
+    positions: np.ndarray
+    varyings: np.ndarray
+    point_sizes: np.ndarray | None
 
 
 def take_vertices(workspace: Workspace, what: str, words: int, lanes: int) -> tuple[int, int]:
@@ -48,27 +65,38 @@ def take_vertices(workspace: Workspace, what: str, words: int, lanes: int) -> tu
 def shade_vertices(command: cmd.Draw, batches: Batches, workspace: Workspace, run_shader: RunShader) -> Vertices:
     """Those of all instances."""
     shader, buffers = command.vertex, command.buffers
-    of_instance, words = len(batches.numbers), shader.interface.words_out
+    of_instance, interface = len(batches.numbers), shader.interface
     lanes = whole_blocks(of_instance * buffers.instances)
     check_lanes(lanes, "the vertices of a draw's instances")
     numbers = np.tile(batches.numbers, buffers.instances)
     at_numbers = workspace.take("vertex numbers", lanes * 4)
-    positions, varyings = take_vertices(workspace, "vertices", words, lanes)
+    positions, varyings = take_vertices(workspace, "vertices", interface.rows_out, lanes)
     workspace.array(at_numbers, (lanes,), np.uint32)[: len(numbers)] = numbers
     stage = VERTEX_STAGE.pack(
-        buffers.vertices, at_numbers, positions, varyings, lanes, of_instance, buffers.instances, 0
+        buffers.vertices,
+        at_numbers,
+        positions,
+        varyings,
+        lanes,
+        of_instance,
+        buffers.instances,
+        buffers.first_instance,
     )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     corners = np.concatenate([batches.corners + k * of_instance for k in range(buffers.instances)])
-    return Vertices(positions, varyings, words, lanes, corners)
+    return Vertices(positions, varyings, interface, lanes, corners)
 
 
-def shade_primitives(shader: cmd.Shader, given: Vertices, workspace: Workspace, run_shader: RunShader) -> Vertices:
-    """The points, lines or triangles that a geometry shader makes, a lane for each primitive given."""
+def shade_primitives(
+    shader: cmd.Shader, given: Vertices, is_first: bool, workspace: Workspace, run_shader: RunShader
+) -> Vertices:
+    """The points, lines or triangles that a geometry shader makes, a lane for each primitive given. is_first: the first
+    vertex of each is the provoking one.
+    """
     interface, corners = shader.interface, given.corners
     lanes, most = whole_blocks(len(corners)), interface.most_vertices
     at_corners = workspace.take("corners", lanes * corners.shape[1] * 4)
-    positions, varyings = take_vertices(workspace, "strips", interface.words_out, lanes * most)
+    positions, varyings = take_vertices(workspace, "strips", interface.rows_out, lanes * most)
     at_marks = workspace.take("marks of strips", lanes * most)
     workspace.array(at_corners, (lanes, corners.shape[1]), np.uint32)[: len(corners)] = corners
     stage = GEOMETRY_STAGE.pack(
@@ -85,5 +113,5 @@ def shade_primitives(shader: cmd.Shader, given: Vertices, workspace: Workspace, 
     )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     marks = workspace.array(at_marks, (lanes, most), np.uint8)[: len(corners)]
-    found = strips(marks, interface.corners_out)
-    return Vertices(positions, varyings, interface.words_out, lanes * most, found)
+    found = strips(marks, interface.corners_out, is_first)
+    return Vertices(positions, varyings, interface, lanes * most, found)

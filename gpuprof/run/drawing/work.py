@@ -4,19 +4,22 @@ import numpy as np
 
 from gpuprof.device.commands import Draw
 from gpuprof.device.drawing.state import FORMATS, Buffers
-from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD
+from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD, QUADS_OF_TILE
 from gpuprof.graphics.stages.fetch import topology_of
 from gpuprof.graphics.stages.merge import LATE_PASSED, LATE_TESTED
-from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads
+from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads, Scan
 from gpuprof.graphics.stages.reuse import Batches
 from gpuprof.graphics.stages.setup import Triangles
 from gpuprof.graphics.stages.tests import nbytes_of, tests_of
 from gpuprof.graphics.stages.waves import Waves
 from gpuprof.run.drawing.primitives import BlockPrimitives
 from gpuprof.run.drawing.touched import TouchedTargets
-from gpuprof.timing.draws import WORK, DrawWork
+from gpuprof.run.drawing.traffic import PixelTraffic, fetched
+from gpuprof.timing.draws import WORK, Accesses, DrawWork
+from gpuprof.timing.state.layout import UNIT_ACCESS
 
 QUADS_OF_WAVE = BLOCK // QUAD
+TESTED_OF_ITEM = 4 * QUADS_OF_TILE  # quads, where none of them is left
 LANES_OF = {"hull": "n_control_points", "domain": "n_tessellated"}  # what a lane of these stages is
 SHARED = ("n_tiles", "n_samples", "depth_nbytes", "n_late_samples", "late_depth_nbytes")  # even over waves
 
@@ -35,7 +38,8 @@ class WorkOfDraw:
         self._group_of = np.zeros(0, np.int64)  # of each primitive: those that are assembled together
         self._waves = [np.zeros(0, WORK["pixel"])]
         self._told = dict.fromkeys(SHARED, 0)  # of the waves so far
-        self.blocks, self._touched = BlockPrimitives(), touched
+        self.blocks, self._touched, self.traffic = BlockPrimitives(), touched, PixelTraffic(command)
+        self._fetched = Accesses(np.zeros(0, np.int64), np.zeros(0, UNIT_ACCESS))
 
     def vertices(self, batches: Batches, buffers: Buffers) -> None:
         """Batches of all instances, one instance after the other."""
@@ -46,6 +50,7 @@ class WorkOfDraw:
         corners, shared = topology_of(self._command.state)
         found["n_indices"] = corners * n_primitives - shared * (n_primitives - 1)
         self._items["vertex"] = np.tile(found, buffers.instances)
+        self._fetched = fetched(buffers, self._items["vertex"]["n_indices"])
         wave_of = np.concatenate([batch_of + k * len(found) for k in range(buffers.instances)])
         self.blocks.vertices(wave_of)
         self.primitives("vertex", wave_of)
@@ -79,12 +84,18 @@ class WorkOfDraw:
         groups = self._items["primitive"]
         groups["n_accepted"] = np.bincount(self._group_of[found.sources], minlength=len(groups))
 
-    def pixels(self, quads: Quads, found: Triangles, scanned: np.ndarray, late: np.ndarray) -> None:
+    def pixels(
+        self,
+        quads: Quads,
+        found: Triangles,
+        scanned: np.ndarray,
+        late: np.ndarray,
+        tested_late: np.ndarray | None = None,
+    ) -> None:
         """Quads that came together, as the tests have left them, and what scan and late tests have counted so far.
-        Tiles and samples are even over their waves: those of one wave are not known.
+        tested_late: uint16 (quads,), samples that came to the late tests. Tiles and samples are even over their waves:
+        those of one wave are not known.
         """
-        if not len(quads.x):
-            return
         if self._touched:
             self._touched.pixels(quads)
         first = np.arange(0, len(quads.x), QUADS_OF_WAVE)
@@ -100,17 +111,20 @@ class WorkOfDraw:
         if targets.colors and self._command.pixel:
             samples, pixels = _written(quads.masks, targets.samples)
             waves["n_written"] = len(targets.colors) * np.add.reduceat(pixels, first)
-            nbytes = sum(FORMATS[format] for format in targets.formats) * (2 if self._command.state.blend else 1)
+            output = self._command.state.output
+            nbytes = sum(FORMATS[each] * (2 if output(k).blend else 1) for k, each in enumerate(targets.formats))
             waves["written_nbytes"] = nbytes * np.add.reduceat(samples, first)
+        self.traffic.pixels(quads, last + 1, quads.masks if tested_late is None else tested_late)
         self._waves.append(waves)
 
-    def rest(self, found: Triangles, scanned: np.ndarray, late: np.ndarray) -> None:
-        """What scan and tests have counted since the last quads: an item of its own, of which nothing is shaded."""
-        item = np.zeros(1, WORK["pixel"])
-        self._share(item, scanned, late)
-        if item["n_tiles"][0]:
-            item["needs"] = self._group_of[found.sources[-1]]
-            self._waves.append(item)
+    def rest(self, found: Triangles, progress: Scan, late: np.ndarray) -> None:
+        """What scan and tests have counted since the last quads: items of their own, of which nothing is shaded."""
+        items = np.zeros(max(1, -(-self.traffic.n_waiting // TESTED_OF_ITEM)), WORK["pixel"])
+        if int(progress.counts[TILES]) > self._told["n_tiles"]:
+            self._share(items, progress.counts, late)
+            items["needs"] = self._group_of[found.sources[min(progress.at[0], len(found.sources) - 1)]]
+            self._waves.append(items)
+            self.traffic.rest(len(items))
 
     def _share(self, waves: np.ndarray, scanned: np.ndarray, late: np.ndarray) -> None:
         tests = tests_of(self._command.state, self._command.targets)
@@ -128,7 +142,9 @@ class WorkOfDraw:
 
     def whole(self) -> DrawWork:
         waves = np.concatenate(self._waves)
-        return DrawWork(self._state_changes, self._drains, self._items | ({"pixel": waves} if len(waves) else {}))
+        items = self._items | ({"pixel": waves} if len(waves) else {})
+        accesses = self.traffic.accesses() | ({"fetch": self._fetched} if len(self._fetched.lines) else {})
+        return DrawWork(self._state_changes, self._drains, items, accesses)
 
 
 def _even(total: int, parts: int) -> np.ndarray:

@@ -452,6 +452,8 @@ PASSAGE = np.dtype(
         ("begun", "i8"),
         ("left", "i8"),
         ("ahead", "i8"),  # row of the item that must have given its place back before there is one for this, -1: none
+        ("n_lines", "i8"),  # of the L2 that the unit accesses for it
+        ("answered", "i8"),  # when these and those before them were, 0: the unit accesses no memory
     ]
 )
 COLUMN = np.dtype(
@@ -459,7 +461,30 @@ COLUMN = np.dtype(
         ("next", "i8"),  # row of the item that comes next
         ("end", "i8"),  # and behind the last one of the series
         ("tick", "i8"),  # when the item before left
-        ("taker", "i8"),  # column that takes items from the buffer behind this one, -1: another series does
+        # Column that takes items from the buffer behind this one. -1: another series does; this one: the L2 does, with
+        # its answer.
+        ("taker", "i8"),
+        ("asked", "i8"),  # row of the next item whose accesses are to be served
+        ("access", "i8"),  # and of the first of these
+        ("answered", "i8"),  # when the accesses before were, in ticks
+    ]
+)
+# Units that access memory, through the L2.
+ASKING = (("vertex", "fetch"), ("pixel", "depth"), ("pixel", "write"))
+N_ASKING = len(ASKING)
+ASKING_SERIES = tuple(list(SERIES).index(series) for series, _ in ASKING)
+ASKING_COLUMN = tuple(SERIES[series].index(unit) for series, unit in ASKING)
+# What a unit does for an item with a line of the L2: sectors that it reads, sectors that it writes, and the words of
+# these that it neither reads nor writes (as in REQUEST).
+UNIT_ACCESS = np.dtype([("line", "i8"), ("missing", "u4"), ("reads", "i1"), ("writes", "i1")], align=True)
+# Sectors that a unit accessed for a draw; those of the DRAM that this cost.
+UNIT_TRAFFIC = np.dtype(
+    [
+        ("read_sectors", "i8"),
+        ("write_sectors", "i8"),
+        ("hits", "i8"),  # of the L2, as a grid's
+        ("dram_read_sectors", "i8"),
+        ("dram_write_sectors", "i8"),
     ]
 )
 DRAW = np.dtype(
@@ -495,6 +520,7 @@ COUNTERS = (
     "n_requests",
     "n_bulk",  # of these, of bulk copies
     "taken",  # the cycle in which a slice took the request served last
+    "written_back",  # the tick in which a channel took the line that was evicted last
     "n_loads",
     "n_blocked",
     "n_samples",
@@ -508,6 +534,7 @@ COUNTERS = (
     "next_draw",  # whose command comes next
     "command_tick",  # when the one before was processed
     "next_release",  # the cycle in which the next block of a draw may start
+    "next_asked",  # the cycle in which a unit of draws accesses memory next, as far as known
 )
 # The chip's numbers as the inner loop needs them: whole ones as they are, the rest in ticks; then the batch's.
 CHIP_NUMBERS = tuple(field.name for field in FIELDS if field.kind == "int")
@@ -593,6 +620,7 @@ CONSTANTS = (
     "n_activities",  # stall reasons, and that an SM has warps
     "n_series",
     "n_columns",
+    "n_asking",
 )
 
 
@@ -684,6 +712,8 @@ TABLES = {
     "item": Table(ITEM),
     "passage": Table(PASSAGE, "n_columns"),  # by item
     "column": Table(COLUMN, "n_columns"),  # by series
+    "unit_access": Table(UNIT_ACCESS),  # by unit, item and line
+    "unit_traffic": Table(UNIT_TRAFFIC, "n_asking"),  # by draw
     "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
     "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
 }

@@ -140,6 +140,8 @@ class Draws(NamedTuple):
     item: np.ndarray
     passage: np.ndarray  # layout.PASSAGE (items, N_COLUMNS)
     column: np.ndarray  # layout.COLUMN (N_SERIES, N_COLUMNS)
+    unit_access: np.ndarray  # layout.UNIT_ACCESS
+    unit_traffic: np.ndarray  # layout.UNIT_TRAFFIC (draws, N_ASKING)
 
 
 class State(NamedTuple):
@@ -367,7 +369,8 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         channel_tick=machine.channel_tick,
         channel_turn=machine.channel_turn,
         dram_row=machine.dram_row,
-        request=scratch("request", (requests,), layout.REQUEST),
+        # the one behind the last is of units that are no SM's
+        request=scratch("request", (requests + 1,), layout.REQUEST),
         load=scratch("load", (accesses,), layout.LOAD_RECORD),
         bucket=np.full(N_BUCKETS, -1, np.int32),
     )
@@ -481,6 +484,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "n_activities": N_ACTIVITIES,
         "n_series": layout.N_SERIES,
         "n_columns": layout.N_COLUMNS,
+        "n_asking": layout.N_ASKING,
     }
 
 

@@ -34,6 +34,7 @@
     what follows. A narrow fp64 unit, the transcendental unit and special registers are waited for as cards' samples
     show it.
     Loops of a known number of turns are written out, and registers are given out, as ptxas does.
+    The units of draws read and write through the L2 and the DRAM.
 """
 
 MODEL_VERSION = "3.0"

@@ -12,6 +12,18 @@ SHADER_WAVE = np.dtype([("stage", "u1"), ("start_cycle", "i8"), ("end_cycle", "i
 
 
 @dataclass(frozen=True)
+class UnitTraffic:
+    """Bytes that a fixed-function unit read and wrote for a draw: of the L2, in sectors; and of the DRAM, what this
+    cost, with lines that had to leave the L2.
+    """
+
+    l2_read_nbytes: int
+    l2_write_nbytes: int
+    dram_read_nbytes: int
+    dram_write_nbytes: int
+
+
+@dataclass(frozen=True)
 class DrawTiming:
     """Cycles from power-on: the draw starts with its command, and ends when all of it has left all units.
 
@@ -20,7 +32,7 @@ class DrawTiming:
     item, and that by which the last one had left it.
 
     waves: SHADER_WAVE, every warp of the draw's shaders as they were dispatched. work: what the draw asked of the
-    units, by the amounts of chips.draws.COSTS, and `state_changes`.
+    units, by the amounts of chips.draws.COSTS, and `state_changes`. traffic: of each unit that may access memory.
     """
 
     start_cycle: int
@@ -31,6 +43,7 @@ class DrawTiming:
     last_cycle: dict[str, int]
     waves: np.ndarray
     work: dict[str, int]
+    traffic: dict[str, UnitTraffic]
 
 
 @dataclass(frozen=True)

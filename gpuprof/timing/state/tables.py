@@ -180,5 +180,6 @@ request_at, load_at, bucket_at = _rows("request"), _rows("load"), _rows("bucket"
 gate_at, watched_at = _rows("gate"), _rows("watched")
 draw_at, before_at, item_at = _rows("draw"), _rows("before"), _rows("item")
 passage_at, column_at = _rows("passage"), _rows("column")
+unit_access_at, unit_traffic_at = _rows("unit_access"), _rows("unit_traffic")
 waited_at, over_at, block_row_at, warp_row_at = _rows("waited"), _rows("over"), _rows("block_row"), _rows("warp_row")
 record_at, counted_at, leaves_at, fifo_at = _rows("record"), _rows("counted"), _rows("leaves"), _rows("fifo")

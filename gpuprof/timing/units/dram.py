@@ -87,5 +87,5 @@ def write(machine, line, sectors, tick, masked):
     grid_at(machine, machine.grid).dram_write_sectors += sectors
     if machine.asker >= 0:
         block_at(machine, machine.asker).dram_write_sectors += sectors
-    turn = turned(machine, line, sectors)
-    transfer(machine, line, turn + sectors * machine.dram_ticks + masked * machine.dram_mask_ticks, tick)
+    ticks = turned(machine, line, sectors) + sectors * machine.dram_ticks + masked * machine.dram_mask_ticks
+    machine.written_back = transfer(machine, line, ticks, tick) - machine.dram_miss_ticks

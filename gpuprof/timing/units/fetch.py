@@ -15,6 +15,7 @@ from gpuprof.timing.state.tables import (
     constant_l15_tag_at,
     constant_ready_at,
     constant_tag_at,
+    grid_at,
     l0_ready_at,
     l0_tag_at,
     l1i_ready_at,
@@ -22,6 +23,8 @@ from gpuprof.timing.state.tables import (
 )
 
 LINE_NBYTES = 64  # of the constant cache
+# D3D12 wants constant buffers at multiples of 256 bytes, so those of draws in flight lie that far apart at least.
+LINES_OF_DRAW = 256 // LINE_NBYTES
 L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
 
 
@@ -67,8 +70,11 @@ def constant_line(machine, sm, grid, line, cycle, is_load):
     """The cycle from which a 64-byte line of a grid is in the constant cache of the SM: of loads if `is_load`, else of
     operands. Lines count through both constant segments.
     """
+    # Grids of a batch have parameters of their own at the same offsets. Warps of many draws share an SM, so theirs lie
+    # behind each other; those of other grids take each other's places.
+    if grid_at(machine, grid).first_item >= 0:
+        line += np.int64(grid) * LINES_OF_DRAW
     place = line % machine.constant_lines + is_load * machine.constant_lines
-    # Grids of a batch have parameters of their own at the same offsets.
     tag = np.int64(grid) << 32 | line
     if constant_tag_at(machine, sm, place).value != tag:
         constant_tag_at(machine, sm, place).value = tag

@@ -8,10 +8,9 @@ lies in the near or the far half of the chip; each half has copies of what it re
 from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.causes import INDEX
 from gpuprof.timing.sampling.triggers import L2_MISS
-from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, N_BUCKETS, READ, TICK_BITS, TOKEN, WRITE
+from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, READ, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.state.tables import (
     block_at,
-    bucket_at,
     grid_at,
     l1_line_at,
     l2_copy_at,
@@ -34,35 +33,6 @@ from gpuprof.timing.units.tlb import translated
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))
 
 GOLDEN, HALF = 40503, 1 << 15  # 2^16 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
-
-
-@cold
-def serve_requests(machine):
-    """Serves all requests of the quantum and tells the loads and stores that wait for them."""
-    last = order_requests(machine)
-    for bucket in range(last + 1):
-        index = bucket_at(machine, bucket).value
-        bucket_at(machine, bucket).value = -1
-        while index >= 0:
-            serve(machine, index)
-            index = request_at(machine, index).next
-    machine.n_requests = 0
-    machine.n_bulk = 0
-
-
-@hot
-def order_requests(machine):
-    """Chains requests by arrival cycle, first come first; returns the last bucket in use."""
-    last = -1
-    # From the last to the first, since each goes to the front of its bucket. SMs ran one after the other, so requests
-    # of one cycle are served by SM, then by issue.
-    for index in range(machine.n_requests - 1, -1, -1):
-        r = request_at(machine, index)
-        bucket = min(r.arrival - machine.now, N_BUCKETS - 1)
-        r.next = bucket_at(machine, bucket).value
-        bucket_at(machine, bucket).value = index
-        last = max(last, bucket)
-    return last
 
 
 @hot
@@ -254,7 +224,7 @@ def touch(machine, request, count, tick, way):
     # A hit in a line that the DRAM has not delivered yet waits for it. A write waits for nothing.
     arrives = entry.pending_until if entry.valid & sectors and request.kind != WRITE else 0
     if missing:
-        if machine.trigger == L2_MISS:
+        if machine.trigger == L2_MISS and request.sm >= 0:
             count_l2_misses(machine, request, n_sectors(missing))
         fetched = fetched_with(machine, missing) & ~entry.valid
         arrives = max(arrives, read(machine, request.line, n_sectors(fetched), tick) + way)

@@ -16,13 +16,21 @@ Behind a unit is a buffer. An item that has no place there stays in the unit, wh
 service), until items before it are taken by the unit behind the buffer. Warps end in any order, and what is behind them
 takes them in their order, so the buffer in front of the shaders holds those that are shaded, too.
 
-Nothing here depends on when it is looked at: `advance` goes as far as ends of blocks are known, in ticks of their own.
+Some units access memory (layout.ASKING): what they ask for is served when its time comes (units/traffic.py), and an
+item goes on when it is answered. Meanwhile the unit takes the next one. The last unit has a buffer of those that are
+not answered yet.
+
+Nothing here depends on when it is looked at: `advance` goes as far as ends of blocks and answers are known, in ticks of
+their own.
 """
 
 from gpuprof.compiled.options import cold, hot
 from gpuprof.timing.state.layout import (
+    ASKING_COLUMN,
+    ASKING_SERIES,
     ENDED,
     LAST_COLUMN,
+    N_ASKING,
     N_SERIES,
     NEVER,
     SHADER_COLUMN,
@@ -53,22 +61,14 @@ def shaded(machine, row, cycle):
 @cold
 def released_at(machine, row):
     """The cycle from which the block of an item may start, NEVER: not known yet."""
-    tick = passage_at(machine, row, SHADER_COLUMN[item_at(machine, row).series] - 1).left
+    tick = through(machine, row, SHADER_COLUMN[item_at(machine, row).series] - 1)
     return NEVER if tick == NEVER else (tick + TICKS - 1) >> TICK_BITS
 
 
 @cold
 def advance(machine, present):
     """Takes every item as far as is known now, and releases the blocks whose turn comes by cycle `present`."""
-    # From the back to the front, since what has left a unit makes room for what is before it.
-    moved = 1
-    while moved:
-        moved = 0
-        for series in range(N_SERIES - 1, -1, -1):
-            for column in range(LAST_COLUMN[series], -1, -1):
-                if column != SHADER_COLUMN[series]:
-                    moved += run_unit(machine, series, column)
-        moved += run_commands(machine)
+    pass_items(machine)
     machine.next_release = NEVER
     for series in range(N_SERIES):
         if SHADER_COLUMN[series] >= 0:
@@ -79,6 +79,31 @@ def advance(machine, present):
             series = item_at(machine, grid.first_item).series
             released = column_at(machine, series, SHADER_COLUMN[series]).next
             grid.released = min(max(released - grid.first_item, 0), grid.total_blocks)
+
+
+@cold
+def pass_items(machine):
+    """Takes every item as far as is known now."""
+    # From the back to the front, since what has left a unit makes room for what is before it.
+    moved = 1
+    while moved:
+        moved = 0
+        for series in range(N_SERIES - 1, -1, -1):
+            for column in range(LAST_COLUMN[series], -1, -1):
+                if column != SHADER_COLUMN[series]:
+                    moved += run_unit(machine, series, column)
+        moved += run_commands(machine)
+    machine.next_asked = NEVER
+    for k in range(N_ASKING):
+        machine.next_asked = min(machine.next_asked, next_asked(machine, ASKING_SERIES[k], ASKING_COLUMN[k]))
+
+
+@cold
+def next_asked(machine, series, column):
+    """The cycle in which a unit accesses memory next, NEVER: not known yet."""
+    unit = column_at(machine, series, column)
+    begun = passage_at(machine, unit.asked, column).begun if unit.asked < unit.end else NEVER
+    return NEVER if begun == NEVER else begun >> TICK_BITS
 
 
 @cold
@@ -94,7 +119,10 @@ def run_unit(machine, series, column):
             if before == NEVER:
                 break
             passage.begun = max(before, unit.tick)
-        room = room_since(machine, passage.ahead, unit.taker)
+            if passage.n_lines == 0 and unit.asked == row:
+                passage.answered = unit.answered
+                unit.asked = row + 1
+        room = room_since(machine, passage.ahead, unit.taker, column)
         if room == NEVER:
             break
         passage.left = unit.tick = max(passage.begun + passage.ticks, room)
@@ -109,15 +137,26 @@ def arrival(machine, series, column, row):
     item = item_at(machine, row)
     if column > 0:
         passes_by = item.is_shaded == 0 and column - 1 == SHADER_COLUMN[series]
-        return passage_at(machine, row, column - (2 if passes_by else 1)).left
+        return through(machine, row, column - (2 if passes_by else 1))
     return done(machine, item.needs) if item.needs >= 0 else draw_at(machine, item.draw).begun
 
 
 @hot
-def room_since(machine, ahead, taker):
-    """When the item `ahead`, if there is one, gave its place in the buffer back, NEVER: that is not known yet."""
+def through(machine, row, column):
+    """When an item had left a unit and been answered, NEVER: that is not known yet."""
+    passage = passage_at(machine, row, column)
+    return max(passage.left, passage.answered)
+
+
+@hot
+def room_since(machine, ahead, taker, column):
+    """When the item `ahead`, if there is one, gave its place in the buffer behind a column back, NEVER: that is not
+    known yet.
+    """
     if ahead < 0:
         return 0
+    if taker == column:
+        return passage_at(machine, ahead, column).answered
     if taker >= 0:
         return passage_at(machine, ahead, taker).begun
     frees = item_at(machine, ahead).frees
@@ -126,8 +165,8 @@ def room_since(machine, ahead, taker):
 
 @hot
 def done(machine, row):
-    """When an item left the last column of its series."""
-    return passage_at(machine, row, LAST_COLUMN[item_at(machine, row).series]).left
+    """When an item was through the last column of its series."""
+    return through(machine, row, LAST_COLUMN[item_at(machine, row).series])
 
 
 @cold

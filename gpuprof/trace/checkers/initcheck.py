@@ -4,14 +4,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpuprof.isa.flow.definedness import is_validity
+from gpuprof.isa.flow.definedness import is_validity, rule_of
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
 from gpuprof.trace.checkers.definedness import atomics, matrices, rules
 from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
+from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN
 from gpuprof.trace.checkers.definedness.plan import Plan, Step
 from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
-from gpuprof.trace.checkers.definedness.spaces import Piece, Place, define, narrowed, read, write
+from gpuprof.trace.checkers.definedness.spaces import (
+    Piece,
+    Place,
+    define,
+    narrowed,
+    read,
+    read_padding,
+    write,
+    write_padding,
+)
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
 
@@ -21,6 +31,11 @@ FOUND_LATER = (
     *("surface_store", "surface_reduction", "matrix_async"),
 )
 ENDS = ("exit", "return")
+# What takes bits from one place to another: padding stays padding.
+MOVES = frozenset(
+    ("same_bits", "pack", "low", "high", "and", "or", "shl", "shr", "shf_left", "shf_right", "prmt", "bfe", "bfi",
+     "cvt", "select")
+)  # fmt: skip
 IGNORED = frozenset(
     ("hint", "meet", "fence", "copy_commit", "copy_wait", "bulk_commit", "bulk_wait", "bulk_wait_read", "bulk_prefetch",
      "matrix_commit", "matrix_wait", "grid_signal", "grid_wait", "breakpoint")
@@ -68,12 +83,12 @@ class Initcheck(Doubts):
 
     def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
         """The event's warps that have an undefined bit in a register of the instruction, where warps stand alone: else
-        all of them. None where no warp has one.
+        all of them where one has it in a register that is read. None where no warp has one.
         """
         if not self._n_hot_rows[event.instruction.number]:
             return None
         slots = self._slots(event.block)
-        hot = self._registers.hot(slots, event.warp, plan.rows)
+        hot = self._registers.hot(slots, event.warp, plan.rows if are_alone else plan.decisive)
         return Step(event, plan, self._registers, slots, hot if are_alone else None) if len(hot) else None
 
     def post_event(self, event: TraceEvent) -> None:
@@ -89,8 +104,9 @@ class Initcheck(Doubts):
         undefined = {slot: (step.undefined(slot) or [np.zeros(step.true.shape, U64)])[0] for slot in slots}
         operands = Operands(step.inst, values, undefined, rules.BITS[op.dst[0]])
         origin = step.origin()
+        padding = step.only_padding("".join(slots)) if rule_of(op) in MOVES else None
         for slot, bits in zip(("dst", "c"), rules.results_of(operands), strict=False):
-            step.put(slot, 0, bits, origin)
+            step.put(slot, 0, bits, origin, padding)
 
     def _defined(self, step: Step) -> None:
         """What it writes is defined."""
@@ -156,7 +172,8 @@ class Initcheck(Doubts):
 
     def _pieces(self, event: TraceEvent, access: Access) -> list[Piece]:
         if access.space == "local":  # whose shadow is as wide as the addresses
-            access = access._replace(masks=narrowed(access.masks, ~_forbidden(event, access)))
+            forbidden = _forbidden(event, access)
+            access = access if forbidden is None else access._replace(masks=narrowed(access.masks, ~forbidden))
         return self._spaces.pieces(access, event.block, event.warp)
 
     def _read(self, event: TraceEvent, access: Access) -> np.ndarray | None:
@@ -166,9 +183,10 @@ class Initcheck(Doubts):
         found = read(pieces, access.nbytes) if pieces else None
         if found is None:
             return None
-        found[_forbidden(event, access)] = 0
-        if not found.any():
-            return None
+        if (forbidden := _forbidden(event, access)) is not None:
+            found[forbidden] = 0
+            if not found.any():
+                return None
         if event.instruction.number not in self._loaded:
             row, lane = divmod(int(np.flatnonzero(found.any(axis=2))[0]), 32)
             address = int(access.addresses[row, lane])
@@ -179,18 +197,41 @@ class Initcheck(Doubts):
         return found
 
     def _quick_load(self, event: TraceEvent, plan: Plan) -> None:
-        found = [self._read(event, access) for access in event.accesses]
-        if any(each is not None for each in found):
+        found = _joined([self._read(event, access) for access in event.accesses])
+        if found is None:
+            self._quick_results(event, plan)
+        elif plan.instruction.kind == "matrix_load":
             self._take(Step(event, plan, self._registers, self._slots(event.block), None), found)
+        else:
+            is_signed, padding = plan.instruction.encoded.op.types[0][0] == "s", self._padding_read(event)
+            self._registers.take(
+                self._slots(event.block), event.warp, plan.words, found, padding, event.true_masks, is_signed,
+                plan.instruction.number,
+            )  # fmt: skip
+
+    def _quick_results(self, event: TraceEvent, plan: Plan) -> None:
+        """What it writes is defined."""
+        if len(plan.words) and self._n_hot_rows[plan.instruction.number]:
+            nothing = np.zeros((event.n_warps, 32, 1), np.uint8)
+            self._registers.take(
+                self._slots(event.block), event.warp, plan.words, nothing, None, event.true_masks, False, NO_ORIGIN
+            )
+
+    def _padding_read(self, event: TraceEvent) -> np.ndarray | None:
+        """uint8 (n, 32, k): bits that are known to be padding, of all bytes that are read; None for none."""
+        reads = [access for access in event.accesses if access.operation == "load"]
+        return _joined([read_padding(self._pieces(event, access), access.nbytes) for access in reads])
 
     def _load(self, step: Step) -> None:
         self._check_address(step, "a")
-        self._take(step, [self._read(step.event, access) for access in step.event.accesses])
+        if step.plan.instruction.kind == "load" and not step.guard_undefined.any():
+            self._quick_load(step.event, step.plan)
+        else:
+            self._take(step, _joined([self._read(step.event, access) for access in step.event.accesses]))
 
-    def _take(self, step: Step, found: list) -> None:
+    def _take(self, step: Step, undefined: np.ndarray | None) -> None:
         """Bytes of memory come to registers."""
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
-        undefined = _joined(found)
         if undefined is None:
             self._defined(step)
             return
@@ -203,6 +244,7 @@ class Initcheck(Doubts):
             step.put("dst", number, bits, origin)
 
     def _quick_store(self, event: TraceEvent, plan: Plan) -> None:
+        self._write_member(event, plan)
         for access in event.accesses:
             if access.operation != "load" and not self._spaces.is_defined_now(access, event.block):
                 define(self._pieces(event, access))
@@ -219,12 +261,47 @@ class Initcheck(Doubts):
             undefined = _rows_of_lanes(words, bool(unpack(step.inst.mods, "trans")))
         else:
             undefined = rules.to_bytes(words, 8 if step.inst.op.b[0] == "D" else 4)[:, :, :nbytes]
+        self._write_member(step.event, step.plan)
+        padding = self._padding_stored(step, undefined)
         for access in step.event.accesses:
-            self._put(step, access, undefined, step.origin("b"))
+            pieces = self._pieces(step.event, access)
+            told = undefined & ~padding & ~self._left_alone(step, access, pieces)
+            self._check_store(step, access, told, step.origin("b"))
+            write(pieces, undefined)
+            write_padding(pieces, undefined & padding)
 
-    def _put(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
-        self._check_store(step, access, undefined, origin)
-        write(self._pieces(step.event, access), undefined)
+    def _left_alone(self, step: Step, access: Access, pieces: list[Piece]) -> np.ndarray | np.uint8:
+        """uint8: which bits of a store are those of other bit fields, and are as undefined as they were."""
+        member = self._module.members.get(step.plan.instruction.number)
+        before = read(pieces, access.nbytes) if member is not None and member.fields.any() else None
+        if before is None:
+            return np.uint8(0)
+        return before & member.fields[member.first : member.first + access.nbytes]
+
+    def _padding_stored(self, step: Step, undefined: np.ndarray) -> np.ndarray:
+        """uint8, that `undefined`, uint8 (n, 32, k), can be masked with: which bits of a store are padding."""
+        known = self._module.padding.get(step.plan.instruction.number, np.zeros(1, np.uint8))
+        member = self._module.members.get(step.plan.instruction.number)
+        if member is not None:
+            known = known | member.padding[member.first : member.first + undefined.shape[2]]
+        if step.plan.instruction.kind == "matrix_store":
+            return known
+        given = rules.to_bytes(step.padding("b"), 8 if step.inst.op.b[0] == "D" else 4)
+        return given[:, :, : undefined.shape[2]] | known
+
+    def _write_member(self, event: TraceEvent, plan: Plan) -> None:
+        """A structure whose member is written is there: what lies between its members is padding."""
+        member = self._module.members.get(plan.instruction.number)
+        if member is None or not member.padding.any():
+            return
+        for access in event.accesses:
+            whole = access._replace(addresses=access.addresses - member.first, nbytes=len(member.padding))
+            pieces = self._spaces.pieces(whole, event.block, event.warp)
+            write_padding(pieces, np.broadcast_to(member.padding, (*access.addresses.shape, len(member.padding))))
+
+    def _quick_mbarrier(self, event: TraceEvent, plan: Plan) -> None:
+        self._quick_store(event, plan)
+        self._quick_results(event, plan)
 
     def _quick_copy(self, event: TraceEvent, plan: Plan) -> None:
         start, to = event.accesses
@@ -234,7 +311,9 @@ class Initcheck(Doubts):
             return
         if start.sizes is not None:
             found[np.arange(start.nbytes) >= start.sizes[:, :, None]] = 0
-        write(self._pieces(event, to), found)
+        pieces, padding = self._pieces(event, to), self._padding_read(event)
+        write(pieces, found)
+        write_padding(pieces, np.zeros_like(found) if padding is None else padding)
 
     def _copy(self, step: Step) -> None:
         self._check_address(step, "abc")
@@ -243,6 +322,8 @@ class Initcheck(Doubts):
     def _quick_atomic(self, event: TraceEvent, plan: Plan) -> None:
         if any(self._read(event, access) is not None for access in event.accesses):
             self._change(Step(event, plan, self._registers, self._slots(event.block), None))
+        else:
+            self._quick_results(event, plan)
 
     def _atomic(self, step: Step) -> None:
         self._check_address(step, "a")
@@ -372,15 +453,16 @@ def _is_followed(instruction: Instruction) -> bool:
     return instruction.kind in _QUICK or instruction.kind in ENDS
 
 
-def _forbidden(event: TraceEvent, access: Access) -> np.ndarray:
-    """bool (n, 32): lanes that may not access it. What they do is another checker's, and they load 0."""
-    return np.logical_or.reduce(event.wrong(access) or [np.zeros(access.addresses.shape, np.bool_)])
+def _forbidden(event: TraceEvent, access: Access) -> np.ndarray | None:
+    """bool (n, 32): lanes that may not access it, None for none. What they do is another checker's, and they load 0."""
+    wrong = event.wrong(access)
+    return None if wrong is None else np.logical_or.reduce(wrong)
 
 
 def _joined(found: list) -> np.ndarray | None:
     """What lanes have read in several spaces, each lane in one of them."""
     there = [each for each in found if each is not None]
-    return np.bitwise_or.reduce(there) if there else None
+    return np.bitwise_or.reduce(there) if len(there) > 1 else next(iter(there), None)
 
 
 def _padded(undefined: list, memory: list, spec: str) -> list:
@@ -426,7 +508,7 @@ _QUICK: dict[str, Callable[[Initcheck, TraceEvent, Plan], None]] = {
     "matrix_load": Initcheck._quick_load,
     "store": Initcheck._quick_store,
     "matrix_store": Initcheck._quick_store,
-    "mbarrier": Initcheck._quick_store,
+    "mbarrier": Initcheck._quick_mbarrier,
     "copy": Initcheck._quick_copy,
     "atomic": Initcheck._quick_atomic,
     "reduction": Initcheck._quick_atomic,

@@ -1,11 +1,13 @@
 """Accesses to memory that a program must not make."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from gpuprof.trace.checkers.checker import Checker, Instance, first_of
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
-from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.kernel import Allocation, Kernel, Variable
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "changes", "reduction": "changes"}
 # Kind of a finding, by what TraceEvent.wrong tells apart.
@@ -49,16 +51,10 @@ class Memcheck(Checker):
             if wrong is not None:
                 for what, kind in KINDS.items():
                     self._note(event, access, kind, getattr(wrong, what))
+            if self.kernel.freed and access.space == "global":
+                self._note(event, access, "use_after_free", _on(self.kernel.freed, access))
             if self.constants and access.space == "global" and access.operation != "load":
-                self._note(event, access, "constant_write", self._on_constants(access))
-
-    def _on_constants(self, access: Access) -> np.ndarray:
-        """bool (n, 32): lanes that would write a constant."""
-        inside = np.zeros(access.addresses.shape, np.bool_)
-        for variable in self.constants:
-            end = variable.address + variable.nbytes
-            inside |= (access.addresses < end) & (access.addresses + access.nbytes > variable.address)
-        return inside & access.active
+                self._note(event, access, "constant_write", _on(self.constants, access))
 
     def _note(self, event: TraceEvent, access: Access, kind: str, lanes: np.ndarray) -> None:
         if not lanes.any():
@@ -83,7 +79,17 @@ class Memcheck(Checker):
             return f", which is no multiple of {access.nbytes}"
         if kind == "constant_write":
             return ", which is constant"
+        if any(each.holds(address) for each in self.kernel.freed):
+            return ", which cudaFreeAsync frees before this launch"
         return f"; {event.describe(access.space, address)}"
+
+
+def _on(ranges: Iterable[Variable | Allocation], access: Access) -> np.ndarray:
+    """bool (n, 32): lanes that would touch one of these."""
+    inside = np.zeros(access.addresses.shape, np.bool_)
+    for each in ranges:
+        inside |= (access.addresses < each.address + each.nbytes) & (access.addresses + access.nbytes > each.address)
+    return inside & access.active
 
 
 MASK = (1 << 64) - 1

@@ -1,6 +1,6 @@
 """Accesses of different threads to the same bytes that nothing orders."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
 from gpuprof.trace.checkers.races import judge, order, pairs
 from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
-from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, Asynchronous
+from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, Asynchronous
 from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
 from gpuprof.trace.checkers.races.guesses import first_guesses
+from gpuprof.trace.checkers.races.images import IMAGES, accesses_of
 from gpuprof.trace.checkers.races.shadow import SPACES, Shadow
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option
@@ -59,15 +61,16 @@ class Racecheck(Checker):
         *("copy_wait", "mbarrier", "mbarrier_wait", "cluster_barrier", "hint"),
         *FAMILIES,
         *AFTER,
+        *IMAGES,
     )
-    post_kinds = AFTER
+    post_kinds = (*AFTER, *IMAGES)
     compares_launches = True
     same_value = Option(False, "also find writes of the value that is there")
     volatile = Option(False, "also find races of volatile accesses with each other")
     warp_synchronous = Option(True, "also find races within a warp")
 
     def wants_too(self, code: Code) -> frozenset[int]:
-        return touching(code)
+        return touching(code) | Fragments(code).wanted
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
@@ -85,6 +88,7 @@ class Racecheck(Checker):
         self._shadow.renumber = self._async.renumber
         self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
         self._accumulators, self._of_registers = Accumulators(), touching(kernel.code)
+        self._fragments = Fragments(kernel.code)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}
         self._how: dict[int, int] = {}
 
@@ -96,6 +100,15 @@ class Racecheck(Checker):
         act(event)
         if instruction.number in self._of_registers or instruction.kind in ("matrix_commit", "matrix_wait"):
             self._read_accumulators(event)
+        if instruction.number in self._fragments.wanted:
+            self._meet_fragments(event)
+
+    def _meet_fragments(self, event: TraceEvent) -> None:
+        for met in self._fragments.act(event):
+            who = Who(int(event.block[met.row]), WARP * int(event.warp[met.row]))
+            text = f"the warp of {self.thread_text(who)} {TEXTS_OF_FRAGMENTS[met.kind].format(met.register)}"
+            other_pc = self.kernel.instructions[met.other_at].pc if met.other_at >= 0 else -1
+            self.note(NAMES_OF_FRAGMENTS[met.kind], Instance(text, who), 1, event.pc, other_pc)
 
     def _read_accumulators(self, event: TraceEvent) -> None:
         for found in self._accumulators.act(event):
@@ -109,11 +122,16 @@ class Racecheck(Checker):
 
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
         kind = instruction.kind
+        if kind in ("store", "reduction") and _has(ptx_of(self.kernel, instruction), STORES):
+            return self._async.store
         if kind in ACCESSES:
-            is_first_guess = instruction.number in self._guesses
             how = how_of(instruction, self.volatile)
-            self._how[instruction.number] = how | (judge.STRONG if is_first_guess else 0)
+            if instruction.number in self._guesses:
+                how = how & ~judge.VOLATILE | judge.STRONG
+            self._how[instruction.number] = how
             return self._access
+        if kind == "surface_store":
+            return self._shadow.note_stored
         if kind in BLOCK_BARRIERS:
             return self._barrier
         if kind == "hint":
@@ -132,7 +150,9 @@ class Racecheck(Checker):
         }.get(kind, _nothing)
 
     def post_event(self, event: TraceEvent) -> None:
-        if event.instruction.kind == "mbarrier":
+        if event.instruction.kind in IMAGES:
+            self._access_image(event)
+        elif event.instruction.kind == "mbarrier":
             self._async.look(event)
         else:
             self._async.act(event)
@@ -182,6 +202,8 @@ class Racecheck(Checker):
     def _mbarrier(self, event: TraceEvent) -> None:
         if self._reports_copies(event.instruction):
             self._reported_copies(event)
+        elif _has(ptx_of(self.kernel, event.instruction), STORES):
+            self._async.report_stores(event)
         self._async.begin(event)
         self._publish(event, event.true_masks, order.GPU, False)
 
@@ -217,6 +239,7 @@ class Racecheck(Checker):
             self._shadow.forget(block, slot)
             self._async.forget(block)
             self._accumulators.forget(block)
+            self._fragments.forget(block)
 
     # What is ordered.
 
@@ -231,6 +254,11 @@ class Racecheck(Checker):
                 self._shadow.touch(event, access, slots, how, not self.same_value)
         if sem in ACQUIRES:
             order.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
+
+    def _access_image(self, event: TraceEvent) -> None:
+        how, slots = how_of(event.instruction, self.volatile), self._blocks.slots(event.block)
+        for access in accesses_of(event):
+            self._shadow.touch(event, access, slots, how, not self.same_value)
 
     def finish(self) -> None:
         for space, rows in self._shadow.found.items():
@@ -258,6 +286,10 @@ class Racecheck(Checker):
         found = self.kernel.allocation_at(address) if space == "global" else None
         pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
         self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+
+
+def _has(ptx: str, names: Sequence[str]) -> bool:
+    return any(name in ptx for name in names)
 
 
 def _nothing(event: TraceEvent) -> None:

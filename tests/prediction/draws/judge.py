@@ -6,20 +6,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.predict.draws.doubled import unit_of
+from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.mapping import Pair
 from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import DrawPrediction, Level, Prediction, predicted
-from tests.prediction.draws.chips import KEPT_CHIPS, KEPT_FRAMES, PREDICTED, REFERENCE, chip_named
+from tests.prediction.draws.chips import KEPT_FRAMES, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.simulate import recorded_frame
-from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, DrawRow
-from tests.prediction.draws.units import unit_of
+from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, DrawRow
 from tests.prediction.judge import TIE_SHARE
+
+OF_DRAWS = {DRAW, ALONE}
 
 
 class DrawPoint(NamedTuple):
     """A draw, a command buffer, or a frame, on a chip. Microseconds; `naive` is the naive method's score, times what
-    the reference chip takes. `by_rules`: by the rules of draws alone, whose sums are command buffers and frames, as the
-    reference chip has them. `shares`: what doubling each unit saves in the simulation, None where that was not done.
+    the reference chip takes. `by_rules`: by the rules alone, whose sums are command buffers and frames, as the
+    reference chip has them; `rules_scaled`: of draws, too, as the reference chip has them. `rule`: of a draw, the
+    number of the one that holds, and its condition. `shares`: what doubling each unit saves in the simulation, None
+    where that was not done.
     """
 
     level: str
@@ -29,6 +34,8 @@ class DrawPoint(NamedTuple):
     simulated: float
     predicted: float
     by_rules: float
+    rules_scaled: float
+    rule: str
     naive: float
     unit: str
     shares: dict[str, float] | None
@@ -43,6 +50,10 @@ class DrawPoint(NamedTuple):
         return abs(self.by_rules / self.simulated - 1)
 
     @property
+    def scaled_rule_error(self) -> float:
+        return abs(self.rules_scaled / self.simulated - 1)
+
+    @property
     def naive_error(self) -> float:
         return abs(self.naive / self.simulated - 1)
 
@@ -55,7 +66,7 @@ class DrawPoint(NamedTuple):
     @property
     def is_kept(self) -> bool:
         """Of what nobody looked at before the last judgement."""
-        return self.frame in KEPT_FRAMES or self.chip in KEPT_CHIPS
+        return self.frame in KEPT_FRAMES
 
 
 def judge_draws(frames: Sequence[str], truth: Sequence[DrawRow], folder: Path) -> list[DrawPoint]:
@@ -65,19 +76,29 @@ def judge_draws(frames: Sequence[str], truth: Sequence[DrawRow], folder: Path) -
         rows = {(row.chip, row.level, row.part): row for row in truth if row.frame == frame}
         chips = [chip for chip in PREDICTED if (chip, FRAME, 0) in rows]
         if chips and (REFERENCE, FRAME, 0) in rows:
-            found = predicted(recorded_frame(frame, folder), numbers_of([chip_named(chip) for chip in chips]))
-            points += [each for place, chip in enumerate(chips) for each in _of_chip(frame, found, place, chip, rows)]
+            numbers = numbers_of([chip_named(chip) for chip in chips])
+            found = predicted(recorded_frame(frame, folder), numbers)
+            alone = predicted(recorded_frame(frame, folder, True), numbers, with_units=False)
+            for place, chip in enumerate(chips):
+                points += _of_chip(frame, found, (DRAW, BUFFER, FRAME), place, chip, rows)
+                points += _of_chip(frame, alone, (ALONE,), place, chip, rows)
     return points
 
 
 def _of_chip(
-    frame: str, found: Prediction, place: int, chip: str, rows: dict[tuple[str, str, int], DrawRow]
+    frame: str,
+    found: Prediction,
+    levels: Sequence[str],
+    place: int,
+    chip: str,
+    rows: dict[tuple[str, str, int], DrawRow],
 ) -> list[DrawPoint]:
     clock, there = chip_named(chip).clock_mhz, chip_named(REFERENCE).clock_mhz
     points = []
-    for level, number, us, slower, each in _parts(found, place):
+    for level, number, us, slower, each in _parts(found, levels, place):
         row, reference = rows[chip, level, number], rows[REFERENCE, level, number].cycles / there
         rules = _by_rules(found, each, place)
+        scaled = rules / _by_rules(found, each, None) * reference
         points.append(
             DrawPoint(
                 level,
@@ -86,7 +107,9 @@ def _of_chip(
                 chip,
                 row.cycles / clock,
                 us,
-                rules if level == DRAW else rules / _by_rules(found, each, None) * reference,
+                rules if level in OF_DRAWS else scaled,
+                scaled,
+                _rule_of(found, number) if level in OF_DRAWS else "",
                 slower * reference,
                 each.units[place],
                 row.shares(),
@@ -95,14 +118,25 @@ def _of_chip(
     return points
 
 
-def _parts(found: Prediction, place: int) -> Iterator[tuple[str, int, float, float, DrawPrediction | Level]]:
+def _rule_of(found: Prediction, number: int) -> str:
+    """By the reference chip's ratios."""
+    rule, condition = draw_times(found.recorded.draws[number], numbers_of([found.recorded.reference])).held
+    return f"{rule.number}, {condition.text}"
+
+
+def _parts(
+    found: Prediction, levels: Sequence[str], place: int
+) -> Iterator[tuple[str, int, float, float, DrawPrediction | Level]]:
     """Level, number there, microseconds, and how many times as long as on the reference chip the naive method says."""
     clock = float(found.chips["clock_mhz"][place])
-    for number, draw in enumerate(found.draws):
-        yield DRAW, number, float(draw.cycles[place]) / clock, _naive_draw(found, draw, place), draw
-    for number, buffer in enumerate(found.buffers):
-        yield BUFFER, number, float(buffer.microseconds[place]), _naive_level(found, buffer, place), buffer
-    yield FRAME, 0, float(found.test.microseconds[place]), 1 / float(found.naive_score[place]), found.test
+    for level in OF_DRAWS & set(levels):
+        for number, draw in enumerate(found.draws):
+            yield level, number, float(draw.cycles[place]) / clock, _naive_draw(found, draw, place), draw
+    if BUFFER in levels:
+        for number, buffer in enumerate(found.buffers):
+            yield BUFFER, number, float(buffer.microseconds[place]), _naive_level(found, buffer, place), buffer
+    if FRAME in levels:
+        yield FRAME, 0, float(found.test.microseconds[place]), 1 / float(found.naive_score[place]), found.test
 
 
 def _by_rules(found: Prediction, each: DrawPrediction | Level, place: int | None) -> float:

@@ -7,12 +7,14 @@ from pathlib import Path
 from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.device.api import Device
+from gpuprof.predict.draws.doubled import SHADERS, UNITS
+from gpuprof.predict.draws.memory import MEMORY
 from gpuprof.predict.recorded import Recorded, read_recorded
 from tests.draws.frames import FRAMES, draw_frame
 from tests.prediction.draws.chips import PREDICTED, REFERENCE, chip_named
-from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, DrawRow, row_of
+from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, DrawRow, row_of
 from tests.prediction.draws.truth import Timed, timed, traced
-from tests.prediction.draws.units import SHADERS, UNITS, doubled
+from tests.prediction.draws.units import doubled
 
 CHIPS = (REFERENCE, *PREDICTED)
 # On these each unit is doubled in turn, which takes several times as long. Shaders limit all frames on the first, fetch
@@ -20,6 +22,7 @@ CHIPS = (REFERENCE, *PREDICTED)
 WITH_UNITS = ("rtx4090", "rtx3090-half-front", "rtx3090-quarter-rops")
 LEAST_BUSY = 0.01  # of a frame: half of it is what a doubled rate can save
 DRAWN: dict[str, Callable[[Device], None]] = {name: partial(draw_frame, name=name) for name in FRAMES}
+DRAWN_ALONE = {name: partial(draw, one_by_one=True) for name, draw in DRAWN.items()}
 
 
 def simulate(frame: str, chips: Sequence[str], folder: Path, with_units: bool = True) -> Iterator[DrawRow]:
@@ -30,6 +33,7 @@ def simulate(frame: str, chips: Sequence[str], folder: Path, with_units: bool = 
     recorded = recorded_frame(frame, folder)
     for same in by_arch.values():
         batches = traced(DRAWN[frame], same[0], folder / "traced.gprec")
+        alone = traced(DRAWN_ALONE[frame], same[0], folder / "traced.gprec")
         for chip in same:
             draws = timed(batches, chip)
             plain = cycles_of(draws, recorded, chip)
@@ -41,19 +45,21 @@ def simulate(frame: str, chips: Sequence[str], folder: Path, with_units: bool = 
                 yield row_of(
                     frame, chip.name, part, cycles, {unit: of_parts[part] for unit, of_parts in faster.items()}
                 )
+            for number, draw in enumerate(timed(alone, chip)):
+                yield row_of(frame, chip.name, (ALONE, number), draw.cycles, {})
 
 
 def units_in_use(draws: Sequence[Timed], cycles: float) -> list[str]:
-    """Those whose doubled rate may save something: busy for LEAST_BUSY of the frame's cycles, and the shaders."""
+    """Those whose doubled rate may save something: busy for LEAST_BUSY of the frame's cycles, shaders, and memory."""
     busy = {unit: sum(draw.busy_cycles.get(unit, 0) for draw in draws) for unit in UNITS}
-    return [unit for unit in UNITS if unit == SHADERS or busy[unit] >= LEAST_BUSY * cycles]
+    return [unit for unit in UNITS if unit in (SHADERS, *MEMORY) or busy[unit] >= LEAST_BUSY * cycles]
 
 
-def recorded_frame(frame: str, folder: Path) -> Recorded:
-    """On the reference chip."""
-    path = folder / f"{frame}.gprec"
+def recorded_frame(frame: str, folder: Path, alone: bool = False) -> Recorded:
+    """On the reference chip. `alone`: the host waits for each draw."""
+    path = folder / f"{frame}{'.alone' if alone else ''}.gprec"
     if not path.exists():
-        traced(DRAWN[frame], chip_named(REFERENCE), path)
+        traced((DRAWN_ALONE if alone else DRAWN)[frame], chip_named(REFERENCE), path)
     with reading(path) as database:
         return read_recorded(database)
 

@@ -1,9 +1,11 @@
-"""The truth of frames on disk: what was simulated, a row for each draw, command buffer and frame on each chip.
+"""The truth of frames on disk: what was simulated, a row for each draw, command buffer and frame on each chip; and for
+each draw alone, where the host waits before and behind it.
 
     truth.csv  frame, chip, level, part, cycles, units
 
 `part`: number of the draw, or of the command buffer, in the recording. `units` has `unit:share` for each unit whose
-doubled rate shortens it by LEAST_SHARE or more, the one that does it most first; NOT_DOUBLED where no unit was doubled.
+doubled rate shortens it by LEAST_SHARE or more, the one that does it most first; NOT_DOUBLED where no unit was doubled,
+as of draws alone.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,6 +16,7 @@ from tests.prediction.stored import LEAST_SHARE
 
 TRUTH = Path(__file__).with_name("truth.csv")
 NOT_DOUBLED = "-"
+ALONE = "alone"
 DRAW, BUFFER, FRAME = LEVELS = ("draw", "buffer", "frame")
 
 

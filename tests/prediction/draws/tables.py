@@ -6,11 +6,13 @@ import numpy as np
 
 from gpuprof.predict.mapping import IDENTITY, errors, fit, leave_one_out
 from tests.prediction.draws.judge import DrawPoint, pairs_of
-from tests.prediction.draws.stored import BUFFER, DRAW, FRAME, LEVELS
+from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, LEVELS
 from tests.prediction.tables import P90, percent
 
 BEGIN, END = "<!-- judged draws: begin -->", "<!-- judged draws: end -->"
-SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame"}
+SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame", ALONE: "draw alone"}
+
+OF_RULES = ("rule_error", "scaled_rule_error", "error")
 
 
 def draw_tables(points: Sequence[DrawPoint]) -> str:
@@ -19,8 +21,9 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
     frames = [point for point in points if point.level == FRAME]
     parts = [
         _table("what is predicted, identity", list(_by_level(points))),
-        _table("of frames and chips kept aside", list(_by_level(kept))),
+        _table("of frames kept aside", list(_by_level(kept))),
         _table("of the others", list(_by_level(rest))),
+        _rules(points),
         *(_mappings(level, points) for level in (BUFFER, FRAME)),
         _table("frame", list(_grouped(frames, lambda point: point.frame))),
         _table("chip, its frames", list(_grouped(frames, lambda point: point.chip))),
@@ -29,8 +32,22 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
 
 
 def _by_level(points: Sequence[DrawPoint]) -> Iterator[tuple[str, list[DrawPoint]]]:
-    for level in LEVELS:
+    for level in (*LEVELS, ALONE):
         yield SHOWN[level], [point for point in points if point.level == level]
+
+
+def _rules(points: Sequence[DrawPoint]) -> str:
+    lines = [
+        "| draw | the rule that holds | points | the rule: mean error | the rule, scaled | predicted |",
+        "|---|---|---|---|---|---|",
+    ]
+    for level in (DRAW, ALONE):
+        of_level = sorted((point for point in points if point.level == level), key=lambda point: point.rule)
+        for rule, some in _grouped(of_level, lambda point: point.rule):
+            found = (np.mean([getattr(point, name) for point in some]) for name in OF_RULES)
+            shown = " | ".join(map(percent, found))
+            lines.append(f"| {'in a frame' if level == DRAW else 'alone'} | {rule} | {len(some)} | {shown} |")
+    return "\n".join(lines)
 
 
 def _grouped(points: Sequence[DrawPoint], key: Callable[[DrawPoint], str]) -> Iterator[tuple[str, list[DrawPoint]]]:

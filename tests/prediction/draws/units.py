@@ -1,25 +1,20 @@
 """What twice the rate of a draw's unit changes in a chip that is simulated.
 
-The bottleneck of a simulation is the unit whose doubled rate shortens it most. All shader stages run on the same
-multiprocessors, so twice their rate is one unit here: everything that a shader waits for, in half the time.
+The bottleneck of a simulation is the unit whose doubled rate shortens it most. The units are those that predictions
+double (gpuprof/predict/draws/doubled.py): of shaders, everything that they wait for takes half the time, but for the
+memory that they share with fixed-function units.
 """
 
 from dataclasses import replace
 
 from gpuprof.chips import Chip, altered
-from gpuprof.chips.draws import BACK_UNITS, COSTS, FRONT_UNITS, SHADER_STAGES
-from gpuprof.predict.doubled import UNITS as OF_LAUNCHES
+from gpuprof.chips.draws import COSTS
+from gpuprof.predict.draws.doubled import OF_SHADERS, SHADERS
+from gpuprof.predict.draws.memory import MEMORY
 from tests.prediction.units import changes as changes_of_launch, value_of, within
 
-SHADERS = "shaders"
-UNITS = (*FRONT_UNITS, *BACK_UNITS, SHADERS)
 OF_COMMANDS = ("graphics.draw_cycles", "graphics.state_cycles")
 OF_GRIDS = ("grid_overhead_cycles", "launch_cycles")  # draws launch no grid
-
-
-def unit_of(block: str) -> str:
-    """The unit that a block of a prediction stands for."""
-    return SHADERS if block in SHADER_STAGES else block
 
 
 def doubled(chip: Chip, unit: str) -> Chip:
@@ -30,8 +25,10 @@ def doubled(chip: Chip, unit: str) -> Chip:
 
 def changes(chip: Chip, unit: str) -> dict[str, float]:
     if unit == SHADERS:
-        found = {name: value for each in OF_LAUNCHES for name, value in changes_of_launch(chip, each).items()}
+        found = {name: value for each in OF_SHADERS for name, value in changes_of_launch(chip, each).items()}
         return {name: value for name, value in found.items() if name not in OF_GRIDS}
+    if unit in MEMORY:
+        return changes_of_launch(chip, unit)
     if unit == "command":
         return {name: value_of(chip, name) / 2 for name in OF_COMMANDS}
     rates = [f"graphics.{rate}" for _, rate in COSTS[unit]]

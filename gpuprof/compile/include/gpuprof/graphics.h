@@ -16,16 +16,97 @@
 //     }
 //     SHADER(textured)
 //
-// Varyings are floats, alone or in vectors and structures. Lanes 4k to 4k + 3 of a pixel kernel are a quad: left and right of the upper row,
+// Varyings are floats and flat<T>, alone or in vectors, arrays and structures. Lanes 4k to 4k + 3 of a pixel kernel are a quad: left and right of the upper row,
 // then of the lower one. All four run; those outside of the triangle are helpers, whose colors go nowhere.
 #pragma once
 
 #define GPUPROF_STAGE __device__ __forceinline__
 
-// What a pixel shader may do besides giving colors. Depth and stencil are tested after it then.
-enum PixelAbilities { DISCARDS = 1, WRITES_DEPTH = 2 };
+// What a shader does beside its results, as its stage's ABILITIES. A pixel shader discards or gives its depth, so that depth and stencil
+// are tested after it, or asks where in a point it is. The last shader before it gives sizes of points, and CLIP_DISTANCES * n distances.
+enum Abilities { DISCARDS = 1, WRITES_DEPTH = 2, POINT_COORDINATES = 4, POINT_SIZE = 8, CLIP_DISTANCES = 16 };
+
+// A varying that is not interpolated: pixels have that of their primitive's provoking vertex. Integers are flat.
+template <typename T> struct flat {
+    static_assert(sizeof(T) % 4 == 0, "a flat varying has a multiple of 4 bytes");
+    T value;
+    flat() = default;
+    GPUPROF_STAGE constexpr flat(T given) : value(given) {}
+    GPUPROF_STAGE constexpr operator T() const { return value; }
+};
+
+// The shader does not compile with an index that is known there and too large; one that is known only when it runs stops it.
+#define GPUPROF_BELOW(index, limit, message) __attribute__((diagnose_if((index) >= (limit), message, "error")))
+#define GPUPROF_CHECK(condition, message) ((condition) ? (void)0 : __assertfail(message, "gpuprof/graphics.h", __LINE__, __func__, 1))
 
 namespace gpuprof {
+
+constexpr unsigned MOST_TARGETS = 8, MOST_POINTS = 32, MOST_WORDS = 128;
+
+// Of varyings: bit k says that word k is flat.
+struct word_set {
+    unsigned bits[MOST_WORDS / 32];
+    constexpr void add(unsigned first, unsigned count)
+    {
+        for (unsigned k = first; k < first + count && k < MOST_WORDS; k++)
+            bits[k / 32] |= 1u << k % 32;
+    }
+};
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc++26-extensions"
+template <typename... Members> struct members {};
+template <typename T> auto members_of(T &value)
+{
+    auto &[... each] = value;
+    return members<__remove_cvref(decltype(each))...>();
+}
+#pragma clang diagnostic pop
+template <typename T, typename = void> constexpr bool has_members = false;
+template <typename T> constexpr bool has_members<T, decltype((void)__builtin_structured_binding_size(T))> = __is_class(T);
+
+// Adds the words of a T that begins at byte `at` of varyings.
+template <typename T> struct flat_words {
+    static constexpr void add(word_set &found, unsigned at)
+    {
+        static_assert(__is_class(T) || __is_union(T) || __is_same(T, float), "a varying is a float, or flat: write flat<int>");
+        if constexpr (has_members<T>) {
+            if constexpr (__builtin_structured_binding_size(T) > 0)
+                add_each(found, at, decltype(members_of(*(T *)0))());
+        }
+    }
+    template <typename... Members> static constexpr void add_each(word_set &found, unsigned at, members<Members...>)
+    {
+        unsigned end = 0; // of the member before
+        ((end = (end + alignof(Members) - 1) / alignof(Members) * alignof(Members), flat_words<Members>::add(found, at + end),
+          end += sizeof(Members)),
+         ...);
+    }
+};
+template <typename T, unsigned long COUNT> struct flat_words<T[COUNT]> {
+    static constexpr void add(word_set &found, unsigned at)
+    {
+        for (unsigned k = 0; k < COUNT; k++)
+            flat_words<T>::add(found, at + k * sizeof(T));
+    }
+};
+template <typename T> struct flat_words<flat<T>> {
+    static constexpr void add(word_set &found, unsigned at) { found.add(at / 4, sizeof(T) / 4); }
+};
+
+template <typename T> constexpr word_set flat_words_of()
+{
+    word_set found = {};
+    flat_words<T>::add(found, 0);
+    return found;
+}
+
+template <typename T> constexpr unsigned words_of()
+{
+    static_assert(sizeof(T) % 4 == 0 || __is_empty(T), "varyings have words of 4 bytes: floats and flat<T>, alone or in vectors, arrays and structures");
+    (void)flat_words_of<T>();
+    return sizeof(T) / 4; // an empty structure has one byte and no word
+}
 
 template <typename T> GPUPROF_STAGE T read_words(const float *words, unsigned lane, unsigned lanes)
 {
@@ -45,24 +126,49 @@ template <typename T> GPUPROF_STAGE void write_words(float *words, unsigned lane
 
 GPUPROF_STAGE unsigned lane() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
+// What the last shader before the pixels gives beside its varyings: a point's size and distances follow in rows of their own.
+template <typename Out, int ABILITIES> struct more_rows {
+    static constexpr unsigned SIZE = words_of<Out>(), DISTANCES = SIZE + (ABILITIES & POINT_SIZE ? 1 : 0), COUNT = ABILITIES / CLIP_DISTANCES;
+    static_assert(COUNT <= 8, "there are up to 8 clip distances");
+    static GPUPROF_STAGE void size(float *rows, unsigned lane, unsigned lanes, float pixels)
+    {
+        static_assert(ABILITIES & POINT_SIZE, "a shader that gives sizes of points has POINT_SIZE among its stage's abilities");
+        rows[(size_t)SIZE * lanes + lane] = pixels;
+    }
+    static GPUPROF_STAGE void distance(float *rows, unsigned lane, unsigned lanes, unsigned k, float value)
+    {
+        static_assert(COUNT, "a shader that gives n clip distances has CLIP_DISTANCES * n among its stage's abilities");
+        GPUPROF_CHECK(k < COUNT, "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n");
+        rows[(size_t)(DISTANCES + k) * lanes + lane] = value;
+    }
+};
+
 } // namespace gpuprof
 
-template <typename In, typename Out> struct VertexStage {
+template <typename In, typename Out, int ABILITIES = 0> struct VertexStage {
+    using more = gpuprof::more_rows<Out, ABILITIES>;
     const In *vertices;
     const unsigned *numbers; // of each lane's vertex in its buffer
     float4 *positions;
     float *varyings; // word by word, each of all lanes
-    unsigned lanes, lanes_of_instance, instances, padding;
+    unsigned lanes, lanes_of_instance, instances, first_instance;
 
     GPUPROF_STAGE unsigned vertex() const { return numbers[gpuprof::lane()]; }
-    // Lanes that are left over at the end have the last instance.
-    GPUPROF_STAGE unsigned instance() const { return min(gpuprof::lane() / lanes_of_instance, instances - 1); }
+    // From the draw's first instance on. Lanes that are left over at the end have the last one.
+    GPUPROF_STAGE unsigned instance() const { return first_instance + min(gpuprof::lane() / lanes_of_instance, instances - 1); }
     GPUPROF_STAGE In in() const { return vertices[vertex()]; }
     // The position is in clip space: x and y from -w to w, y upwards, z from 0 to w.
     GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
     {
         positions[gpuprof::lane()] = position;
         gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
+    }
+    // What the vertex has beside its position: a point's side in pixels, and where the view is cut: distances of 0 and above are inside.
+    GPUPROF_STAGE void point_size(float pixels) const { more::size(varyings, gpuprof::lane(), lanes, pixels); }
+    GPUPROF_STAGE void clip(unsigned k, float distance) const
+        GPUPROF_BELOW(k, more::COUNT, "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n")
+    {
+        more::distance(varyings, gpuprof::lane(), lanes, k, distance);
     }
 };
 
@@ -104,8 +210,14 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
     GPUPROF_STAGE unsigned patch() const { return min(rows::patch(gpuprof::lane()), patches - 1); }
     // Corner k of the patch, as the vertex shader gave it.
     GPUPROF_STAGE unsigned corner(unsigned k) const { return corners[(size_t)patch() * corners_of_patch + k]; }
-    GPUPROF_STAGE float4 position(unsigned k) const { return given[corner(k)]; }
-    GPUPROF_STAGE In in(unsigned k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
+    GPUPROF_STAGE float4 position(unsigned k) const GPUPROF_BELOW(k, gpuprof::MOST_POINTS, "a patch has corners 0 to 31 at most")
+    {
+        return given[corner(k)];
+    }
+    GPUPROF_STAGE In in(unsigned k) const GPUPROF_BELOW(k, gpuprof::MOST_POINTS, "a patch has corners 0 to 31 at most")
+    {
+        return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes);
+    }
     GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
     {
         positions[gpuprof::lane()] = position;
@@ -113,14 +225,24 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
     }
     // Into how many parts edge k and the inside are cut. Of any lane of the patch; those that nobody gives are 0, and a patch
     // with an edge of 0 is not drawn.
-    GPUPROF_STAGE void outer(unsigned k, float level) const { levels[(size_t)k * slots + rows::slot(gpuprof::lane())] = level; }
-    GPUPROF_STAGE void inner(unsigned k, float level) const { outer(4 + k, level); }
+    GPUPROF_STAGE void outer(unsigned k, float level) const GPUPROF_BELOW(k, 4, "a patch has outer levels 0 to 3")
+    {
+        GPUPROF_CHECK(k < 4, "stage.outer(k, level) with k from 0 to 3");
+        at_level(k) = level;
+    }
+    GPUPROF_STAGE void inner(unsigned k, float level) const GPUPROF_BELOW(k, 2, "a patch has inner levels 0 and 1")
+    {
+        GPUPROF_CHECK(k < 2, "stage.inner(k, level) with k of 0 or 1");
+        at_level(4 + k) = level;
+    }
+    GPUPROF_STAGE float &at_level(unsigned k) const { return levels[(size_t)k * slots + rows::slot(gpuprof::lane())]; }
     GPUPROF_STAGE void constants(const Constants &value) const { gpuprof::write_words(of_patches, rows::slot(gpuprof::lane()), slots, value); }
 };
 
 // One lane for each vertex that the tessellator makes of a patch with COUNT control points.
-template <typename In, typename Out, int COUNT, typename Constants = gpuprof::nothing> struct DomainStage {
+template <typename In, typename Out, int COUNT, typename Constants = gpuprof::nothing, int ABILITIES = 0> struct DomainStage {
     using rows = gpuprof::patch_rows<COUNT>;
+    using more = gpuprof::more_rows<Out, ABILITIES>;
     const float2 *places;
     const unsigned *patch_numbers;
     const float4 *given;
@@ -138,19 +260,38 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
         float2 place = places[gpuprof::lane()];
         return make_float3(place.x, place.y, 1 - place.x - place.y);
     }
-    GPUPROF_STAGE float4 position(unsigned k) const { return given[first() + k]; }
-    GPUPROF_STAGE In in(unsigned k) const { return gpuprof::read_words<In>(given_varyings, first() + k, given_lanes); }
+    GPUPROF_STAGE unsigned control(unsigned k) const
+    {
+        GPUPROF_CHECK(k < COUNT, "stage.position(k) and stage.in(k) with k below the COUNT of DomainStage");
+        return first() + k;
+    }
+    GPUPROF_STAGE float4 position(unsigned k) const GPUPROF_BELOW(k, COUNT, "a patch has control points below the COUNT of DomainStage")
+    {
+        return given[control(k)];
+    }
+    GPUPROF_STAGE In in(unsigned k) const GPUPROF_BELOW(k, COUNT, "a patch has control points below the COUNT of DomainStage")
+    {
+        return gpuprof::read_words<In>(given_varyings, control(k), given_lanes);
+    }
     GPUPROF_STAGE Constants constants() const { return gpuprof::read_words<Constants>(of_patches, rows::slot(first()), slots); }
     GPUPROF_STAGE void out(float4 position, const Out &out = Out()) const
     {
         positions[gpuprof::lane()] = position;
         gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
     }
+    // What the vertex has beside its position: a point's side in pixels, and where the view is cut: distances of 0 and above are inside.
+    GPUPROF_STAGE void point_size(float pixels) const { more::size(varyings, gpuprof::lane(), lanes, pixels); }
+    GPUPROF_STAGE void clip(unsigned k, float distance) const
+        GPUPROF_BELOW(k, more::COUNT, "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n")
+    {
+        more::distance(varyings, gpuprof::lane(), lanes, k, distance);
+    }
 };
 
 // One lane for each primitive, which FROM says. It makes points, or strips of lines or triangles, of up to MOST vertices;
 // what is more is left out.
-template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO = OF_TRIANGLES> struct GeometryStage {
+template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO = OF_TRIANGLES, int ABILITIES = 0> struct GeometryStage {
+    using more = gpuprof::more_rows<Out, ABILITIES>;
     static_assert(TO <= OF_TRIANGLES, "a geometry shader makes OF_POINTS, OF_LINES or OF_TRIANGLES");
     const unsigned *corners; // lanes of the shader before, for each primitive
     const float4 *given;
@@ -160,9 +301,19 @@ template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO =
     unsigned char *marks; // of each vertex: 1 where a strip begins, 2 where it goes on
     unsigned given_lanes, lanes, count, goes_on;
 
-    GPUPROF_STAGE unsigned corner(int k) const { return corners[FROM * gpuprof::lane() + k]; }
-    GPUPROF_STAGE float4 position(int k) const { return given[corner(k)]; }
-    GPUPROF_STAGE In in(int k) const { return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes); }
+    GPUPROF_STAGE unsigned corner(int k) const
+    {
+        GPUPROF_CHECK((unsigned)k < FROM, "stage.position(k) and stage.in(k) with k below the FROM of GeometryStage");
+        return corners[FROM * gpuprof::lane() + k];
+    }
+    GPUPROF_STAGE float4 position(int k) const GPUPROF_BELOW((unsigned)k, FROM, "a primitive has corners below the FROM of GeometryStage")
+    {
+        return given[corner(k)];
+    }
+    GPUPROF_STAGE In in(int k) const GPUPROF_BELOW((unsigned)k, FROM, "a primitive has corners below the FROM of GeometryStage")
+    {
+        return gpuprof::read_words<In>(given_varyings, corner(k), given_lanes);
+    }
     GPUPROF_STAGE void emit(float4 position, const Out &out = Out())
     {
         if (count == MOST)
@@ -175,6 +326,18 @@ template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO =
     }
     // The next vertex begins a strip.
     GPUPROF_STAGE void cut() { goes_on = 0; }
+    // Of the vertex that is made next: its side in pixels as a point, and where the view is cut (distances of 0 and above are inside).
+    GPUPROF_STAGE void point_size(float pixels) const
+    {
+        if (count < MOST)
+            more::size(varyings, gpuprof::lane() * MOST + count, lanes, pixels);
+    }
+    GPUPROF_STAGE void clip(unsigned k, float distance) const
+        GPUPROF_BELOW(k, more::COUNT, "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n")
+    {
+        if (count < MOST)
+            more::distance(varyings, gpuprof::lane() * MOST + count, lanes, k, distance);
+    }
 };
 
 template <typename In, int ABILITIES = 0> struct PixelStage {
@@ -185,13 +348,25 @@ template <typename In, int ABILITIES = 0> struct PixelStage {
     float *depths;
     unsigned char *discarded;
     unsigned lanes, padding;
+    const float2 *points;
 
     GPUPROF_STAGE In in() const { return gpuprof::read_words<In>(varyings, gpuprof::lane(), lanes); }
     // In the target: x and y of the pixel's middle, z as it is tested, and 1 / w.
     GPUPROF_STAGE float4 place() const { return places[gpuprof::lane()]; }
     GPUPROF_STAGE unsigned primitive() const { return facts[gpuprof::lane()] >> 1; }
     GPUPROF_STAGE bool is_front() const { return facts[gpuprof::lane()] & 1; }
-    GPUPROF_STAGE void color(float4 color, unsigned target = 0) const { colors[(size_t)target * lanes + gpuprof::lane()] = color; }
+    // Where in its point the pixel is: 0 to 1 to the right and downwards.
+    GPUPROF_STAGE float2 point() const
+    {
+        static_assert(ABILITIES & POINT_COORDINATES, "a shader that asks for its place in a point has a PixelStage<Varyings, POINT_COORDINATES>");
+        return points[gpuprof::lane()];
+    }
+    GPUPROF_STAGE void color(float4 color, unsigned target = 0) const
+        GPUPROF_BELOW(target, gpuprof::MOST_TARGETS, "a frame has color targets 0 to 7")
+    {
+        GPUPROF_CHECK(target < gpuprof::MOST_TARGETS, "stage.color(color, target) with a target from 0 to 7");
+        colors[(size_t)target * lanes + gpuprof::lane()] = color;
+    }
     // The pixel stays as it is. The lane runs on, as a helper of its quad.
     GPUPROF_STAGE void discard() const
     {
@@ -230,32 +405,27 @@ namespace gpuprof {
 // words of 4 bytes; stages: vertex, hull, domain, geometry, pixel
 struct shader_facts {
     unsigned stage, in_nbytes, out_words, abilities, most_vertices, corners_in, corners_out, constant_words;
+    word_set flat; // of what a pixel shader takes
 };
 
-template <typename T> constexpr unsigned words_of()
-{
-    static_assert(sizeof(T) % 4 == 0 || __is_empty(T), "varyings are floats, alone or in vectors and structures");
-    return sizeof(T) / 4; // an empty structure has one byte and no word
-}
-
 template <typename Kernel> struct facts_of;
-template <typename In, typename Out, typename... Uniforms> struct facts_of<void(VertexStage<In, Out>, Uniforms...)> {
-    static constexpr shader_facts value = {0, sizeof(In), words_of<Out>(), 0, 0, 0, 0, 0};
+template <typename In, typename Out, int ABILITIES, typename... Uniforms> struct facts_of<void(VertexStage<In, Out, ABILITIES>, Uniforms...)> {
+    static constexpr shader_facts value = {0, sizeof(In), words_of<Out>(), ABILITIES, 0, 0, 0, 0, {}};
 };
 template <typename In, typename Out, int COUNT, typename Constants, typename... Uniforms>
 struct facts_of<void(HullStage<In, Out, COUNT, Constants>, Uniforms...)> {
-    static constexpr shader_facts value = {1, words_of<In>() * 4, words_of<Out>(), 0, 0, 0, COUNT, words_of<Constants>()};
+    static constexpr shader_facts value = {1, words_of<In>() * 4, words_of<Out>(), 0, 0, 0, COUNT, words_of<Constants>(), {}};
 };
-template <typename In, typename Out, int COUNT, typename Constants, typename... Uniforms>
-struct facts_of<void(DomainStage<In, Out, COUNT, Constants>, Uniforms...)> {
-    static constexpr shader_facts value = {2, words_of<In>() * 4, words_of<Out>(), 0, 0, COUNT, 0, words_of<Constants>()};
+template <typename In, typename Out, int COUNT, typename Constants, int ABILITIES, typename... Uniforms>
+struct facts_of<void(DomainStage<In, Out, COUNT, Constants, ABILITIES>, Uniforms...)> {
+    static constexpr shader_facts value = {2, words_of<In>() * 4, words_of<Out>(), ABILITIES, 0, COUNT, 0, words_of<Constants>(), {}};
 };
-template <typename In, typename Out, int MOST, int FROM, int TO, typename... Uniforms>
-struct facts_of<void(GeometryStage<In, Out, MOST, FROM, TO>, Uniforms...)> {
-    static constexpr shader_facts value = {3, words_of<In>() * 4, words_of<Out>(), 0, MOST, FROM, TO, 0};
+template <typename In, typename Out, int MOST, int FROM, int TO, int ABILITIES, typename... Uniforms>
+struct facts_of<void(GeometryStage<In, Out, MOST, FROM, TO, ABILITIES>, Uniforms...)> {
+    static constexpr shader_facts value = {3, words_of<In>() * 4, words_of<Out>(), ABILITIES, MOST, FROM, TO, 0, {}};
 };
 template <typename In, int ABILITIES, typename... Uniforms> struct facts_of<void(PixelStage<In, ABILITIES>, Uniforms...)> {
-    static constexpr shader_facts value = {4, words_of<In>() * 4, 0, ABILITIES, 0, 0, 0, 0};
+    static constexpr shader_facts value = {4, words_of<In>() * 4, 0, ABILITIES, 0, 0, 0, 0, flat_words_of<In>()};
 };
 
 } // namespace gpuprof

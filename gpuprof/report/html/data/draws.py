@@ -2,22 +2,30 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
+import numpy as np
+
+from gpuprof.chips.draws import MEMORIES
 from gpuprof.correlate.tasks.draws import count_columns
 from gpuprof.report.html.profile import Profile
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
 from gpuprof.report.tasks.draws import BLOCKS, Draw, Draws, Work, read_draws
-from gpuprof.report.tasks.lanes import extent, in_parts, read_lanes
+from gpuprof.report.tasks.lanes import Lane, extent, in_parts, read_lanes, steps
 
-PARTS = 512  # of the time
+MOST_STEPS = 4096  # of a lane: beyond, the mean of as many equal parts of the time
 
 WORK = (
     Column("start_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
     Column("end_cycle", "int", "cycles", "From power-on; -1 where no time is known."),
-    Column("bottleneck", "text", "", 'The block that was at work for the largest share; "" where none is known.'),
+    Column("bottleneck", "text", "", 'The block or memory with the largest share; "" where none is known.'),
     Column("fragments", "int", "", "Pixels that were shaded, without helper lanes."),
     Column("overdraw", "real", "", "Samples that passed all tests, for each sample of the target."),
     Column("quad_efficiency", "share", "", "Lanes of the pixel shader that a sample is covered for."),
+    Column("l2_nbytes", "int", "bytes", "That units and shaders read and wrote through the L2; -1 not known."),
+    Column("l2_share", "share", "", "Of what the L2 could have transferred in the time."),
+    Column("dram_nbytes", "int", "bytes", "The same, of the DRAM."),
+    Column("dram_share", "share", "", "Of what the DRAM could have transferred in the time."),
     *(Column(name, "int", "", "See `draws` in gpudb.md.") for name in count_columns()),
 )
 DRAWS = (
@@ -25,6 +33,7 @@ DRAWS = (
     Column("pass", "int", "", "Draws that follow each other into the same targets."),
     Column("command_buffer", "text", "", 'Name of the one that it is in; "" none.'),
     Column("name", "text", "", "A script's, or those of its shaders."),
+    Column("task", "int", "", "Number of its task; -1 none is known."),
     Column("width", "int", "pixels", "Of its targets."),
     Column("height", "int", "pixels", "Of its targets."),
     Column("samples", "int", "", "Of a pixel."),
@@ -55,9 +64,9 @@ BLOCK_COLUMNS = (
 LANES = (
     Column("block", "text", "", "A unit or a shader stage, in the order of the pipeline."),
     Column("is_stage", "int", "", "1: a shader stage."),
-    Column("begin_cycle", "int", "cycles", "From power-on, of a part of the time."),
+    Column("begin_cycle", "int", "cycles", "From power-on, of a stretch of time."),
     Column("end_cycle", "int", "cycles", "From power-on."),
-    Column("amount", "real", "", "Share of the part that the unit was at work; waves of the stage in flight."),
+    Column("amount", "real", "", "Share of it that a unit was at work, or a stage's waves in flight; never 0."),
 )
 SPANS = """
     SELECT draw, unit, first_cycle, last_cycle FROM draw_units
@@ -79,7 +88,8 @@ def draw_columns(profile: Profile) -> Columns:
 
 def _place(draw: Draw) -> tuple:
     """In the order of DRAWS, before its work."""
-    return draw.draw, draw.number_of_pass, draw.command_buffer, draw.name, *draw.extent, draw.state_changes
+    task = -1 if draw.task is None else draw.task
+    return draw.draw, draw.number_of_pass, draw.command_buffer, draw.name, task, *draw.extent, draw.state_changes
 
 
 def group_columns(profile: Profile) -> Columns:
@@ -93,18 +103,19 @@ def work_values(work: Work) -> tuple:
     """In the order of WORK."""
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
     facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
-    return *times, *facts, *(work.counts[name] for name in count_columns())
+    memory = ((work.nbytes.get(name, -1), work.memory_shares.get(name)) for name in MEMORIES)
+    return *times, *facts, *chain(*memory), *(work.counts[name] for name in count_columns())
 
 
 def shader_columns(profile: Profile) -> Columns:
     kernel_of = {
         launch.launch: number for number, kernel in enumerate(profile.report.kernels) for launch in kernel.launches
     }
-    stages = dict(profile.database.execute("SELECT launch, stage FROM draw_launches"))
     rows = (
-        (row, stages[launch], kernel_of[launch])
+        (row, stage, kernel_of[launch])
         for row, draw in enumerate(draws_of(profile).draws)
-        for launch in sorted(draw.launches & kernel_of.keys())
+        for launch, stage in sorted(draw.launches.items())
+        if launch in kernel_of
     )
     return by_column(SHADERS, dict.fromkeys(rows))  # a stage's later pieces are launches of the same kernel
 
@@ -128,15 +139,23 @@ def lane_columns(profile: Profile) -> Columns:
 
 
 def lane_rows(profile: Profile) -> Iterator[tuple]:
-    """Parts in which a block did nothing are left out."""
+    """Stretches in which a block did nothing are left out."""
     lanes = read_lanes(profile.database)
     for lane in lanes:
-        first, last = extent(lanes)
-        parts = min(PARTS, last - first)
-        for part, amount in enumerate(in_parts(lane, first, last, parts).round(6).tolist()):
-            if amount > 0:
-                begin, end = (first + (last - first) * place // parts for place in (part, part + 1))
-                yield lane.block, int(lane.is_stage), begin, end, amount
+        begins, ends, amounts = _stretches(lane, *extent(lanes))
+        for begin, end, amount in zip(begins.tolist(), ends.tolist(), amounts.tolist(), strict=True):
+            yield lane.block, int(lane.is_stage), begin, end, amount
+
+
+def _stretches(lane: Lane, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `steps` gives them."""
+    if len((found := steps(lane))[0]) <= MOST_STEPS:
+        return found
+    parts = min(MOST_STEPS, last - first)
+    amounts = in_parts(lane, first, last, parts).round(6)
+    edges = first + (last - first) * np.arange(parts + 1) // parts
+    there = amounts > 0
+    return edges[:-1][there], edges[1:][there], amounts[there]
 
 
 TABLES = (
@@ -144,5 +163,10 @@ TABLES = (
     Table("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
     Table("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
     Table("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
-    Table("draw_lanes", "Blocks over time, all draws together.", LANES, lane_columns),
+    Table(
+        "draw_lanes",
+        f"Blocks over time, all draws together; exact, or the means of {MOST_STEPS:,} parts.",
+        LANES,
+        lane_columns,
+    ),
 )

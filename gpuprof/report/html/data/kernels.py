@@ -8,7 +8,6 @@ from gpuprof.report.estimates import scale_of
 from gpuprof.report.figures import extent
 from gpuprof.report.html.profile import Profile
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
-from gpuprof.report.pages.findings import place
 from gpuprof.report.pages.summary import kernel_facts
 from gpuprof.report.terminal.look import Look
 from gpuprof.report.triage.kernel_rules import findings
@@ -40,16 +39,6 @@ ADVICE = (
     Column("path", "text", "", 'The file; "" where it is about the whole kernel.'),
     Column("line", "int", "", "The line; 0 where it is about the whole kernel."),
     Column("explain", "text", "", "A stall reason to read about."),
-)
-FINDINGS = (
-    Column("kernel", "int", "", "Row of `kernels`."),
-    Column("kind", "text", "", "Name of all findings of its sort."),
-    Column("severity", "text", "", "error, warning, note or advice."),
-    Column("text", "text", "", "What was found."),
-    Column("path", "text", "", "The file."),
-    Column("line", "int", "", "The line; 0 where it is not known."),
-    Column("count", "int", "", "How often it happened."),
-    Column("cost_cycles", "real", "warp-cycles", "Of advice: what it is about."),
 )
 LAUNCHES = (
     Column("launch", "int", "", "Its number in the recording."),
@@ -110,18 +99,6 @@ def advice_columns(profile: Profile) -> Columns:
     )
 
 
-def finding_columns(profile: Profile) -> Columns:
-    report = profile.report
-    kernel_of = {each.launch: number for number, kernel in enumerate(report.kernels) for each in kernel.launches}
-    return by_column(
-        FINDINGS,
-        [
-            (kernel_of[f.launch], f.kind, f.severity, f.text, *place(report, f.pc), f.count, f.cost_cycles)
-            for f in report.findings
-        ],
-    )
-
-
 def launch_columns(profile: Profile) -> Columns:
     return by_column(
         LAUNCHES,
@@ -139,6 +116,5 @@ TABLES = (
     Table("kernels", "The kernels, most cycles first.", KERNELS, kernel_columns),
     Table("summary", "What the summary says of each kernel.", SUMMARY, summary_columns),
     Table("advice", "What to look at first, by kernel.", ADVICE, advice_columns),
-    Table("findings", "What trace generators found, and what costs time, worst first.", FINDINGS, finding_columns),
     Table("launches", "The launches, in the order of their numbers.", LAUNCHES, launch_columns),
 )

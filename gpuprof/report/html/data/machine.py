@@ -7,7 +7,7 @@ from typing import NamedTuple
 from gpuprof.chips.peaks import RESOURCES
 from gpuprof.report.figures import extent, product
 from gpuprof.report.html.profile import Profile
-from gpuprof.report.html.residency import Block, Step, fits, next_steps, numbers_of, waves
+from gpuprof.report.html.residency import THREADS, Block, Step, fits, next_steps, numbers_of, waves
 from gpuprof.report.html.schema import Column, Columns, Table, by_column
 from gpuprof.report.model import Kernel, Launch
 from gpuprof.report.pages.peaks import limit_facts
@@ -199,6 +199,16 @@ def chip_numbers(profile: Profile) -> dict[str, int] | None:
     return numbers_of(json.loads(text) or {})
 
 
+def numbers_for(profile: Profile, shape: Shape, chip: dict[str, int]) -> dict[str, int]:
+    """Warps of draws are no blocks to the chip: their number is not limited."""
+    return chip | {"max_blocks": chip["warp_slots"]} if is_of_draws(profile, shape) else chip
+
+
+def is_of_draws(profile: Profile, shape: Shape) -> bool:
+    query = "SELECT 1 FROM draw_launches WHERE launch = ?"
+    return profile.database.execute(query, (shape.launches[0].launch,)).fetchone() is not None
+
+
 def residency_columns(profile: Profile) -> Columns:
     return by_column(RESIDENCIES, residency_rows(profile))
 
@@ -207,7 +217,7 @@ def residency_rows(profile: Profile) -> Iterator[tuple]:
     chip, report = chip_numbers(profile), profile.report
     for shape in shapes(profile) if chip else ():
         kernel, launch, block = report.kernels[shape.kernel], shape.launches[0], block_of_shape(profile, shape)
-        limits = fits(chip, block)
+        limits = fits(numbers_for(profile, shape, chip), block)
         per_sm, limiter = int(launch.metrics["blocks_per_sm"]), str(launch.metrics["occupancy_limiter"])
         whole, per_wave = product(launch.grid), per_sm * (report.chip.sms or 0)
         n_waves, share = waves(whole, per_wave)
@@ -224,7 +234,8 @@ def step_columns(profile: Profile) -> Columns:
     rows: list[tuple[int, Step]] = [
         (place, step)
         for place, shape in enumerate(shapes(profile) if chip else ())
-        for step in next_steps(chip, block_of_shape(profile, shape))
+        for step in next_steps(numbers_for(profile, shape, chip), block_of_shape(profile, shape))
+        if not (step.what == THREADS and is_of_draws(profile, shape))  # a wave's size is the chip's
     ]
     return by_column(STEPS, [(place, *step) for place, step in rows])
 

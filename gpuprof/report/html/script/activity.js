@@ -12,6 +12,7 @@ export class Activity {
       edges.push([begins[bin], bin, 1 / (end - begins[bin])], [end, bin, -1 / (end - begins[bin])]);
     }
     edges.sort((a, b) => a[0] - b[0]);
+    this.isShared = overlap(bins.column("launch"), begins, ends);
     this.addUp(edges, amounts);
   }
 
@@ -100,4 +101,19 @@ export class Activity {
     }
     return found;
   }
+}
+
+// Whether launches overlap: then an SM that two of them share counts twice.
+function overlap(launches, begins, ends) {
+  const spans = new Map(); // [begin, end] by launch
+  launches.forEach((launch, bin) => {
+    const [begin, end] = spans.get(launch) ?? [Infinity, 0];
+    spans.set(launch, [Math.min(begin, begins[bin]), Math.max(end, ends[bin])]);
+  });
+  let reached = -1;
+  return [...spans.values()].sort((a, b) => a[0] - b[0]).some(([begin, end]) => {
+    const isInside = begin < reached;
+    reached = Math.max(reached, end);
+    return isInside;
+  });
 }

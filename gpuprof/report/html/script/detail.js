@@ -3,6 +3,7 @@
 import { ranked, stackedBar, sum } from "./bars.js";
 import { el } from "./dom.js";
 import { compact, grouped, percent } from "./figures.js";
+import { findingList, findingsOf } from "./findings.js";
 import { histogram, stallsOf } from "./histogram.js";
 
 const MOST_CAUSES = 8;
@@ -22,11 +23,20 @@ export function detail(profile, row, whole, goTo) {
   return el(
     "div",
     { class: "detail" },
+    found(profile, row),
     reasons(profile, row, whole),
     lengths(profile, row),
     causes(profile, row, whole, goTo),
     counters(profile, row),
   );
+}
+
+// What checkers found there; nothing where they did not.
+function found(profile, row) {
+  const rows = findingsOf(profile, row.instructions);
+  if (!rows.length) return null;
+  const kernel = profile.tables.instructions.column("kernel")[row.instructions[0]];
+  return el("section", { class: "of-row" }, el("h3", {}, `Findings (${grouped(rows.length)})`), findingList(profile, rows, kernel));
 }
 
 function plainTable(caption, heads, rows) {

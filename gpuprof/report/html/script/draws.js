@@ -1,7 +1,8 @@
 // Draws: blocks of the pipeline over time, what became of each draw's primitives, and which block held it up.
 
 import { el, isNarrow } from "./dom.js";
-import { compact, duration, grouped } from "./figures.js";
+import { compact, duration, grouped, nbytes } from "./figures.js";
+import { Pipeline } from "./pipeline.js";
 import { pipelineLanes } from "./pipeline_lanes.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
@@ -14,6 +15,11 @@ const FATES = [
   ["tiles", "tiles"], ["hidden_tiles", "tiles hidden"], ["covered", "samples covered"], ["tested", "samples tested"], ["passed", "samples passed"],
   ["quads", "quads shaded"], ["hidden_quads", "quads hidden"], ["helpers", "helper lanes"], ["discarded", "pixels discarded"], ["written", "samples written"],
 ];
+
+// Memory that units and shaders share: columns of `draws` with what they are called.
+const MEMORIES = [["l2", "L2"], ["dram", "DRAM"]];
+const PIPELINE =
+  "Of a unit, how much of the time it was at work; of a shader stage, how many waves were in flight. At the right the most.";
 
 export const view = {
   name: "draws",
@@ -30,6 +36,7 @@ class Draws {
     this.draws = this.profile.tables.draws;
     this.clock = this.profile.tables.chip.get("clock_mhz", 0);
     this.byDraw = Object.fromEntries(["draw_blocks", "draw_shaders"].map((name) => [name, this.profile.tables[name].rowsBy("draw")]));
+    this.pipeline = new Pipeline(this.profile.tables);
     this.tables = [];
     this.lanes = el("div");
     this.about = el("div", { "aria-live": "polite" });
@@ -38,6 +45,7 @@ class Draws {
       "div",
       { class: "draws" },
       el("h2", {}, "Pipeline"),
+      el("p", { class: "dim" }, PIPELINE),
       this.lanes,
       el("h2", {}, `Draws (${grouped(this.draws.n)})`),
       this.list.element,
@@ -50,10 +58,9 @@ class Draws {
     const row = this.draws.rows().find((each) => String(this.draws.get("draw", each)) === draw) ?? -1;
     this.row = row;
     if (this.list.rows[this.list.selected] !== row) this.list.select(this.list.rows.indexOf(row));
-    const { draw_lanes: lanes } = this.profile.tables;
     const isTimed = row >= 0 && this.draws.get("start_cycle", row) >= 0;
     const span = isTimed ? ["start_cycle", "end_cycle"].map((name) => this.draws.get(name, row)) : null;
-    this.lanes.replaceChildren(lanes.n ? pipelineLanes(lanes, span) : el("p", { class: "dim" }, "Nobody timed these draws."));
+    this.lanes.replaceChildren(this.pipeline.isThere ? pipelineLanes(this.pipeline, span) : el("p", { class: "dim" }, "Nobody timed these draws."));
     this.detail?.close();
     this.about.replaceChildren(...(row >= 0 ? this.ofDraw(row) : []));
   }
@@ -83,7 +90,7 @@ class Draws {
       { name: "buffer", title: "command buffer", width: 18, align: "left", cell: (row) => draws.get("command_buffer", row) || "-", value: (row) => draws.get("command_buffer", row) },
       { name: "pass", title: "pass", width: 5, cell: (row) => draws.get("pass", row), value: (row) => draws.get("pass", row) },
     ];
-    return isNarrow() ? [number, name, ...workColumns(draws), ...places] : [number, ...workColumns(draws), ...places, name];
+    return [number, name, ...workColumns(draws), ...places];
   }
 
   groups(kind) {
@@ -107,9 +114,11 @@ class Draws {
     const samples = draws.get("samples", row);
     const target = `${grouped(draws.get("width", row))} x ${grouped(draws.get("height", row))} pixels${samples > 1 ? `, ${samples} samples each` : ""}`;
     const fates = FATES.filter(([name]) => draws.get(name, row)).map(([name, words]) => el("li", {}, `${words} `, el("b", {}, grouped(draws.get(name, row)))));
+    const task = draws.get("task", row);
+    const inTime = task < 0 || start < 0 ? null : el("a", { href: hashOf({ view: "timeline", task, from: start, to: end }) }, "In the timeline");
     return [
       el("h2", {}, `Draw ${draws.get("draw", row)}: ${draws.get("name", row)}`),
-      el("p", {}, `${time}; ${target}; changes of state: ${grouped(draws.get("state_changes", row))}. `, ...this.shaders(row)),
+      el("p", {}, `${time}; ${target}; changes of state: ${grouped(draws.get("state_changes", row))}. `, ...this.shaders(row), " ", inTime ?? ""),
       el("ul", { class: "fates" }, ...fates),
       this.blocks(row),
     ].filter(Boolean);
@@ -126,23 +135,44 @@ class Draws {
   }
 
   blocks(row) {
-    const { draw_blocks: blocks } = this.profile.tables;
-    const rows = this.byDraw.draw_blocks.get(row) ?? [];
+    const rows = [...this.blocksOf(row), ...this.memoriesOf(row)];
     if (!rows.length) return null;
     const bottleneck = this.draws.get("bottleneck", row);
-    const share = (name) => (block) => (blocks.get(name, block) === null ? "-" : `${(100 * blocks.get(name, block)).toFixed(1)}%`);
+    const share = (value) => (value === null ? "-" : `${(100 * value).toFixed(1)}%`);
+    const number = (value) => (value === null ? "-" : grouped(value));
     const columns = [
-      { name: "block", title: "block", width: 12, align: "left", cell: (block) => blocks.get("block", block) },
-      { name: "share", title: "busy", hint: "Of the draw's time; of a stage, how full of waves it was.", width: 7, cell: share("share") },
-      { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(blocks, block, blocks.get("block", block) === bottleneck) },
-      { name: "blocked", title: "blocked", hint: "With no room behind it.", width: 8, cell: share("blocked") },
-      { name: "waves", title: "waves", width: 8, cell: (block) => (blocks.get("waves", block) ? grouped(blocks.get("waves", block)) : "-") },
-      { name: "most", title: "in flight", hint: "The most at a time.", width: 9, cell: (block) => (blocks.get("waves", block) ? grouped(blocks.get("most", block)) : "-") },
-      { name: "first", title: "from cycle", width: 12, cell: (block) => grouped(blocks.get("first_cycle", block)) },
-      { name: "last", title: "to cycle", width: 12, cell: (block) => grouped(blocks.get("last_cycle", block)) },
+      { name: "block", title: "block", width: 12, align: "left", cell: ({ name }) => name },
+      { name: "share", title: "busy", hint: "Of a unit, part of the draw's time. Of a stage, mean waves in flight, of the most. Of a memory, bytes of what it could transfer.", width: 7, cell: (block) => share(block.share) },
+      { name: "bar", title: "", width: 0, least: 16, align: "left", cell: (block) => busyBar(block, block.name === bottleneck) },
+      { name: "blocked", title: "blocked", hint: "With no room behind it.", width: 8, cell: (block) => share(block.blocked) },
+      { name: "waves", title: "waves", width: 8, cell: (block) => number(block.waves) },
+      { name: "most", title: "in flight", hint: "The most at a time.", width: 9, cell: (block) => number(block.most) },
+      { name: "bytes", title: "bytes", hint: "Read and written.", width: 9, cell: (block) => (block.nbytes === null ? "-" : nbytes(block.nbytes)) },
+      { name: "first", title: "from cycle", width: 12, cell: (block) => number(block.first) },
+      { name: "last", title: "to cycle", width: 12, cell: (block) => number(block.last) },
     ];
     this.detail = dataTable({ caption: "Blocks of the draw", columns, rows });
     return this.detail.element;
+  }
+
+  // { name, share, blocked, waves, most, nbytes, first, last }; null is what a block has not.
+  blocksOf(row) {
+    const { draw_blocks: blocks } = this.profile.tables;
+    return (this.byDraw.draw_blocks.get(row) ?? []).map((block) => {
+      const get = (name) => blocks.get(name, block);
+      const stage = get("waves") ? { waves: get("waves"), most: get("most") } : { waves: null, most: null };
+      return { name: get("block"), share: get("share"), blocked: get("blocked"), ...stage, nbytes: null, first: get("first_cycle"), last: get("last_cycle") };
+    });
+  }
+
+  memoriesOf(row) {
+    const none = { blocked: null, waves: null, most: null, first: null, last: null };
+    return MEMORIES.filter(([column]) => this.draws.get(`${column}_nbytes`, row) >= 0).map(([column, name]) => ({
+      ...none,
+      name,
+      share: this.draws.get(`${column}_share`, row),
+      nbytes: this.draws.get(`${column}_nbytes`, row),
+    }));
   }
 }
 
@@ -151,26 +181,30 @@ function workColumns(work) {
   const count = (name) => (row) => compact(work.get(name, row));
   const value = (name) => (row) => work.get(name, row);
   const cycles = (row) => (work.get("start_cycle", row) < 0 ? -1 : work.get("end_cycle", row) - work.get("start_cycle", row));
+  const percent = (name, title, column, hint) => ({ name, title, hint, width: 7, cell: (row) => shareText(work.get(column, row)), value: (row) => work.get(column, row) ?? -1 });
   const counted = (name, title, hint) => ({ name, title, hint, width: Math.max(8, title.length), cell: count(name), value: value(name) });
   return [
     { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))), value: cycles },
-    { name: "bottleneck", title: "bottleneck", hint: "The block that was at work for the largest share of the time.", width: 11, align: "left", cell: (row) => work.get("bottleneck", row) || "-", value: value("bottleneck") },
+    { name: "bottleneck", title: "bottleneck", hint: "The block or memory with the largest share of the time.", width: 11, align: "left", cell: (row) => work.get("bottleneck", row) || "-", value: value("bottleneck") },
     counted("primitives", "primitives", "Assembled."),
     counted("culled", "culled", "By side."),
     counted("clipped", "clipped", "By the near or far plane, or the guard band."),
     counted("rejected", "rejected", "Outside of the view."),
     counted("fragments", "fragments", "Pixels shaded, without helper lanes."),
     { name: "overdraw", title: "overdraw", hint: "Samples that passed, for each sample of the target.", width: 9, cell: (row) => work.get("overdraw", row).toFixed(2), value: value("overdraw") },
-    { name: "quads", title: "quads", hint: "Lanes of the pixel shader that a sample is covered for.", width: 7, cell: (row) => quadText(work.get("quad_efficiency", row)), value: (row) => work.get("quad_efficiency", row) ?? -1 },
+    percent("quads", "quads", "quad_efficiency", "Lanes of the pixel shader that a sample is covered for."),
+    ...MEMORIES.filter(([column]) => work.column(`${column}_nbytes`).some((bytes) => bytes >= 0)).map(([column, title]) =>
+      percent(column, title, `${column}_share`, `Bytes read and written, of what the ${title} could have transferred.`),
+    ),
   ];
 }
 
-function quadText(share) {
+function shareText(share) {
   return share === null ? "-" : `${Math.round(100 * share)}%`;
 }
 
-function busyBar(blocks, block, isBottleneck) {
-  const [share, blocked] = ["share", "blocked"].map((name) => Math.min(1, blocks.get(name, block) ?? 0));
+function busyBar(block, isBottleneck) {
+  const [share, blocked] = [block.share, block.blocked].map((part) => Math.min(1, part ?? 0));
   const parts = [["fill", share], ["blocked", Math.min(blocked, 1 - share)]];
   return el(
     "span",

@@ -5,6 +5,7 @@ import { legend, stackedBar, sum } from "./bars.js";
 import { detail } from "./detail.js";
 import { button, el, isNarrow } from "./dom.js";
 import { baseName, compact } from "./figures.js";
+import { findingsOf, markOf } from "./findings.js";
 import { LISTINGS, listingsOf, Measured } from "./listing.js";
 import { metricsOf, textOf } from "./metrics.js";
 import { dataTable } from "./table.js";
@@ -13,6 +14,7 @@ const ROW_HEIGHT = 20;
 const KEYS = [
   ["n, p", "next and previous in the order of the measure"],
   ["/", "search; Enter finds the next"],
+  ["e", "next line with an error, a warning or a note"],
   ["f", "fold or unfold the loop of the selected row"],
   ["1, 2, 3", "show or hide source, PTX, instructions"],
   ["arrows", "move the selection"],
@@ -94,6 +96,7 @@ class Source {
       ...this.metrics.map((metric) => el("option", { value: metric.name, title: metric.hint }, metric.title)),
     );
     this.paneChoice = el("span", { class: "group", role: "group", "aria-label": "Panes" });
+    this.findingButton = button("Next finding", () => this.nextFinding(), { title: "e" });
     this.search = el("input", { type: "search", placeholder: "search (/)", "aria-label": "Search the code", on: { input: () => this.find(), keydown: (event) => event.key === "Enter" && this.findNext(event.shiftKey ? -1 : 1) } });
     this.found = el("output", { class: "dim" });
     return el(
@@ -103,6 +106,7 @@ class Source {
       this.paneChoice,
       el("label", {}, "measure ", this.metricChoice),
       button("Next hottest", () => this.hottest(1), { title: "n" }),
+      this.findingButton,
       this.search,
       this.found,
       el("details", { class: "menu" }, el("summary", {}, "Columns"), el("div", {}, ...EXTRA.map((column) => this.columnBox(column)))),
@@ -177,6 +181,7 @@ class Source {
       ),
     );
     this.panes.forEach((pane) => pane.measure());
+    this.findingButton.hidden = !this.panes.some((pane) => pane.hasMarks);
     this.drawBelow();
   }
 
@@ -248,6 +253,17 @@ class Source {
     this.page.say(`${next + 1} of ${order.length}: ${order[next].text.trim()}`);
   }
 
+  // The next row that is marked, from the selected one on.
+  nextFinding() {
+    const pane = [this.selection?.pane, ...this.panes].find((each) => each?.hasMarks);
+    if (!pane) return;
+    const rows = pane.listing.rows.filter((row) => pane.markOf(row));
+    const at = rows.indexOf(this.selection?.row);
+    const row = at >= 0 ? rows[(at + 1) % rows.length] : rows[0];
+    this.select(pane.listing.name, row, true);
+    this.page.say(`${rows.indexOf(row) + 1} of ${rows.length}: ${row.text.trim()}`);
+  }
+
   find() {
     const wanted = this.search.value.toLowerCase();
     this.matches = wanted ? this.panes.flatMap((pane) => pane.listing.rows.filter((row) => row.text.toLowerCase().includes(wanted)).map((row) => ({ pane, row }))) : [];
@@ -271,6 +287,7 @@ class Source {
     const actions = {
       n: () => this.hottest(1),
       p: () => this.hottest(-1),
+      e: () => this.nextFinding(),
       f: () => this.selection?.pane.fold(this.selection.row),
       "/": () => this.search.focus(),
     };
@@ -290,6 +307,7 @@ class Pane {
     this.callers = new Set();
     this.found = new Set();
     this.items = listing.shown(this.folded);
+    this.hasMarks = listing.rows.some((row) => this.markOf(row));
     this.codeWidth = Math.min(MOST_CODE, listing.rows.reduce((most, row) => Math.max(most, row.text.length + 4), 30));
     this.table = dataTable({
       caption: `${listing.title} of ${source.profile.tables.kernels.get("name", source.kernel)}`,
@@ -308,13 +326,24 @@ class Pane {
     const ofRow = (cell) => (item) => (item.isHeading ? "" : cell(this.measuredOf(item)));
     const all = [
       { name: "arrows", title: "", width: 4, align: "left", class: "gutter", cell: () => "" },
-      { name: "line", title: listing.name === "isa" ? "address" : "line", width: listing.name === "isa" ? 8 : 4, class: "dim", cell: (item) => (item.isHeading || !item.number ? "" : item.place) },
+      { name: "line", title: listing.name === "isa" ? "address" : "line", width: (listing.name === "isa" ? 8 : 4) + (this.hasMarks ? 4 : 0), class: "dim", cell: (item) => (item.isHeading ? "" : this.place(item)) },
       { name: "metric", title: metric.title, hint: metric.hint, width: Math.max(6, metric.title.length), class: "heat", style: (item) => ({ "--part": String(this.partOf(item)) }), cell: (item) => textOf(metric, this.valueOf(item), this.wholeValue) },
       { name: "stalls", title: "stalls", hint: "As long as the row is costly, with a part for each stall reason.", width: 10, align: "left", cell: ofRow((row) => stackedBar(row.mix, this.barMost ? sum(row.mix) / this.barMost : 0, profile.terms, profile.unit)) },
       ...EXTRA.filter(({ name }) => source.columns.has(name)).map((column) => ({ ...column, cell: ofRow((row) => column.cell(row, this)) })),
       { name: "code", title: listing.name === "source" ? "source" : "instruction", width: 0, least: this.codeWidth, align: "left", class: "code", cell: (item) => this.code(item) },
     ];
     return isNarrow() ? all.filter(({ name }) => !["arrows", "stalls"].includes(name)) : all;
+  }
+
+  // What a row is marked for: the worst that was found there; "" nothing.
+  markOf(row) {
+    return (row.mark ??= markOf(this.source.profile, findingsOf(this.source.profile, row.instructions)));
+  }
+
+  place(item) {
+    const mark = this.markOf(this.measuredOf(item));
+    const place = item.number ? item.place : "";
+    return mark ? el("span", {}, el("span", { class: `mark ${mark}`, role: "img", "aria-label": mark, title: `${mark}: select the line to read it` }, "!"), ` ${place}`) : place;
   }
 
   drawColumns() {

@@ -2,11 +2,13 @@
 
 import { legend, ranked, stackedBar, sum } from "./bars.js";
 import { el, isNarrow } from "./dom.js";
-import { baseName, compact, duration, grouped, percent } from "./figures.js";
+import { compact, duration, grouped, percent } from "./figures.js";
+import { findingList, lineLink } from "./findings.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
 
 const MOST_TASKS = 20;
+const MOST_DRAWS = 10;
 const MOST_FINDINGS = 100;
 const DRAWN = ["stalls"]; // facts that the page shows as bars
 
@@ -25,7 +27,9 @@ class Summary {
     this.tables = [];
     const { kernels } = this.profile.tables;
     this.costs = kernels.rows().map((kernel) => this.costOf(this.profile.instructionsOf(kernel)));
-    this.element = el("div", { class: "summary" }, this.kernels(), this.tasks(), this.trust(), this.findings(), ...kernels.rows().map((kernel) => this.kernel(kernel)));
+    const parts = [this.kernels(), this.draws(), this.tasks(), this.trust()].filter(Boolean);
+    parts.splice(this.hasErrors ? 0 : parts.length, 0, this.findings()); // what computes wrongly goes before what is slow
+    this.element = el("div", { class: "summary" }, ...parts, ...kernels.rows().map((kernel) => this.kernel(kernel)));
   }
 
   update() {}
@@ -85,12 +89,6 @@ class Summary {
     return el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel) }) }, this.profile.tables.kernels.get("name", kernel));
   }
 
-  lineLink(kernel, path, line) {
-    if (!line) return null;
-    const place = `${baseName(path)}:${line}`;
-    return el("a", { href: hashOf({ view: "source", kernel: this.profile.kernelKey(kernel), line: place }) }, place);
-  }
-
   // Tasks whose launches cost something, the costliest first.
   tasks() {
     const { runs, cells } = this.profile.tables;
@@ -118,6 +116,29 @@ class Summary {
     return el("section", {}, el("h2", {}, "Tasks"), this.table("Tasks", { columns, rows: rows.slice(0, MOST_TASKS) }), more);
   }
 
+  // The longest draws.
+  draws() {
+    const { draws, chip } = this.profile.tables;
+    if (!draws.n) return null;
+    const get = (name) => (row) => draws.get(name, row);
+    const cycles = (row) => (draws.get("start_cycle", row) < 0 ? -1 : draws.get("end_cycle", row) - draws.get("start_cycle", row));
+    const clock = chip.get("clock_mhz", 0);
+    const link = (row) => el("a", { href: hashOf({ view: "draws", draw: draws.get("draw", row) }) }, draws.get("name", row) || `draw ${draws.get("draw", row)}`);
+    const columns = [
+      { name: "number", title: "draw", width: 6, cell: get("draw") },
+      { name: "time", title: "time", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : duration(cycles(row), clock) || "-") },
+      { name: "cycles", title: "cycles", width: 8, cell: (row) => (cycles(row) < 0 ? "-" : compact(cycles(row))) },
+      { name: "bottleneck", title: "bottleneck", hint: "The block of the pipeline, or the memory, with the largest share of the time.", width: 11, align: "left", cell: (row) => draws.get("bottleneck", row) || "-" },
+      { name: "pass", title: "pass", width: 5, cell: get("pass") },
+    ];
+    const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 14 : 30, align: "left", cell: link };
+    columns.splice(isNarrow() ? 1 : columns.length, 0, name);
+    const rows = draws.rows().sort((a, b) => cycles(b) - cycles(a) || a - b);
+    const title = draws.n > MOST_DRAWS ? `Draws: the longest of ${grouped(draws.n)}` : "Draws";
+    const more = draws.n > MOST_DRAWS ? el("p", {}, el("a", { href: hashOf({ view: "draws" }) }, `All ${grouped(draws.n)} draws`)) : null;
+    return el("section", {}, el("h2", {}, title), this.table("Draws", { columns, rows: rows.slice(0, MOST_DRAWS) }), more);
+  }
+
   trust() {
     const { facts } = this.profile.tables;
     const byLabel = new Map();
@@ -129,27 +150,17 @@ class Summary {
     return el("section", {}, el("h2", {}, "What this is, and how far to trust it"), factList([...byLabel]));
   }
 
+  get hasErrors() {
+    const { findings } = this.profile.tables;
+    return findings.rows().some((row) => findings.get("severity", row) === "error");
+  }
+
   findings() {
     const { findings } = this.profile.tables;
     if (!findings.n) return null;
-    const items = findings.rows().slice(0, MOST_FINDINGS).map((finding) => {
-      const kernel = findings.get("kernel", finding);
-      const severity = findings.get("severity", finding);
-      const cost = findings.get("cost_cycles", finding);
-      return el(
-        "li",
-        {},
-        el("span", { class: severity === "error" || severity === "warning" ? "badge warn" : "badge" }, severity),
-        " ",
-        el("strong", {}, findings.get("kind", finding)),
-        ` in ${this.profile.tables.kernels.get("name", kernel)} `,
-        this.lineLink(kernel, findings.get("path", finding), findings.get("line", finding)),
-        el("span", {}, ` ${findings.get("text", finding)}`),
-        cost ? el("span", { class: "dim" }, ` ${compact(cost)} warp-cycles`) : null,
-      );
-    });
-    const more = findings.n > items.length ? el("p", { class: "dim" }, `and ${grouped(findings.n - items.length)} more`) : null;
-    return el("section", {}, el("h2", {}, "Findings"), el("ul", { class: "findings" }, ...items), more);
+    const rows = findings.rows().slice(0, MOST_FINDINGS);
+    const more = findings.n > rows.length ? el("p", { class: "dim" }, `and ${grouped(findings.n - rows.length)} more: gpuprof report FILE --page findings`) : null;
+    return el("section", {}, el("h2", {}, "Findings"), findingList(this.profile, rows), more);
   }
 
   kernel(kernel) {
@@ -163,7 +174,7 @@ class Summary {
       facts.get(label).push(el("span", {}, summary.get("text", row)));
     }
     const items = (this.byKernel.advice.get(kernel) ?? []).map((row) =>
-      el("li", {}, this.lineLink(kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`),
+      el("li", {}, lineLink(this.profile, kernel, advice.get("path", row), advice.get("line", row)), ` ${advice.get("text", row)}`),
     );
     return el(
       "section",

@@ -2,9 +2,10 @@
 
 import { Activity } from "./activity.js";
 import { legend, ranked, stackedBar, sum } from "./bars.js";
-import { button, el } from "./dom.js";
+import { button, el, isNarrow } from "./dom.js";
 import { compact, duration, grouped, nbytes, percent } from "./figures.js";
 import { rowsOfTasks } from "./lanes.js";
+import { amountText, inParts, Pipeline } from "./pipeline.js";
 import { hashOf } from "./place.js";
 import { dataTable } from "./table.js";
 import { Ties } from "./ties.js";
@@ -12,6 +13,7 @@ import { TimelineCanvas } from "./timeline_canvas.js";
 
 const LEAST_CYCLES = 8; // of a window
 const MOST_TIES = 500; // in the list
+const MOST_DRAWS = 4; // that are named
 const KEYS =
   "Arrow keys move, plus and minus zoom, 0 shows everything, n and p select the next and the previous task, s zooms to the selection, Escape ends it.";
 
@@ -32,6 +34,7 @@ class Timeline {
     this.clock = tables.chip.get("clock_mhz", 0);
     this.ties = new Ties({ tasks: this.tasks, relations: tables.relations });
     this.activity = new Activity(tables);
+    this.pipeline = new Pipeline(tables);
     this.whole = this.extent();
     this.state = { from: this.whole[0], to: this.whole[1], selected: -1, range: null };
     this.canvas = el("canvas", {
@@ -57,6 +60,7 @@ class Timeline {
       tasks: this.tasks,
       rows: rowsOfTasks(this.tasks),
       activity: this.activity,
+      pipeline: this.pipeline,
       ties: this.ties,
       sms: tables.chip.get("sms", 0) || 1,
       terms: tables.terms,
@@ -246,7 +250,7 @@ class Timeline {
     const { drag, painter } = this;
     if (!drag) {
       const row = painter.taskAt(event.offsetX, event.offsetY);
-      this.canvas.title = row < 0 ? "" : this.sentence(row);
+      this.canvas.title = row < 0 ? this.blockText(event.offsetX, event.offsetY) : this.sentence(row);
       return;
     }
     drag.hasMoved ||= Math.abs(event.offsetX - drag.x) > 3;
@@ -266,8 +270,33 @@ class Timeline {
     const { drag } = this;
     this.drag = null;
     if (!drag) return;
-    if (!drag.hasMoved) this.choose(this.painter.taskAt(event.offsetX, event.offsetY), null);
+    if (!drag.hasMoved) this.choose(this.rowAt(event.offsetX, event.offsetY), null);
     else if (!drag.isPan) this.choose(-1, this.state.range);
+  }
+
+  // The row of the task at a place of the canvas; in a lane of the pipeline, of the first draw that is there. -1 none.
+  rowAt(x, y) {
+    const task = this.painter.taskAt(x, y);
+    if (task >= 0) return task;
+    const [draw] = this.painter.drawsAt(x, y);
+    return draw === undefined ? -1 : this.ties.rowOf(this.pipeline.draws.column("task")[draw]);
+  }
+
+  // What a lane of the pipeline shows at a place of the canvas; "" where there is none.
+  blockText(x, y) {
+    const block = this.painter.blockAt(x, y);
+    if (!block) return "";
+    const [from, to] = this.painter.pixelAt(x);
+    const [amount] = inParts(block, from, to, 1);
+    const draws = this.painter.drawsAt(x, y);
+    const names = draws.slice(0, MOST_DRAWS).map((draw) => this.drawName(draw));
+    const more = draws.length > MOST_DRAWS ? ` and ${grouped(draws.length - MOST_DRAWS)} more` : "";
+    return `${block.name}: ${amountText(block, amount)}${names.length ? `; ${names.join(", ")}${more}` : ""}`;
+  }
+
+  drawName(draw) {
+    const { draws } = this.pipeline;
+    return `draw ${draws.get("draw", draw)} (${draws.get("name", draw)})`;
   }
 
   choose(row, range, isToBeSeen = false) {
@@ -313,9 +342,11 @@ class Timeline {
     const [from, to] = this.ties.of(number);
     const ties = [...Array.from(from, (tie) => [tie, "target"]), ...Array.from(to, (tie) => [tie, "source"])];
     const items = ties.slice(0, MOST_TIES).map(([tie, end]) => el("li", {}, ...this.tie(tables.relations, tie, end)));
+    const draw = this.pipeline.drawOf(number);
+    const toDraw = draw < 0 ? null : el("a", { href: hashOf({ view: "draws", draw: this.pipeline.draws.get("draw", draw) }) }, "Draw");
     return [
       el("h2", {}, this.tasks.get("name", row)),
-      el("p", {}, `${this.sentence(row)}. `, link),
+      el("p", {}, `${this.sentence(row)}. `, link, toDraw),
       above,
       el("h2", {}, `Relations (${grouped(ties.length)})`),
       items.length ? el("ul", { class: "ties" }, ...items) : el("p", { class: "dim" }, "None was stated or observed."),
@@ -349,10 +380,11 @@ class Timeline {
       { name: "cycles", title: "cycles", hint: "Inside the selection, summed.", width: 10, cell: ({ cycles }) => compact(Math.round(cycles)), value: ({ cycles }) => cycles },
       { name: "share", title: "share", hint: "Of the selection's time; more than 100% where tasks overlap.", width: 8, cell: ({ cycles }) => percent(cycles, to - from) },
       { name: "kind", title: "kind", width: 16, align: "left", cell: ({ kind }) => kind, value: ({ kind }) => kind },
-      { name: "name", title: "name", width: 0, align: "left", cell: ({ name }) => name, value: ({ name }) => name },
     ];
+    const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 18 : 24, align: "left", cell: ({ name }) => name, value: ({ name }) => name };
+    columns.splice(isNarrow() ? 1 : columns.length, 0, name);
     this.table = dataTable({ caption: "Tasks by name", columns, rows: groups });
-    return [el("h2", {}, title), ...this.machineSums(from, to), this.table.element];
+    return [el("h2", {}, title), ...this.machineSums(from, to), ...this.pipelineMeans(from, to), this.table.element];
   }
 
   machineSums(from, to) {
@@ -360,9 +392,18 @@ class Timeline {
     const { terms } = this.profile;
     const found = this.activity.sum(from, to);
     const mix = [...found.slice(0, terms.n)].map(Math.round);
-    const sms = found[this.activity.sms] / (to - from);
-    const words = `${sms.toFixed(1)} of ${this.painter.sms} SMs active in the mean, ${grouped(sum(mix))} warp-cycles`;
+    const { sms } = this.painter;
+    const active = Math.min(sms, found[this.activity.sms] / (to - from));
+    const most = this.activity.isShared ? "at most " : ""; // launches that share an SM count it each
+    const words = `${most}${active.toFixed(1)} of ${sms} SMs active in the mean, ${grouped(sum(mix))} warp-cycles`;
     return [el("p", { class: "sums" }, words), stackedBar(mix, 1, terms, "warp-cycles")];
+  }
+
+  pipelineMeans(from, to) {
+    if (!this.pipeline.isThere) return [];
+    const means = this.pipeline.blocks.map((block) => [block, inParts(block, from, to, 1)[0]]).filter(([, mean]) => mean > 0);
+    const items = means.map(([block, mean]) => el("li", {}, `${block.name} `, el("b", {}, amountText(block, mean))));
+    return [el("p", { class: "sums" }, "Graphics pipeline, in the mean:"), el("ul", { class: "fates" }, ...items)];
   }
 
   // Tasks by kind and name: how many touch the range, and their cycles in it; most cycles first.

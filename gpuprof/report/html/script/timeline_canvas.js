@@ -1,7 +1,8 @@
-// Draws the time line: rows of tasks, relations as arrows, SMs and stall mix below.
+// Draws the time line: rows of tasks, the graphics pipeline, relations as arrows, SMs and stall mix below.
 
 import { grouped } from "./figures.js";
-import { firstAt, nextAt } from "./lanes.js";
+import { firstAt, nextAt, VIRTUAL } from "./lanes.js";
+import { drawPipeline, PIPE_LANE } from "./timeline_pipeline.js";
 
 const LANE = 18;
 const ROW_GAP = 8;
@@ -18,7 +19,7 @@ const KINDS = { task: "#5d6873", wait: "#b9bfc7", free: "#b9bfc7" };
 const COPY = "#4d6a85";
 
 export class TimelineCanvas {
-  // `stage`: { tasks, rows (of lanes.js), activity, ties, sms, terms, kernelOf (launch -> kernel) }
+  // `stage`: { tasks, rows (of lanes.js), activity, pipeline, ties, sms, terms, kernelOf (launch -> kernel) }
   constructor(canvas, stage) {
     this.canvas = canvas;
     Object.assign(this, stage);
@@ -37,17 +38,31 @@ export class TimelineCanvas {
     this.names = [];
     this.laneOf = new Int32Array(this.tasks.n).fill(-1);
     let top = AXIS + ROW_GAP;
-    for (const { name, lanes } of this.rows) {
-      this.names.push({ name, top });
-      for (const lane of lanes) {
-        for (const row of lane.tasks) this.laneOf[row] = this.lanes.length;
-        this.lanes.push({ ...lane, top });
-        top += LANE;
-      }
-      top += ROW_GAP;
-    }
+    // Draws may fill many lanes of the rows: their pipeline stands above these, below passes.
+    const [virtual, others] = [true, false].map((is) => this.rows.filter(({ name }) => (name === VIRTUAL) === is));
+    for (const { name, lanes } of virtual) top = this.layOutRow(name, lanes, top);
+    this.pipelineTop = top;
+    top = this.layOutPipeline(top);
+    for (const { name, lanes } of others) top = this.layOutRow(name, lanes, top);
     this.tasksHeight = top;
     this.height = top + (this.activity.isThere ? SM_HEIGHT + MIX_HEIGHT + 3 * ROW_GAP : 0);
+  }
+
+  // These give where the next one begins.
+  layOutRow(name, lanes, top) {
+    this.names.push({ name, top });
+    for (const lane of lanes) {
+      for (const row of lane.tasks) this.laneOf[row] = this.lanes.length;
+      this.lanes.push({ ...lane, top });
+      top += LANE;
+    }
+    return top + ROW_GAP;
+  }
+
+  layOutPipeline(top) {
+    const { blocks } = this.pipeline;
+    blocks.forEach(({ name, isStage }, row) => this.names.push({ name: `${name}, ${isStage ? "waves" : "busy"}`, top: top + row * PIPE_LANE }));
+    return blocks.length ? top + blocks.length * PIPE_LANE + ROW_GAP : top;
   }
 
   resize() {
@@ -62,7 +77,7 @@ export class TimelineCanvas {
   // Colours of the page's present theme, and the pattern of each stall reason.
   readColours() {
     const style = getComputedStyle(this.canvas);
-    this.colours = Object.fromEntries(["text", "dim", "line", "paper", "panel", "accent", "chosen", "stripe"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    this.colours = Object.fromEntries(["text", "dim", "line", "paper", "panel", "accent", "chosen", "stripe", "warm"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
     const probe = document.createElement("span");
     this.canvas.parentElement.append(probe);
     this.paints = this.terms.rows().map((term) => {
@@ -111,6 +126,7 @@ export class TimelineCanvas {
     context.rect(this.gutter, AXIS, this.width - this.gutter, this.height);
     context.clip();
     if (this.range) this.drawRange(this.range);
+    drawPipeline({ ...this, x: (cycle) => this.x(cycle) }, this.pipeline, this.pipelineTop, this.chosenDraw());
     this.filled = "";
     for (const lane of this.lanes) this.drawLane(lane);
     if (this.activity.isThere) this.drawActivity();
@@ -249,7 +265,8 @@ export class TimelineCanvas {
     const smBottom = this.tasksHeight + SM_HEIGHT;
     const mixBottom = smBottom + ROW_GAP + MIX_HEIGHT;
     context.fillStyle = colours.accent;
-    this.drawPart(n, (part) => [0, parts[part * activity.channels + activity.sms] / cycles / this.sms], smBottom, SM_HEIGHT);
+    // launches that share an SM count it each
+    this.drawPart(n, (part) => [0, Math.min(1, parts[part * activity.channels + activity.sms] / cycles / this.sms)], smBottom, SM_HEIGHT);
     const reached = new Float64Array(n);
     this.termsBySize.forEach((term) => {
       context.fillStyle = this.paints[term];
@@ -268,7 +285,7 @@ export class TimelineCanvas {
     context.save();
     context.fillStyle = colours.dim;
     this.label("active SMs", 4, this.tasksHeight + SM_HEIGHT / 2 - 7, this.gutter - 8);
-    this.label(`of ${this.sms}`, 4, this.tasksHeight + SM_HEIGHT / 2 + 7, this.gutter - 8);
+    this.label(`${activity.isShared ? "at most, " : ""}of ${this.sms}`, 4, this.tasksHeight + SM_HEIGHT / 2 + 7, this.gutter - 8);
     this.label("warps, by state", 4, smBottom + ROW_GAP + 10, this.gutter - 8);
     this.label(`to ${grouped(Math.ceil(activity.most))}`, 4, smBottom + ROW_GAP + 24, this.gutter - 8);
     context.beginPath();
@@ -288,6 +305,30 @@ export class TimelineCanvas {
       [start, low, high] = [part, a, b];
     }
     context.fill();
+  }
+
+  // The draw that is selected, or whose shader is: a row of `draws`; -1 none.
+  chosenDraw() {
+    if (this.selected < 0) return -1;
+    const own = this.pipeline.drawOf(this.tasks.column("task")[this.selected]);
+    return own >= 0 ? own : this.pipeline.drawOf(this.tasks.column("parent")[this.selected]);
+  }
+
+  // The block of the pipeline in whose lane a place of the canvas is.
+  blockAt(x, y) {
+    return x < this.gutter ? undefined : this.pipeline.blocks[Math.floor((y - this.pipelineTop) / PIPE_LANE)];
+  }
+
+  // Rows of the draws that are there.
+  drawsAt(x, y) {
+    const block = this.blockAt(x, y);
+    const [from, to] = this.pixelAt(x);
+    return block ? this.pipeline.drawsAt(block, (from + to) / 2, (to - from) / 2) : [];
+  }
+
+  // The cycles that a pixel stands for.
+  pixelAt(x) {
+    return [this.cycle(Math.floor(x)), this.cycle(Math.floor(x) + 1)];
   }
 
   // The row of the task at a place of the canvas, or near to it; -1 none.

@@ -5,7 +5,7 @@ rules      undefined bits of results, from operands and their undefined bits
 follow     the same where values do not matter, in one pass over the shadow of the registers; compiled by Numba
 matrices   the same of instructions that a whole warp executes
 atomics    the same of what atomics leave in memory
-padding    which bytes of stores are padding of structures
+padding    which stores write members of structures, and which of their bits are padding
 memory     a byte for each byte of global, shared and local memory, in pages; compiled by Numba
 spaces     where accesses stand in the shadows of shared and local memory
 registers  a word for each register of each thread, and which of them have an undefined bit at all

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.trace.checkers.checker import Checker, Instance, first_of
 from gpuprof.trace.checkers.definedness.blocks import RunningBlocks
 from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN
-from gpuprof.trace.checkers.definedness.memory import MemoryShadow
+from gpuprof.trace.checkers.definedness.memory import TypedShadow
 from gpuprof.trace.checkers.definedness.plan import Step, module_of
 from gpuprof.trace.checkers.definedness.registers import Registers
 from gpuprof.trace.checkers.definedness.spaces import Spaces
@@ -27,7 +27,7 @@ class Doubts(Checker):
 
     def __init__(self, **options):
         super().__init__(**options)
-        self.shadow = MemoryShadow()
+        self.shadow = TypedShadow()
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
@@ -133,11 +133,11 @@ class Doubts(Checker):
         return (address if 0 <= address <= MASK >> 1 else -1), found.name if found else ""
 
     def _check_store(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
-        """The host can read global memory; what lies between the members of a structure says nothing to it."""
+        """The host can read global memory. `undefined`: uint8 (n, 32, k), what lanes store, less what is padding: that
+        says nothing to the host.
+        """
         if access.space != "global":
             return
-        padding = self._module.padding.get(step.plan.instruction.number)
-        undefined = undefined if padding is None else np.where(padding, np.uint8(0), undefined)
         lanes = (undefined != 0).any(axis=2) & access.active
         if not lanes.any():
             return

@@ -127,7 +127,7 @@ class MemoryShadow:
             return
         self._cover(addresses, masks, nbytes)
         if define_bits(self._states, self._bytes, self._n_undefined, self._base, addresses, masks, nbytes):
-            self._make(self._touched(addresses, masks, nbytes, UNDEFINED))
+            self._make(self._touched(addresses, masks, nbytes, (UNDEFINED,)))
             define_bits(self._states, self._bytes, self._n_undefined, self._base, addresses, masks, nbytes)
 
     def write(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
@@ -135,8 +135,7 @@ class MemoryShadow:
         self.is_defined = False
         nbytes = undefined.shape[2]
         self._cover(addresses, masks, nbytes)
-        for state in (DEFINED, UNDEFINED):
-            self._make(self._touched(addresses, masks, nbytes, state))
+        self._make(self._touched(addresses, masks, nbytes, (DEFINED, UNDEFINED)))
         self._store(addresses, masks, undefined)
 
     def _store(self, addresses: np.ndarray, masks: np.ndarray, undefined: np.ndarray) -> None:
@@ -167,14 +166,11 @@ class MemoryShadow:
             more = max(high - top >> PAGE_SHIFT, len(self._states) >> 1)
             self._states = np.concatenate((self._states, np.full(more, self._outside, np.int32)))
 
-    def _touched(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, state: int) -> np.ndarray:
-        """The pages of this state that are accessed, ascending."""
-        lanes = np.unpackbits(masks.view(np.uint8), bitorder="little").view(np.bool_).reshape(addresses.shape)
-        first = addresses[lanes] - self._base >> PAGE_SHIFT
-        last = addresses[lanes] + (nbytes - 1) - self._base >> PAGE_SHIFT
-        most = int((last - first).max(initial=0))
-        pages = np.unique(np.concatenate([np.minimum(first + k, last) for k in range(most + 1)]))
-        return pages[self._states[pages] == state]
+    def _touched(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, of: tuple[int, ...]) -> np.ndarray:
+        """The pages of these states that are accessed, ascending."""
+        pages = np.empty(addresses.size * (1 + -(-nbytes // PAGE_NBYTES)), np.int64)
+        count = touched_pages(self._states, self._base, addresses, masks, nbytes, of, pages)
+        return np.unique(pages[:count])
 
     def _make(self, pages: np.ndarray) -> None:
         """Gives pages of one sort bytes of their own."""
@@ -190,6 +186,28 @@ class MemoryShadow:
         self._bytes[numbers] = np.where(states == UNDEFINED, np.uint8(0xFF), np.uint8(0))[:, None]
         self._n_undefined[numbers] = np.where(states == UNDEFINED, PAGE_NBYTES, 0)
         self._states[pages] = numbers
+
+
+class TypedShadow(MemoryShadow):
+    """`padding`: has for undefined those bits that are padding of a structure with a member that was written."""
+
+    def __init__(self):
+        self.padding = MemoryShadow()
+        super().__init__()
+
+    def clear(self) -> None:
+        super().clear()
+        self.padding.clear()
+
+    def undefine(self, address: int, nbytes: int) -> None:
+        super().undefine(address, nbytes)
+        if not self.padding.is_defined:
+            self.padding.define(address, nbytes)
+
+    def copy(self, destination: int, source: int, nbytes: int) -> None:
+        super().copy(destination, source, nbytes)
+        if not self.padding.is_defined:
+            self.padding.copy(destination, source, nbytes)
 
 
 def _edges(start: int, end: int) -> list[tuple[int, int]]:
@@ -219,20 +237,46 @@ def bounds(addresses, masks):
 @part
 def _define(states, data, n_undefined, at, nbytes):
     """Whether a page is undefined, so that it needs bytes first."""
-    needs = False
+    needs, page, state = False, at >> PAGE_SHIFT, states[at >> PAGE_SHIFT]
     for place in range(at, at + nbytes):
-        state = states[place >> PAGE_SHIFT]
+        if place >> PAGE_SHIFT != page:
+            page = place >> PAGE_SHIFT
+            state = states[page]
         if state == UNDEFINED:
             needs = True
-        elif state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0:
-            data[state, place & (PAGE_NBYTES - 1)] = 0
-            n_undefined[state] -= 1
+        elif state >= 0:
+            low = np.uint64(place & (PAGE_NBYTES - 1))
+            if data[np.uint64(state), low] != 0:
+                data[np.uint64(state), low] = 0
+                n_undefined[state] -= 1
     return needs
+
+
+@part
+def _has_undefined(states, data, at, nbytes, outside):
+    for place in range(at, at + nbytes):
+        state = _state_of(states, place >> PAGE_SHIFT, outside)
+        if state == UNDEFINED or (state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0):
+            return True
+    return False
+
+
+@part
+def _are_words_defined(words, state, at, nbytes):
+    """Whether a page with bytes of its own has no undefined one among those at `at`, all of them in the page. False
+    where they are no whole words: somebody else has to look. `words`: the bytes, uint32.
+    """
+    if (at | nbytes) & 3 != 0:
+        return False
+    found, low = np.uint32(0), at & (PAGE_NBYTES - 1)
+    for k in range(low >> 2, low + nbytes >> 2):
+        found |= words[np.uint64(state), np.uint64(k)]
+    return found == 0
 
 
 @kept
 def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbytes):
-    clean = np.int64(-1)  # the page that was found to be defined last
+    words, clean = data.view(np.uint32), np.int64(-1)  # the page that was found to be defined last
     for row in range(len(masks)):
         mask = masks[row]
         for lane in range(32):
@@ -247,10 +291,10 @@ def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbyt
                 if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
                     clean = page
                     continue
-            for place in range(at, at + nbytes):
-                state = _state_of(states, place >> PAGE_SHIFT, outside)
-                if state == UNDEFINED or (state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0):
-                    return False
+                if state >= 0 and _are_words_defined(words, state, at, nbytes):
+                    continue
+            if _has_undefined(states, data, at, nbytes, outside):
+                return False
     return True
 
 
@@ -260,11 +304,14 @@ def load_bits(states, data, base, outside, addresses, masks, nbytes, found):
         for lane in range(32):
             if not masks[row] >> np.uint32(lane) & np.uint32(1):
                 continue
+            at = addresses[row, lane] - base
+            page, state = at >> PAGE_SHIFT, _state_of(states, at >> PAGE_SHIFT, outside)
             for k in range(nbytes):
-                at = addresses[row, lane] - base + k
-                state = _state_of(states, at >> PAGE_SHIFT, outside)
+                if at + k >> PAGE_SHIFT != page:
+                    page = at + k >> PAGE_SHIFT
+                    state = _state_of(states, page, outside)
                 if state >= 0:
-                    found[row, lane, k] = data[state, at & (PAGE_NBYTES - 1)]
+                    found[row, lane, k] = data[state, at + k & (PAGE_NBYTES - 1)]
                 elif state == UNDEFINED:
                     found[row, lane, k] = 0xFF
 
@@ -278,6 +325,21 @@ def define_bits(states, data, n_undefined, base, addresses, masks, nbytes):
             if masks[row] >> np.uint32(lane) & np.uint32(1):
                 needs |= _define(states, data, n_undefined, addresses[row, lane] - base, nbytes)
     return needs
+
+
+@kept
+def touched_pages(states, base, addresses, masks, nbytes, of, pages):
+    """How many pages of some states are accessed; `pages`, int64, gets them, some of them several times."""
+    count, last = 0, np.int64(-1)
+    for row in range(len(masks)):
+        for lane in range(32):
+            if masks[row] >> np.uint32(lane) & np.uint32(1):
+                at = addresses[row, lane] - base
+                for page in range(at >> PAGE_SHIFT, (at + nbytes - 1 >> PAGE_SHIFT) + 1):
+                    if page != last and states[page] in of:
+                        pages[count], last = page, page
+                        count += 1
+    return count
 
 
 @kept
@@ -302,8 +364,9 @@ IS_DEFINED, IS_UNDEFINED, FOREIGN = 0, 1, 2
 
 
 @kept
-def shared_state(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes):
-    clean = np.int64(-1)
+def through_shared(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes, defines):
+    """What lanes read; or, with `defines`, what they write, which is defined then where its page has bytes."""
+    words, clean, found = data.view(np.uint32), np.int64(-1), IS_DEFINED
     for row in range(len(masks)):
         start, mask = (np.int64(slots[blocks[row]]) - 1) * stride, masks[row]
         if start < 0:
@@ -323,36 +386,11 @@ def shared_state(states, data, n_undefined, slots, blocks, stride, addresses, ma
                 if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
                     clean = page
                     continue
-            for place in range(at, at + nbytes):
-                state = states[place >> PAGE_SHIFT]
-                if state == UNDEFINED or (state >= 0 and data[state, place & (PAGE_NBYTES - 1)] != 0):
-                    return IS_UNDEFINED
-    return IS_DEFINED
-
-
-@kept
-def define_shared(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes):
-    """IS_UNDEFINED: a page is, so that it needs bytes first."""
-    found, clean = IS_DEFINED, np.int64(-1)
-    for row in range(len(masks)):
-        start, mask = (np.int64(slots[blocks[row]]) - 1) * stride, masks[row]
-        if start < 0:
-            return FOREIGN
-        for lane in range(32):
-            if not mask >> np.uint32(lane) & np.uint32(1):
-                continue
-            address = addresses[row, lane]
-            if address < 0 or address + nbytes > stride:
-                return FOREIGN
-            at = start + address
-            page = at >> PAGE_SHIFT
-            if at + nbytes - 1 >> PAGE_SHIFT == page:
-                if page == clean:
+                if state >= 0 and _are_words_defined(words, state, at, nbytes):
                     continue
-                state = states[page]
-                if state == DEFINED or (state >= 0 and n_undefined[state] == 0):
-                    clean = page
-                    continue
-            if _define(states, data, n_undefined, at, nbytes):
-                found = IS_UNDEFINED
+            if defines:
+                if _define(states, data, n_undefined, at, nbytes):
+                    found = IS_UNDEFINED
+            elif _has_undefined(states, data, at, nbytes, UNDEFINED):
+                return IS_UNDEFINED
     return found

@@ -1,18 +1,19 @@
-"""Which bytes of stores are padding of a structure that is copied whole: nobody has given them a value, and nobody
-should.
+"""Which bytes of stores are padding of a structure that is copied whole, and which stores write a member of a
+structure with padding: nobody has given that a value, and nobody should.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.isa.flow.padding import PaddedCopy, padded_copies
+from gpuprof.isa.flow.padding import MemberStore, PaddedCopy, Range, member_stores, padded_copies
 from gpuprof.trace.kernel import Code, Instruction
 
 
 def padding_of(code: Code) -> dict[int, np.ndarray]:
-    """By the number of a store: bool (nbytes,), its bytes that are padding."""
+    """By the number of a store: uint8 (nbytes,), its bits that are padding."""
     copies: dict[tuple[str, int, int], list[PaddedCopy]] = defaultdict(list)
     for copy in padded_copies(code.ptx):
         copies[copy.file, copy.line, copy.column].append(copy)
@@ -27,6 +28,52 @@ def padding_of(code: Code) -> dict[int, np.ndarray]:
     return found
 
 
+class Member(NamedTuple):
+    """A store writes bytes from `first` on of a structure. uint8 (nbytes,): its bits that are padding, and those of bit
+    fields.
+    """
+
+    first: int
+    padding: np.ndarray
+    fields: np.ndarray
+
+
+def members_of(code: Code) -> dict[int, Member]:
+    """By the number of a store."""
+    stores: dict[tuple[str, int, int], list[MemberStore]] = defaultdict(list)
+    for store in member_stores(code.ptx):
+        stores[store.file, store.line, store.column].append(store)
+    found: dict[int, Member] = {}
+    for each in code.instructions if stores else ():
+        place = each.location
+        if each.kind == "store" and place is not None and (place.file, place.line, place.column) in stores:
+            members = [_member(store, each.nbytes) for store in stores[place.file, place.line, place.column]]
+            # Of a template there may be some of several types. Which of them this is nobody says.
+            if len(members) == 1 and members[0] is not None:
+                found[each.number] = members[0]
+    return found
+
+
+def _member(store: MemberStore, nbytes: int) -> Member | None:
+    """What a store of `nbytes` writes. One that is wider than the member takes others along, in a place that is a
+    multiple of its width; None where that cannot be.
+    """
+    padding, fields = (_of_bits(ranges, store.of_nbytes) for ranges in (store.padding, store.fields))
+    first = store.offset if nbytes == store.nbytes else store.offset // nbytes * nbytes
+    written = padding[first : first + nbytes]
+    if nbytes < store.nbytes or len(written) < nbytes or (nbytes > store.nbytes and written.any()):
+        return None
+    return Member(first, padding, fields)
+
+
+def _of_bits(ranges: Sequence[Range], nbytes: int) -> np.ndarray:
+    """uint8 (nbytes,)."""
+    bits = np.zeros(8 * nbytes, np.bool_)
+    for start, end in ranges:
+        bits[start:end] = True
+    return np.packbits(bits, bitorder="little")
+
+
 def _padding(copies: Sequence[PaddedCopy], stores: Sequence[Instruction]) -> dict[int, np.ndarray]:
     """Of the stores of one copy, or several in a row. None where they do not make up whole structures. `copies`: of
     this place; of a template there may be some of several types, and then padding is what is padding of all.
@@ -36,14 +83,11 @@ def _padding(copies: Sequence[PaddedCopy], stores: Sequence[Instruction]) -> dic
     fitting = [copy for copy in copies if length % copy.nbytes == 0]
     if sum(store.nbytes for store in stores) != length or not fitting:
         return {}
-    is_padding = np.logical_and.reduce([np.tile(_of_copy(copy), length // copy.nbytes) for copy in fitting])
+    is_padding = np.bitwise_and.reduce([np.tile(_of_copy(copy), length // copy.nbytes) for copy in fitting])
     places = {store.number: store.encoded.offset - first + np.arange(store.nbytes) for store in stores}
     return {number: is_padding[place] for number, place in places.items() if is_padding[place].any()}
 
 
 def _of_copy(copy: PaddedCopy) -> np.ndarray:
-    """bool (nbytes,)."""
-    is_padding = np.zeros(copy.nbytes, np.bool_)
-    for start, end in copy.padding:
-        is_padding[start:end] = True
-    return is_padding
+    """uint8 (nbytes,)."""
+    return _of_bits(copy.padding, copy.nbytes)

@@ -1,6 +1,7 @@
 """What an instruction reads and writes, by rows of the registers' shadow: worked out once."""
 
-from functools import cached_property
+from collections.abc import Iterable
+from functools import cached_property, reduce
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -8,19 +9,21 @@ import numpy as np
 
 from gpuprof.isa.encoding import PT, Operand, results_of, sources_of
 from gpuprof.isa.kinds import KINDS
-from gpuprof.trace.checkers.definedness.follow import Simple, simple_of
-from gpuprof.trace.checkers.definedness.padding import padding_of
+from gpuprof.trace.checkers.definedness.follow import ALL_LANES, NO_ORIGIN, Simple, simple_of
+from gpuprof.trace.checkers.definedness.padding import Member, members_of, padding_of
 from gpuprof.trace.checkers.definedness.registers import Layout, Registers, layout_of
-from gpuprof.trace.checkers.definedness.rules import U64
+from gpuprof.trace.checkers.definedness.rules import U64, ZERO
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generators.counts.live_registers import words_of
 from gpuprof.trace.kernel import Code, Instruction
+from gpuprof.trace.masks import packed, unpacked
 
 Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the upper one's
 
 
 class Plan(NamedTuple):
     """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these;
+    `decisive`: those that are not written alone; `words`: int64 (m,), the rows of the results, one after the other;
     `simple`: how its result follows, where that takes no values.
     """
 
@@ -30,6 +33,8 @@ class Plan(NamedTuple):
     sources: dict[str, tuple[Register, ...]]
     results: dict[str, tuple[Register, ...]]
     rows: list[int]
+    decisive: list[int]
+    words: np.ndarray
     simple: Simple | None
 
     @property
@@ -52,12 +57,14 @@ def plan_of(instruction: Instruction, layout: Layout) -> Plan:
     guard = () if index == PT else tuple(layout.rows_of(Operand("P", index, 1)))
     sources = {slot: by_register(operand) for slot, operand in sources_of(inst)}
     results = {slot: by_register(operand) for slot, operand in results_of(inst)}
-    rows = {row for found in (sources, results) for each in found.values() for register in each for row in register}
+    decisive = {*guard, *(row for found in sources.values() for register in found for row in register)}
+    words = [row for found in results.values() for register in found for row in register]
     simple = None
     if inst.op.kind == "compute":
         read = [register for slot in sorted(sources) for register in sources[slot]]
         simple = simple_of(inst.op, guard, read, [each for registers in results.values() for each in registers])
-    return Plan(instruction, layout, guard, sources, results, sorted(rows | set(guard)), simple)
+    rows = sorted(decisive.union(words))
+    return Plan(instruction, layout, guard, sources, results, rows, sorted(decisive), np.array(words, np.int64), simple)
 
 
 class Module:
@@ -78,8 +85,13 @@ class Module:
 
     @cached_property
     def padding(self) -> dict[int, np.ndarray]:
-        """By the number of a store: bool (nbytes,), its bytes that are padding."""
+        """By the number of a store: uint8 (nbytes,), its bits that are padding."""
         return padding_of(self._code)
+
+    @cached_property
+    def members(self) -> dict[int, Member]:
+        """By the number of a store: the member of a structure that it writes."""
+        return members_of(self._code)
 
     @cached_property
     def users(self) -> dict[int, list[int]]:
@@ -126,6 +138,22 @@ class Step:
         """uint64: the undefined bits of each register of a slot; nothing for a constant."""
         return [self._bits(register) for register in self.plan.sources.get(slot, ())]
 
+    def padding(self, slot: str) -> list[np.ndarray]:
+        """uint64: of the bits that `undefined` gives those that are known to be padding."""
+        return [
+            _joined(
+                np.where(unpacked(self._registers.padding(self.slots, self.warps, row)), self._word(row), ZERO)
+                for row in register
+            )
+            for register in self.plan.sources.get(slot, ())
+        ]
+
+    def only_padding(self, slots: str) -> np.ndarray:
+        """uint32 (n,): lanes in which nothing is undefined in some slots but padding."""
+        rows = [row for slot in slots for register in self.plan.sources.get(slot, ()) for row in register]
+        masks = (self._registers.padding(self.slots, self.warps, row) for row in rows)
+        return reduce(np.bitwise_and, masks, np.full(len(self.slots), ALL_LANES))
+
     def source_nbytes(self, slot: str) -> int:
         """Of a register of a slot."""
         return 8 if getattr(self.inst.op, slot)[:1] == "D" else 4
@@ -150,33 +178,45 @@ class Step:
         return (self._bits(self.plan.guard) != 0) & self.active
 
     def _bits(self, register: Register) -> np.ndarray:
-        words = [self._registers.bits(self.slots, self.warps, row).astype(U64) for row in register]
-        return words[0] if len(words) == 1 else words[0] | words[1] << U64(32)
+        return _joined(map(self._word, register))
+
+    def _word(self, row: int) -> np.ndarray:
+        return self._registers.bits(self.slots, self.warps, row).astype(U64)
 
     def origin(self, slots: str = "abce") -> np.ndarray:
         """int32 (n,): the instruction that the undefined bits of some slots come from, of the guard where none has."""
         rows = [row for slot in slots for each in self.plan.sources.get(slot, ()) for row in each]
         return self._registers.origin(self.slots, self.warps, [*rows, *self.plan.guard])
 
-    def put(self, slot: str, number: int, undefined: np.ndarray, origin: np.ndarray) -> None:
-        """Register `number` of a result has these undefined bits, uint64 (n or 1, 32 or 1); a lane whose guard is
-        undefined has it or not, so that nothing of it is known.
+    def put(self, slot: str, number: int, undefined: np.ndarray, origin: np.ndarray,
+            padding: np.ndarray | None = None) -> None:  # fmt: skip
+        """Register `number` of a result has these undefined bits, uint64 (n or 1, 32 or 1), only padding in lanes of
+        `padding`, uint32 (n,); a lane whose guard is undefined has it or not, so that nothing of it is known.
         """
         registers = self.plan.results.get(slot, ())
         if number >= len(registers):
             return
-        doubtful = self.guard_undefined
+        doubtful = self.guard_undefined if self.plan.guard else None
+        masks = self._kept(self.event.true_masks)
+        padding = np.zeros(len(masks), np.uint32) if padding is None else padding
+        if doubtful is not None:
+            masks, padding = masks | packed(doubtful), padding & ~packed(doubtful)
         for word, row in enumerate(registers[number]):
-            bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32)
-            whole = np.uint32(1 if self.plan.layout.is_predicate(row) else 0xFFFFFFFF)
-            bits = np.where(doubtful, whole, bits)
-            self._registers.put(self.slots, self.warps, row, bits, self.true | doubtful, origin)
+            bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32, order="C")
+            if doubtful is not None:
+                bits[doubtful] = 1 if self.plan.layout.is_predicate(row) else 0xFFFFFFFF
+            self._registers.put(self.slots, self.warps, row, bits, masks, padding, origin)
 
     def define(self, slot: str, lanes: np.ndarray) -> None:
         """What lanes read in a slot counts as defined from now on: it has been told."""
+        nothing, nobody = np.zeros(lanes.shape, np.uint32), np.zeros(len(lanes), np.uint32)
+        of_nowhere = np.full(len(lanes), NO_ORIGIN, np.int32)
         for register in self.plan.sources.get(slot, ()):
             for row in register:
-                self._registers.put(self.slots, self.warps, row, np.zeros(lanes.shape, np.uint32), lanes, NOTHING)
+                self._registers.put(self.slots, self.warps, row, nothing, packed(lanes), nobody, of_nowhere)
 
 
-NOTHING = np.zeros(0, np.int32)
+def _joined(words: Iterable[np.ndarray]) -> np.ndarray:
+    """A register of one word or two."""
+    low, *high = words
+    return low | high[0] << U64(32) if high else low

@@ -320,20 +320,15 @@ def _copysign(x: Operands) -> np.ndarray:
 def of_bytes(undefined: np.ndarray, type_name: str, nbytes: int) -> list[np.ndarray]:
     """Bytes that are loaded, uint8 (n, 32, k), as registers of `nbytes` bytes; narrow signed ones are extended."""
     size = undefined.shape[2]
-    if size < nbytes:
-        word = _word(undefined, 0, size)
-        return [signed(word, 8 * size) & ones(32) if type_name[0] == "s" else word]
-    return [_word(undefined, first, nbytes) for first in range(0, size, nbytes)]
+    words = np.ascontiguousarray(undefined).view(f"<u{min(size, nbytes)}").astype(U64)
+    if size < nbytes and type_name[0] == "s":
+        words = signed(words, 8 * size) & ones(32)
+    return [words[:, :, number] for number in range(words.shape[2])]
 
 
 def to_bytes(words: list[np.ndarray], nbytes: int) -> np.ndarray:
     """Registers as bytes: uint8 (n, 32, k)."""
-    return np.stack([(word >> U64(8 * k)).astype(np.uint8) for word in words for k in range(nbytes)], axis=2)
-
-
-def _word(undefined: np.ndarray, first: int, nbytes: int) -> np.ndarray:
-    parts = [undefined[:, :, first + k].astype(U64) << U64(8 * k) for k in range(nbytes)]
-    return np.bitwise_or.reduce(parts)
+    return np.stack([word.astype(f"<u{nbytes}") for word in words], axis=2).view(np.uint8)
 
 
 RULES: dict[str, Rule] = {

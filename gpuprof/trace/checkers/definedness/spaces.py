@@ -9,18 +9,19 @@ import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.definedness.memory import (
+    DEFINED,
     IS_DEFINED,
     PAGE_NBYTES,
     PAGE_SHIFT,
     UNDEFINED,
     MemoryShadow,
+    TypedShadow,
     bounds,
-    define_shared,
-    shared_state,
+    through_shared,
 )
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP, unpacked
+from gpuprof.trace.masks import WARP, packed, unpacked
 
 WORD_NBYTES = 4
 MOST_LOCAL_NBYTES = 1 << 20  # of a thread: more than any GPU has
@@ -31,7 +32,7 @@ class Piece(NamedTuple):
     shadow, int64 (n, 32), of the lanes in `masks`, uint32 (n,).
     """
 
-    shadow: MemoryShadow
+    shadow: "TypedShadow | BlockShadow"
     addresses: np.ndarray
     masks: np.ndarray
     first: int
@@ -45,16 +46,16 @@ class Place(NamedTuple):
     lane: int
     space: str
     operation: str
-    shadow: MemoryShadow
+    shadow: "TypedShadow | BlockShadow"
     address: int
     nbytes: int
 
 
-class BlockShadow(MemoryShadow):
-    """Memory of which each running block, or each of its warps, has `stride` bytes. It is undefined when they begin."""
+class OwnedShadow(MemoryShadow):
+    """Memory of which each running block, or each of its warps, has `stride` bytes. It is `outside` when they begin."""
 
-    def __init__(self, nbytes: int):
-        super().__init__(UNDEFINED)
+    def __init__(self, nbytes: int, outside: int):
+        super().__init__(outside)
         self.stride, self._n_owners = -(-nbytes // PAGE_NBYTES) * PAGE_NBYTES, 0
 
     def begin(self, n_owners: int) -> None:
@@ -63,24 +64,6 @@ class BlockShadow(MemoryShadow):
             self._n_owners = max(n_owners, 2 * self._n_owners)
             self._reach(0, self._n_owners * self.stride)
 
-    def is_clean_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
-        """Whether it is quickly seen that all that is accessed is defined. `blocks`: int64 (n,), of its warps; `slots`:
-        as in `memory.shared_state`.
-        """
-        found = shared_state(
-            self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
-            access.nbytes,
-        )  # fmt: skip
-        return found == IS_DEFINED
-
-    def define_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
-        """Whether that could be done quickly: each owner has its pages, and accesses no other's."""
-        found = define_shared(
-            self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
-            access.nbytes,
-        )  # fmt: skip
-        return found == IS_DEFINED
-
     def end(self, owners: np.ndarray) -> None:
         """int64 (n,): these have ended."""
         if not self._n_owners or not len(owners):
@@ -88,7 +71,7 @@ class BlockShadow(MemoryShadow):
         states = self._states[: self._n_owners * self.stride >> PAGE_SHIFT].reshape(self._n_owners, -1)
         used = states[owners]
         self._free += used[used >= 0].tolist()
-        states[owners] = UNDEFINED
+        states[owners] = self._outside
 
     def widen(self, nbytes: int) -> None:
         """Each has as many bytes at least."""
@@ -96,10 +79,47 @@ class BlockShadow(MemoryShadow):
             return
         old, self.stride = self.stride >> PAGE_SHIFT, -(-max(nbytes, 2 * self.stride) // PAGE_NBYTES) * PAGE_NBYTES
         if self._n_owners:
-            states = np.full((self._n_owners, self.stride >> PAGE_SHIFT), UNDEFINED, np.int32)
+            states = np.full((self._n_owners, self.stride >> PAGE_SHIFT), self._outside, np.int32)
             if old:
                 states[:, :old] = self._states[: self._n_owners * old].reshape(self._n_owners, old)
             self._base, self._states = 0, states.reshape(-1)
+
+
+class BlockShadow(OwnedShadow):
+    """Undefined when its owners begin. `padding`: as in TypedShadow."""
+
+    def __init__(self, nbytes: int):
+        super().__init__(nbytes, UNDEFINED)
+        self.padding = OwnedShadow(nbytes, DEFINED)
+
+    def begin(self, n_owners: int) -> None:
+        super().begin(n_owners)
+        self.padding.begin(n_owners)
+
+    def end(self, owners: np.ndarray) -> None:
+        super().end(owners)
+        self.padding.end(owners)
+
+    def widen(self, nbytes: int) -> None:
+        super().widen(nbytes)
+        self.padding.widen(nbytes)
+
+    def is_clean_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
+        """Whether it is quickly seen that all that is accessed is defined. `blocks`: int64 (n,), of its warps; `slots`:
+        as in `memory.through_shared`.
+        """
+        return self._quickly(access, blocks, slots, False)
+
+    def define_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
+        """Whether that could be done quickly: each owner has its pages, and accesses no other's."""
+        return self._quickly(access, blocks, slots, True)
+
+    def _quickly(self, access: Access, blocks: np.ndarray, slots: np.ndarray, defines: bool) -> bool:
+        found = through_shared(
+            self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
+            access.nbytes, defines,
+        )  # fmt: skip
+        return found == IS_DEFINED
 
 
 def read(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
@@ -107,9 +127,11 @@ def read(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
     unclean = [each for each in pieces if not each.shadow.is_clean(each.addresses, each.masks, each.nbytes)]
     if not unclean:
         return None
+    if len(pieces) == 1:
+        return pieces[0].shadow.read(pieces[0].addresses, pieces[0].masks, nbytes)
     found = np.zeros((*pieces[0].addresses.shape, nbytes), np.uint8)
     for each in unclean:
-        found[:, :, each.first : each.first + each.nbytes] |= each.shadow.read(each.addresses, each.masks, each.nbytes)
+        found[:, :, each.first : each.first + each.nbytes] = each.shadow.read(each.addresses, each.masks, each.nbytes)
     return found
 
 
@@ -125,11 +147,24 @@ def write(pieces: list[Piece], undefined: np.ndarray) -> None:
         each.shadow.write(each.addresses, each.masks, part)
 
 
+def read_padding(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
+    """uint8 (n, 32, nbytes): bits that are known to be padding; None for none."""
+    if all(each.shadow.padding.is_defined for each in pieces):
+        return None
+    return read([each._replace(shadow=each.shadow.padding) for each in pieces], nbytes)
+
+
+def write_padding(pieces: list[Piece], padding: np.ndarray) -> None:
+    """These bits are padding, uint8 (n, 32, nbytes), and no others."""
+    if padding.any() or not all(each.shadow.padding.is_defined for each in pieces):
+        write([each._replace(shadow=each.shadow.padding) for each in pieces], padding)
+
+
 def narrowed(masks: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """uint32 (n,): lanes that are inside, bool (n, 32), too. What is out of bounds is another checker's."""
     if inside.all():
         return masks
-    return masks & np.packbits(inside, axis=1, bitorder="little").view(np.uint32).reshape(-1)
+    return masks & packed(inside)
 
 
 def local_pieces(shadow: BlockShadow, access: Access, owners: np.ndarray) -> Iterator[Piece]:
@@ -147,7 +182,7 @@ class Spaces:
     """The shadows of a launch's memory. Constants and parameters are defined, and have none."""
 
     def __init__(
-        self, kernel: Kernel, shadow: MemoryShadow, slots: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray
+        self, kernel: Kernel, shadow: TypedShadow, slots: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray
     ):
         """`shadow`: of global memory; `slots`: of blocks that run; `numbers`: theirs plus one, by block, 0 for none."""
         self._kernel, self._global, self._slots, self._numbers = kernel, shadow, slots, numbers

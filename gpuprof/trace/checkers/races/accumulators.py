@@ -3,7 +3,7 @@ one must have waited for its group, but for multiplications that add to it. The 
 
 A register that something else writes holds another value. What is computed from an accumulator is followed, and counts
 as used where it is stored, decides a branch or an address, or is multiplied: compilers move the computation itself
-across the wait, which says nothing of registers.
+across the wait, which says nothing of registers. Neither do stores to local memory, where they keep variables.
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,6 +42,8 @@ class Accumulators:
     def act(self, event: TraceEvent) -> Iterator[TooEarly]:
         """Warps execute what `touching` names, a commit or a wait."""
         instruction, masks = event.instruction, event.true_masks.tolist()
+        if instruction.kind == "store" and all(access.space == "local" for access in event.accesses):
+            return
         for row, key in enumerate(zip(event.block.tolist(), event.warp.tolist(), strict=True)):
             if masks[row]:
                 yield from self._one(self._warps.setdefault(key, _Warp()), instruction, row)

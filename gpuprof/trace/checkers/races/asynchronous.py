@@ -1,6 +1,6 @@
-"""What goes on while its thread does something else: groups of copies and of multiplications, and bulk copies that
-report to an mbarrier. The emulator has done them when they have been asked for; here they are under way until somebody
-has waited.
+"""What goes on while its thread does something else: groups of copies and of multiplications, bulk copies and stores
+that report to an mbarrier. The emulator has done them when they have been asked for; here they are under way until
+somebody has waited.
 """
 
 from collections import defaultdict
@@ -30,6 +30,7 @@ REPORTING = ("bulk_load", "bulk_copy", "bulk_reduction_shared")
 GROUPED = ("bulk_store", "bulk_reduction", "matrix_async")
 # Kinds that are looked at once they have run.
 AFTER = ("mbarrier", *REPORTING, *GROUPED)
+STORES = ("st.async", "red.async")  # as they stand in PTX: a store, and the report of its bytes behind it
 
 
 class Part(NamedTuple):
@@ -43,6 +44,13 @@ class Part(NamedTuple):
     nbytes: np.ndarray
 
 
+class _Store(NamedTuple):
+    address: int
+    nbytes: int
+    operation: str
+    number: int  # of the instruction
+
+
 class Asynchronous:
     """`touch` takes ranges in a space, what is done there, by whom, the moment, the instruction and how."""
 
@@ -51,6 +59,7 @@ class Asynchronous:
         self._mbarriers = Mbarriers(kernel)
         self._under_way: dict[Place, list[tuple[int, int]]] = defaultdict(list)  # phase and moment of copies
         self._awaited: dict[Place, int] = {}  # the last phase that somebody has waited for
+        self._stores: dict[tuple[int, int, int], _Store] = {}  # by block, warp and lane: they have no report yet
 
     # Groups.
 
@@ -138,12 +147,45 @@ class Asynchronous:
             phase = self._mbarriers.phase(place)
             for each in held[:-1]:
                 self._touch_part(event, each, moment)
-            if phase <= self._awaited.get(place, -1):
-                self._end(moment)
-            else:
-                self._under_way[place].append((phase, moment))
+            self._ends_with(place, phase, moment)
             self._mbarriers.look(event, row, address)
             held.clear()
+
+    def _ends_with(self, place: Place, phase: int, moment: int) -> None:
+        """Who waits for a phase of an mbarrier waits for the operation."""
+        if phase <= self._awaited.get(place, -1):
+            self._end(moment)
+        else:
+            self._under_way[place].append((phase, moment))
+
+    def store(self, event: TraceEvent) -> None:
+        """Lanes store asynchronously to shared memory, and are about to report it."""
+        access, number = event.accesses[0], event.instruction.number
+        for row, lane in zip(*np.nonzero(access.active), strict=True):
+            stored = _Store(int(access.addresses[row, lane]), access.nbytes, access.operation, number)
+            self._stores[int(event.block[row]), int(event.warp[row]), int(lane)] = stored
+
+    def report_stores(self, event: TraceEvent) -> None:
+        """They report it: what one warp stores for one phase is one operation. No proxy comes between."""
+        slots = self._blocks.slots(event.block)
+        moments: dict[tuple[int, Place], int] = {}
+        for row, lane, look, _ in self._mbarriers.operations(event):
+            block, warp = int(event.block[row]), int(event.warp[row])
+            stored = self._stores.pop((block, warp, lane))
+            if (row, look.place) not in moments:
+                self._blocks.room_for(1)
+                moment = moments[row, look.place] = order.on_barrier(self._blocks.order, block, warp)
+                self._ends_with(look.place, look.phase, moment)
+            self._touch(
+                "shared",
+                stored.operation,
+                np.array([stored.address]),
+                np.array([stored.nbytes]),
+                np.array([[block, slots[row], warp, lane]]),
+                moments[row, look.place],
+                stored.number,
+                judge.STRONG if stored.operation == "reduction" else 0,
+            )
 
     def _in_groups(self, event: TraceEvent) -> None:
         slots = self._blocks.slots(event.block)
@@ -161,7 +203,7 @@ class Asynchronous:
         block, warp = int(event.block[part.row]), int(event.warp[part.row])
         slot = int(self._blocks.slots(np.array([block]))[0])
         who = np.broadcast_to(np.array([block, slot, warp, part.lane]), (len(part.addresses), 4))
-        how = judge.STRONG if part.operation == "reduction" else 0
+        how = judge.BY_PROXY | (judge.STRONG if part.operation == "reduction" else 0)
         self._touch(
             part.space, part.operation, part.addresses, part.nbytes, who, moment, event.instruction.number, how
         )  # fmt: skip

@@ -359,6 +359,19 @@ def _shown(group, address):
 
 
 @hot
+def _lacks_fence(order, group, moment, its_place, its, lane):
+    """Whether a write that comes before an access by the asynchronous proxy needs a proxy fence that is not there."""
+    if its_place & STRONG:
+        return False
+    written = moment
+    if order.moments[moment, OF_ASYNC] != 0:  # what cp.async writes is there once its group has been waited for
+        if not its_place & ASYNC:
+            return False
+        written = np.int64(order.moments[moment, DONE])
+    return not is_fenced(order, written, its, group.block, group.slot, group.warp, lane)
+
+
+@hot
 def _look_at_writer(order, found, stored, group, entries, base, some):
     rows, moments, writer = order.rows, order.moments, entries[0]
     row, byte = writer >> LANE_SHIFT, lowest(some)
@@ -386,9 +399,7 @@ def _look_at_writer(order, found, stored, group, entries, base, some):
                 continue
             thread, told = 32 * group.warp + lane, kind
             if is_before(order, moment, its, group.block, group.slot, group.warp, lane):
-                is_generic = moments[moment, OF_ASYNC] == 0 and its_place & STRONG == 0
-                if not (group.place & BY_PROXY and is_generic) or is_fenced(order, moment, its, group.block, group.slot,
-                                                                             group.warp, lane):  # fmt: skip
+                if not group.place & BY_PROXY or not _lacks_fence(order, group, moment, its_place, its, lane):
                     continue
                 told = pairs.NOT_FENCED
             elif is_excused:

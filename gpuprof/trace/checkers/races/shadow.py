@@ -6,6 +6,7 @@ import numpy as np
 
 from gpuprof.trace.checkers.races import judge, order, pairs, stamps
 from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races.images import Left
 from gpuprof.trace.checkers.races.lines import N_USED, OF_CELL, SIZES, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.memory import GlobalLines, SharedLines
 from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
@@ -19,6 +20,8 @@ NUMBERS_OF_ROW = 64  # as many has the pool for each row before the tables are l
 NUMBERS_OF_LINE = SIZES[OF_CELL]  # where a warp touches all of it
 GROWTH_SHIFT = 3  # a pool grows by an eighth
 DOES = {"load": judge.READ, "store": judge.WRITE}
+OF_SURFACES = "c"
+SLOTS = {"store": "b", "surface_store": OF_SURFACES}  # of what is stored
 NO_WORDS = np.zeros((0, 1, 1), np.uint64)
 
 
@@ -38,6 +41,8 @@ class Shadow:
         self.renumber: Callable[[Callable[[np.ndarray], np.ndarray]], None] = lambda compacted: None
         self._n_needed = 0  # rows and moments, the last time that others were thrown out
         self._memory, self._memory_base = np.zeros(0, np.uint8), 0
+        writes_surfaces = any(instruction.kind == "surface_store" for instruction in kernel.instructions)
+        self._left, self._to_surface = Left() if writes_surfaces else None, NO_WORDS
 
     @property
     def nbytes(self) -> dict[str, int]:
@@ -54,10 +59,18 @@ class Shadow:
         """Lanes of an event access global or shared memory. `slots` int64 (n,), of their blocks. `compares`: a store of
         the value that is there is no race.
         """
-        is_store = event.instruction.kind == "store"
-        how |= judge.HAS_VALUE if is_store else 0
+        slot = SLOTS.get(event.instruction.kind, "")
+        # A formatted store to a surface converts values: then nobody knows them.
+        has_values = slot != "" and access.nbytes == event.instruction.nbytes
+        how |= judge.HAS_VALUE if has_values else 0
         how |= judge.ASYNC if event.instruction.kind == "copy" and access.operation == "store" else 0
-        values, held = (_stored(event), event.memory_words(access)) if is_store and compares else (NO_WORDS, NO_WORDS)
+        values = held = NO_WORDS
+        if has_values and compares and slot == OF_SURFACES:
+            values, held = self._to_surface, self._left.words(event, access)
+        elif has_values and compares:
+            values, held = _words(event, slot), event.memory_words(access)
+        if len(values) and access.space == "global" and self._left:
+            self._left.put(event, access, values)
         if access.space == "global":
             if access.operation != "load":
                 self._memory_base, self._memory = event.global_memory
@@ -102,6 +115,10 @@ class Shadow:
             self._room_for(n_rows, n_numbers, (event.n_warps - start) * access.nbytes * NUMBERS_OF_LINE)
             tables, place = self._blocks.order, self._place(access.space, addresses is not access.addresses)
         self.n_found[access.space] = int(tables.counts[order.N_FOUND])
+
+    def note_stored(self, event: TraceEvent) -> None:
+        """Lanes are about to store to a surface. Where, is known once they have, and what was there no longer is."""
+        self._to_surface = _words(event, OF_SURFACES)
 
     def _place(self, space: str, is_far: bool) -> stamps.Place:
         if space == "global":
@@ -202,9 +219,9 @@ def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.
     return of_range, start, end - start
 
 
-def _stored(event: TraceEvent) -> np.ndarray:
-    """uint64 (m, n, 32): what each lane stores, in m words."""
-    words = [value.bits.astype(np.uint64) for value in event.operands if value.slot == "b"]
+def _words(event: TraceEvent, slot: str) -> np.ndarray:
+    """uint64 (m, n, 32): what each lane stores from the registers of a slot, in m words."""
+    words = [value.bits.astype(np.uint64) for value in event.operands if value.slot == slot]
     return words[0][None] if len(words) == 1 else np.stack(words) if words else NO_WORDS
 
 

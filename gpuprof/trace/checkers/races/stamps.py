@@ -8,7 +8,6 @@ from gpuprof.compiled.kept import kept
 from gpuprof.compiled.options import OPTIONS, hot
 from gpuprof.trace.checkers.races.judge import (
     ASYNC,
-    BY_PROXY,
     MAY_BE_FLAG,
     READ,
     WRITE,
@@ -306,7 +305,7 @@ def touch_range(
     catch_up(order, slot, warp)
     access = order.counts[N_ACCESSES]
     order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
-    epoch, instruction = np.int64(order.epoch[slot, 32 * warp + lane]), at << AT_SHIFT | how | BY_PROXY
+    epoch, instruction = np.int64(order.epoch[slot, 32 * warp + lane]), at << AT_SHIFT | how
     row = row_of(order, moment, instruction, np.int64(0), np.int64(0))
     group = Group(np.int64(0), block, slot, warp, epoch, moment, moment, instruction, does, access + 1, address - shown,
                   address, lane, np.int64(0), np.int64(0), row)  # fmt: skip

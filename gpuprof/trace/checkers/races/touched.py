@@ -43,7 +43,7 @@ from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE
 # for the value that all have written, 0 where it is not known.
 START, END, ORIGIN, FIRST_THREAD, STEP, AT, DOES, WRITTEN = range(8)
 N_COLUMNS = 8
-WRITES, IS_STRONG, IS_OF_BLOCK = 1, 2, 4  # of DOES
+WRITES, IS_STRONG, IS_OF_BLOCK, FREES = 1, 2, 4, 8  # of DOES
 NO_INSTRUCTION = -1
 MOST_RUNS = 1 << 12  # more of them are counted first
 PATTERN_NBYTES = 16  # what a thread writes at once, at most: a run of one value has them again and again

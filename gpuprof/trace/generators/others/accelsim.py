@@ -21,7 +21,7 @@ from gpuprof.isa.encoding import reads, writes
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.others.opcodes import name_of
-from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSED, Instruction, Kernel
 from gpuprof.trace.masks import unpacked
 from gpuprof.trace.tables import Column, Table
 
@@ -32,7 +32,6 @@ SHARED_BASE, LOCAL_BASE = 0x7E00_0000_0000, 0x7F00_0000_0000
 BASES = {"shared": SHARED_BASE, "local": LOCAL_BASE}
 WORDS = {"R": 1, "D": 2}  # Dn is in registers 2n and 2n + 1
 CONSTANTS = "LDC"  # has no addresses in the format
-ADDRESSED = frozenset((*ADDRESSING, "matrix_load", "matrix_store"))
 FILES = Table(
     "files",
     "traces that were written",

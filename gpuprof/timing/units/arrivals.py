@@ -1,0 +1,41 @@
+"""What SMs and the fixed-function units ask the L2 for in a quantum, in the order in which it arrives."""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.layout import N_BUCKETS, QUANTUM
+from gpuprof.timing.state.tables import bucket_at, request_at
+from gpuprof.timing.units.l2 import serve
+from gpuprof.timing.units.traffic import serve_units
+
+
+@cold
+def serve_requests(machine):
+    """Serves all requests of the quantum and tells the loads, stores and items of draws that wait for them."""
+    last = order_requests(machine)
+    if machine.n_draws:
+        last = max(last, QUANTUM - 1)
+    for bucket in range(last + 1):
+        index = bucket_at(machine, bucket).value
+        bucket_at(machine, bucket).value = -1
+        while index >= 0:
+            serve(machine, index)
+            index = request_at(machine, index).next
+        # SMs pass on some of what comes in a quantum later than its end. Units have not come so far.
+        if machine.n_draws and bucket < QUANTUM:
+            serve_units(machine, machine.now + bucket)
+    machine.n_requests = 0
+    machine.n_bulk = 0
+
+
+@hot
+def order_requests(machine):
+    """Chains requests by arrival cycle, first come first; returns the last bucket in use."""
+    last = -1
+    # From the last to the first, since each goes to the front of its bucket. SMs ran one after the other, so requests
+    # of one cycle are served by SM, then by issue.
+    for index in range(machine.n_requests - 1, -1, -1):
+        r = request_at(machine, index)
+        bucket = min(r.arrival - machine.now, N_BUCKETS - 1)
+        r.next = bucket_at(machine, bucket).value
+        bucket_at(machine, bucket).value = index
+        last = max(last, bucket)
+    return last

@@ -1,0 +1,112 @@
+"""What the fixed-function units of draws read and write, in the L2 and the DRAM that kernels use: indices, depths,
+stencils and colors.
+
+All that a unit accesses for an item arrives at its slices when the item begins there; units have no SM's link and no
+TLB before them. A read is answered as an SM's is by the half of the L2 that is near. A write is answered when its slice
+has it, and what had to leave the L2 for it has found room in a channel's queue: so a full DRAM holds the unit up.
+Answers for a unit's items come in their order.
+"""
+
+from gpuprof.compiled.options import cold, hot
+from gpuprof.timing.state.layout import (
+    ASKING_COLUMN,
+    ASKING_SERIES,
+    N_ASKING,
+    READ,
+    TICK_BITS,
+    TICKS,
+    WRITE,
+)
+from gpuprof.timing.state.tables import (
+    column_at,
+    grid_at,
+    item_at,
+    passage_at,
+    request_at,
+    slice_tick_at,
+    unit_access_at,
+    unit_traffic_at,
+)
+from gpuprof.timing.units.cache import fold_bits, n_sectors
+from gpuprof.timing.units.l2 import answer_cycles, partial_ticks, touch
+
+
+@cold
+def serve_units(machine, cycle):
+    """Serves what units ask for up to a cycle, each in its order."""
+    for k in range(N_ASKING):
+        unit = column_at(machine, ASKING_SERIES[k], ASKING_COLUMN[k])
+        while unit.asked < unit.end and passage_at(machine, unit.asked, ASKING_COLUMN[k]).begun >> TICK_BITS <= cycle:
+            serve_item(machine, unit, k)
+
+
+@cold
+def serve_item(machine, unit, k):
+    """Serves all that unit `k` asks for the item whose turn it is."""
+    machine.grid, machine.asker = machine.n_grids, -1  # it is no grid's, nor a block's
+    passage = passage_at(machine, unit.asked, ASKING_COLUMN[k])
+    traffic = unit_traffic_at(machine, item_at(machine, unit.asked).draw, k)
+    for number in range(unit.access, unit.access + passage.n_lines):
+        asked = unit_access_at(machine, number)
+        unit.answered = max(unit.answered, answered(machine, asked, passage.begun))
+        traffic.read_sectors += n_sectors(asked.reads)
+        traffic.write_sectors += n_sectors(asked.writes)
+    passage.answered = unit.answered
+    unit.access += passage.n_lines
+    unit.asked += 1
+    collect(machine, traffic)
+
+
+@cold
+def collect(machine, traffic):
+    """What the L2 counted goes to the draw."""
+    nobody = grid_at(machine, machine.n_grids)
+    traffic.hits += nobody.l2_hits
+    traffic.dram_read_sectors += nobody.dram_read_sectors
+    traffic.dram_write_sectors += nobody.dram_write_sectors
+    nobody.l2_sectors = nobody.l2_hits = nobody.dram_read_sectors = nobody.dram_write_sectors = 0
+
+
+@cold
+def answered(machine, asked, tick):
+    """The tick in which a line that is asked for from `tick` on is answered."""
+    request = request_at(machine, machine.n_requests)  # behind those of the SMs
+    request.line = asked.line
+    request.sm = -1
+    cycle = 0
+    if asked.reads:
+        request.kind = READ
+        request.sectors = asked.reads
+        request.missing = 0
+        begun = take_slice(machine, request, tick)
+        latency = answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
+        arrives = touch(machine, request, n_sectors(asked.reads), begun, -machine.l2_way_cycles)
+        cycle = max((begun >> TICK_BITS) + latency, arrives)
+    if asked.writes:
+        request.kind = WRITE
+        request.sectors = asked.writes
+        request.missing = asked.missing
+        begun = take_slice(machine, request, tick)
+        answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
+        machine.written_back = 0
+        touch(machine, request, n_sectors(asked.writes), begun, -machine.l2_way_cycles)
+        queued = (machine.written_back - machine.dram_queue_ticks + TICKS - 1) >> TICK_BITS
+        cycle = max(cycle, max((begun >> TICK_BITS) + machine.l2_store_cycles, queued))
+    return cycle << TICK_BITS
+
+
+@hot
+def take_slice(machine, request, tick):
+    """The tick in which a request's slice takes it."""
+    number = fold_bits(request.line) % machine.l2_slices
+    n = n_sectors(request.sectors)
+    begun = max(tick, slice_tick_at(machine, number).value)
+    ticks = partial_ticks(machine, n, request.missing) if request.missing else n * machine.slice_ticks
+    slice_tick_at(machine, number).value = begun + ticks
+    return begun
+
+
+@hot
+def home_of(machine, request):
+    """The half of the L2 that a request's line lies in."""
+    return fold_bits(request.line) % machine.l2_slices * 2 // machine.l2_slices
