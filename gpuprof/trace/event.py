@@ -154,6 +154,18 @@ class TraceEvent:
         """
         return self._executed.shared_words(rows, addresses)
 
+    def memory_words(self, access: Access) -> np.ndarray:
+        """In `event`: uint64 (m, n, 32), what the bytes of one of `accesses` to global or shared memory hold now, in m
+        words a lane, of at most 8 bytes each. It means nothing for lanes that the access's masks leave out.
+        """
+        return self._executed.memory_words(access)
+
+    @property
+    def global_memory(self) -> tuple[int, np.ndarray]:
+        """The address of its first byte, and uint8 (n,): global memory, which changes until the launch ends."""
+        address, memory = self._executed.global_memory
+        return address, _read_only(memory)
+
     def refuse(self, lanes: np.ndarray) -> None:
         """In `event`, for a generator with `refuses`: these lanes, bool (n, 32), do not access memory. What they load
         is 0, what they store is dropped.

@@ -93,6 +93,7 @@ def emulate_figures(_: Path):
 
 def trace_figures(_: Path):
     from gpuprof.trace.find import CHECKERS
+    from tests.bench import race_shadow
     from tests.bench.checkers import slowest
     from tests.bench.traces import CHECKED, FIGURES, RATES, rate, slowdown
 
@@ -105,6 +106,10 @@ def trace_figures(_: Path):
     for checker in CHECKERS:
         kernel, file, rate_of_slowest = slowest(checker)
         yield f"trace.{checker}.slowest", rate_of_slowest, "warp-instructions/s", f"{kernel} of {file}, checked"
+    for name, files in (("samples", race_shadow.FILES), ("bytes", (race_shadow.BYTE_KERNELS,))):
+        kept = race_shadow.largest(files)
+        what = f"{kept.kernel}, of the kernels of {files[0].parent.name}: racecheck's memory for a byte that is touched"
+        yield f"trace.racecheck.{name}", round(kept.ratio, 2), "bytes", what
     for name, timed in CHECKED.items():
         yield name, timed.rate(), "warp-instructions/s", f"tests/bench/traces.py {timed.kind}, checked, with emulation"
 

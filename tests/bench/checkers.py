@@ -2,7 +2,8 @@
 time. The goal is 2 M, of racecheck 1 M. Not a test: `make bench` calls `slowest`.
 
 Run `python -m tests.bench.checkers [CHECKER ...]` for all kernels; without one, those of all checkers. `undefined` is
-initcheck where no byte of memory has a value.
+initcheck where no byte of memory has a value. Of racecheck it also says how many bytes are kept for each that is
+touched (`race_shadow`).
 """
 
 import gc
@@ -21,16 +22,10 @@ from gpuprof.trace.checkers.checker import Checker
 from gpuprof.trace.checkers.initcheck import Initcheck
 from gpuprof.trace.find import CHECKERS, find
 from gpuprof.trace.kernel import Kernel
+from tests.bench import race_shadow
+from tests.bench.launches import LAUNCHES
 from tests.paths import SAMPLES
 
-# Smaller ones where those of the file would take long.
-LAUNCHES = {
-    "matmul.cu": (
-        "naive<<<(8, 8), (16, 16)>>>(a: f32[128,128]=random, b: f32[128,128]=random, c: f32[128,128], 128)",
-        "tiled<<<(8, 8), (16, 16)>>>(a, b, c, 128)",
-        "blocked<<<(4, 4), (16, 8)>>>(a, b, c, 128)",
-    )
-}
 REPEATS = 3
 
 
@@ -92,3 +87,6 @@ if __name__ == "__main__":
     for checker in sys.argv[1:] or (*CHECKERS, "undefined"):
         for kernel, file, rate in rates(checker):
             print(f"{checker:10} {file:15} {kernel:15} {rate / 1e6:6.2f} M warp-instructions/s", flush=True)
+        if checker == "racecheck":
+            for line in race_shadow.lines():
+                print(line, flush=True)

@@ -8,7 +8,7 @@ import pytest
 from gpuprof.run.build import BuildOptions
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
-from gpuprof.trace.checkers.races import order, rows, stamps
+from gpuprof.trace.checkers.races import judge, lines, order, pairs, stamps
 from gpuprof.trace.checkers.races.blocks import Blocks
 from tests.support.planted import Planted, in_short
 
@@ -238,18 +238,19 @@ def test_values_are_compared_as_bytes(tmp_path):
 def test_pairs_that_have_no_room_are_counted():
     """Two warps take turns to write a word, each time at another place of the code."""
     blocks = Blocks(1, 64, False, False)
-    slots = blocks.slots(np.zeros(1, np.int64))
-    memory = np.zeros((1, rows.N_STAMPS), np.int32)
-    found = np.zeros((stamps.MOST_FOUND, stamps.N_FIELDS), np.int64)
-    place, mask = np.zeros((1, 32), np.int64), np.ones(1, np.uint32)
-    values, blocks_of_warps = np.zeros((1, 32), np.uint32), np.zeros(1, np.int64)
-    for at in range(stamps.MOST_FOUND + 4):
+    slots, zero = blocks.slots(np.zeros(1, np.int64)), np.zeros(1, np.int64)
+    pool, place = lines.new_pool(), stamps.Place(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
+    pool.numbers.resize(1 << 14, refcheck=False)
+    found = np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64)
+    words, addresses, of_lanes = np.zeros((0, 1, 1), np.uint64), np.zeros((1, 32), np.int64), np.zeros(32, np.int64)
+    for at in range(pairs.MOST_FOUND + 4):
         blocks.room_for(64)
-        blocks.room_for_rows(stamps.rows_of_warp(1))
+        blocks.room_for_rows(stamps.rows_of_warp(4))
         warp = np.array([at % 2], np.int64)
-        stamps.touch(blocks.order, memory, found, place, 1, mask, place, blocks_of_warps, slots, warp, at, 0,
-                     stamps.WRITE, values, False, 0)  # fmt: skip
-    assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [stamps.MOST_FOUND, 3]
+        given = judge.Stored(words, words, 4, zero, warp, np.ones(1, np.uint32), addresses, zero)
+        stamps.touch(blocks.order, pool, place, found, given, addresses, slots, of_lanes, of_lanes.copy(), at, 0,
+                     judge.WRITE, stamps.rows_of_warp(4), stamps.numbers_of_warp(4), 0)  # fmt: skip
+    assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [pairs.MOST_FOUND, 3]
 
 
 def test_a_guess_of_code_that_is_not_optimised(tmp_path):

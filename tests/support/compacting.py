@@ -1,7 +1,7 @@
 """A racecheck that throws out what nobody needs before each access: moments and rows get new numbers all the time."""
 
 from gpuprof.trace.checkers.racecheck import Racecheck
-from gpuprof.trace.checkers.races.rows import compact
+from gpuprof.trace.event import TraceEvent
 
 
 class Compacting(Racecheck):
@@ -10,9 +10,9 @@ class Compacting(Racecheck):
     name = "racecheck_compacting"
     n_thrown_out = 0
 
-    def _room_for(self, n_moments: int, n_rows: int) -> None:
-        tables, spaces = self._blocks.order, (self._global.stamps, self._shared.stamps)
-        before = tables.counts.sum()
-        self._async.renumber(lambda moments: compact(tables, spaces, moments))
-        self.n_thrown_out += int(before - tables.counts.sum())
-        super()._room_for(n_moments, n_rows)
+    def event(self, event: TraceEvent) -> None:
+        counts = self._blocks.order.counts
+        before = counts.sum()
+        self._shadow.renumber(self._shadow.compact)
+        self.n_thrown_out += int(before - counts.sum())
+        super().event(event)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.log.touched import Touched
 from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
@@ -145,6 +146,24 @@ class Executed(OfWarps):
         space = self.chunk.spaces["shared"]
         places = space.places(self.warps[rows] // space.warps_per_block, addresses)
         return space.views[8].take(places >> 3, mode="clip")
+
+    def memory_words(self, access: Access) -> np.ndarray:
+        """uint64 (m, n, 32): what the bytes of an access to global or shared memory hold now, in m words a lane."""
+        space, word = self.chunk.spaces[access.space], min(access.nbytes, 8)
+        places = access.addresses - GLOBAL_BASE
+        if access.space == "shared":
+            own = np.repeat(self.warps // space.warps_per_block, WARP)
+            places = space.places(own, access.addresses.reshape(-1)).reshape(-1, WARP)
+        first = places // word
+        found = np.empty((access.nbytes // word, *first.shape), np.uint64)
+        for number, words in enumerate(found):
+            words[...] = space.views[word].take(first + number, mode="clip")
+        return found
+
+    @property
+    def global_memory(self) -> tuple[int, np.ndarray]:
+        """The address of the first byte, and uint8 (n,)."""
+        return GLOBAL_BASE, self.chunk.spaces["global"].views[1]
 
     def refuse(self, lanes: np.ndarray) -> None:
         """These lanes, bool (n, 32), do not access memory: what they load is 0, what they store is dropped. For

@@ -1,8 +1,16 @@
 """What is ordered before what, and who touched which bytes: the state of racecheck, compiled by Numba.
 
-order    moments of warps, and what orders them
-rows     accesses as rows of a table, which stamps have the numbers of
-stamps   who wrote and read each unit of memory last, and what is not ordered with it
-memory   where the stamps of a unit of memory stand
-touched  what a launch has touched, for races with other launches
+order         moments of warps, and what orders them
+blocks        that order, of the blocks that run
+rows          accesses as rows of a table, which stamps have the numbers of
+lines         stamps: who wrote and read each byte of memory last
+judge         what an access means for the stamps of the bytes that it touches
+stamps        accesses of warps, as groups of lanes, put down in lines
+memory        where the lines of global and shared memory stand
+pairs         what is found
+shadow        all of these for a launch
+touched       what a launch has touched, for races with other launches
+asynchronous  copies and multiplications that are under way
+accumulators  registers that multiplications write
+guesses       loads that a compare-and-swap checks
 """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.trace.checkers.mbarriers import Mbarriers, Place, waited_phase
-from gpuprof.trace.checkers.races import order, stamps
+from gpuprof.trace.checkers.races import judge, order
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Kernel
@@ -184,7 +184,7 @@ class Asynchronous:
                 np.array([[block, slots[row], warp, lane]]),
                 moments[row, look.place],
                 stored.number,
-                stamps.STRONG if stored.operation == "reduction" else 0,
+                judge.STRONG if stored.operation == "reduction" else 0,
             )
 
     def _in_groups(self, event: TraceEvent) -> None:
@@ -203,7 +203,7 @@ class Asynchronous:
         block, warp = int(event.block[part.row]), int(event.warp[part.row])
         slot = int(self._blocks.slots(np.array([block]))[0])
         who = np.broadcast_to(np.array([block, slot, warp, part.lane]), (len(part.addresses), 4))
-        how = stamps.BY_PROXY | (stamps.STRONG if part.operation == "reduction" else 0)
+        how = judge.BY_PROXY | (judge.STRONG if part.operation == "reduction" else 0)
         self._touch(
             part.space, part.operation, part.addresses, part.nbytes, who, moment, event.instruction.number, how
         )  # fmt: skip

@@ -3,10 +3,11 @@
 import numpy as np
 
 from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_FAMILIES, N_MOMENTS, N_ROWS, TICKS, Order
-from gpuprof.trace.checkers.races.rows import LEAST_ROWS, index_of
+from gpuprof.trace.checkers.races.rows import LEAST_ROWS, N_ROW_COLUMNS, index_of
 from gpuprof.trace.checkers.slots import Slots, with_room
 from gpuprof.trace.masks import WARP
 
+GROWTH_SHIFT = 3  # tables grow by an eighth
 PER_SLOT = (
     *("epoch", "clock", "moment", "known", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
     *("group", "groups", "n_groups", "fenced", "fence_epoch", "fence_acquired", "block_fences"),
@@ -16,10 +17,14 @@ PER_SLOT = (
 class Blocks(Slots):
     """`order`: the state."""
 
-    def __init__(self, n_blocks: int, threads_per_block: int, syncs_warps: bool, publishes: bool):
+    def __init__(
+        self, n_blocks: int, threads_per_block: int, syncs_warps: bool, publishes: bool, is_asynchronous: bool = True
+    ):
+        """What the kernel does: waits within warps, fences or releases, has asynchronous operations or their fences."""
         super().__init__(threads_per_block)
         warps = self.n_warps
-        n_known, n_published = (warps if syncs_warps else 1), (n_blocks if publishes else 1)
+        n_known, n_published = (warps if syncs_warps else 0), (n_blocks if publishes else 1)
+        n_families, n_fenced = (N_FAMILIES, warps * WARP) if is_asynchronous else (0, 0)
         self.order = Order(
             epoch=_zeros(0, warps * WARP),
             clock=_zeros(0, warps * WARP),
@@ -31,19 +36,19 @@ class Blocks(Slots):
             block_acquired=_zeros(0, 2),
             pending=_zeros(0, warps),
             due=_zeros(0, warps),
-            group=_zeros(0, warps, N_FAMILIES),
-            groups=_zeros(0, warps, N_FAMILIES, GROUPS),
-            n_groups=_zeros(0, warps, N_FAMILIES),
-            fenced=_zeros(0, warps * WARP),
+            group=_zeros(0, warps, n_families),
+            groups=_zeros(0, warps, n_families, GROUPS),
+            n_groups=_zeros(0, warps, n_families),
+            fenced=_zeros(0, n_fenced),
             fence_epoch=_zeros(0, warps),
             fence_acquired=_zeros(0, warps),
             block_fences=_zeros(0, 2),
             published=_zeros(n_published * warps, TICKS, 2),
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
-            moments=_zeros(1 << 12, N_COLUMNS),
+            moments=_zeros(LEAST_ROWS, N_COLUMNS),
             counts=np.array([1, 0, 0, 0, 0, 1], np.int64),
-            rows=_zeros(LEAST_ROWS, 3),
+            rows=_zeros(LEAST_ROWS, N_ROW_COLUMNS),
             row_index=_zeros(2 * LEAST_ROWS),
         )
 
@@ -58,15 +63,22 @@ class Blocks(Slots):
         """Room for so many more moments."""
         needed = int(self.order.counts[N_MOMENTS]) + n
         if needed > len(self.order.moments):
-            self.order = self.order._replace(moments=with_room(self.order.moments, needed))
+            self.order = self.order._replace(moments=_longer(self.order.moments, needed))
 
     def room_for_rows(self, n: int) -> None:
         """Room for so many more rows."""
         needed = int(self.order.counts[N_ROWS]) + n
         if needed > len(self.order.rows):
-            rows = with_room(self.order.rows, needed)
+            rows = _longer(self.order.rows, needed)
             index = index_of(rows, int(self.order.counts[N_ROWS]))
             self.order = self.order._replace(rows=rows, row_index=index)
+
+
+def _longer(table: np.ndarray, length: int) -> np.ndarray:
+    """The table with room for `length` rows, and an eighth more than it had."""
+    grown = np.zeros((max(length, len(table) + (len(table) >> GROWTH_SHIFT)), table.shape[1]), table.dtype)
+    grown[: len(table)] = table
+    return grown
 
 
 def _zeros(*shape: int) -> np.ndarray:

@@ -1,5 +1,5 @@
 """What lanes have touched of textures and surfaces, as accesses to global memory. A fetch reads several texels of a
-lane's own: the first of each lane is an access, then the second, and so on.
+lane's own: the first of each lane is an access, then the second, and so on. And what stores have left there.
 """
 
 from collections.abc import Iterator
@@ -10,6 +10,7 @@ from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.masks import WARP
 
 IMAGES = ("fetch", "surface_load", "surface_store", "surface_reduction")  # kinds; looked at once they have run
+MOST_OF_WORD = 8  # bytes
 
 
 def accesses_of(event: TraceEvent) -> Iterator[Access]:
@@ -28,3 +29,35 @@ def accesses_of(event: TraceEvent) -> Iterator[Access]:
                 placed[rows, lanes] = addresses[of_each]
                 np.bitwise_or.at(masks, rows, np.uint32(1) << lanes.astype(np.uint32))
                 yield Access(found.space, found.operation, nbytes, masks, placed, None)
+
+
+class Left:
+    """The bytes that stores whose values are known, to memory and to surfaces, have left in global memory: what was
+    there before a store to a surface. Others' bytes are not known.
+    """
+
+    def __init__(self):
+        self._address, self._bytes = 0, np.zeros(0, np.uint8)
+
+    def words(self, event: TraceEvent, access: Access) -> np.ndarray:
+        """uint64 (m, n, 32): as `TraceEvent.memory_words`."""
+        nbytes = min(access.nbytes, MOST_OF_WORD)
+        view = self._view(event, nbytes)
+        first = (access.addresses - self._address) // nbytes
+        return np.stack([view.take(first + k, mode="clip").astype(np.uint64) for k in range(access.nbytes // nbytes)])
+
+    def put(self, event: TraceEvent, access: Access, values: np.ndarray) -> None:
+        """values: uint64 (m, n, 32), m words that a lane stores."""
+        nbytes = access.nbytes // len(values)
+        view = self._view(event, nbytes)
+        first = (access.addresses - self._address) // nbytes
+        known = access.active & (first >= 0) & (first + len(values) <= len(view))
+        for k, words in enumerate(values):
+            view[first[known] + k] = words[known].astype(view.dtype)
+
+    def _view(self, event: TraceEvent, nbytes: int) -> np.ndarray:
+        """Unsigned integers of so many bytes each. Where nobody has stored, the zeros take no memory."""
+        if not len(self._bytes):
+            self._address, memory = event.global_memory
+            self._bytes = np.zeros(-(-len(memory) // MOST_OF_WORD) * MOST_OF_WORD, np.uint8)
+        return self._bytes.view(f"u{nbytes}")

@@ -1,92 +1,92 @@
-"""Where the stamps of a unit of memory stand: made as memory is touched."""
+"""Where the stamps of memory stand: lines, made as memory is touched."""
 
 import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.races.blocks import Blocks
-from gpuprof.trace.checkers.races.order import Order
-from gpuprof.trace.checkers.races.rows import N_STAMPS
-from gpuprof.trace.checkers.races.touched import touched_runs
+from gpuprof.trace.checkers.races.lines import LINE_NBYTES, LINE_SHIFT, Pool, clear_lines
+from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE, PAGE_SHIFT, Place
 from gpuprof.trace.checkers.slots import with_room
 from gpuprof.trace.kernel import Kernel
 
-PAGE_SHIFT = 12
 LAST_PAGE = 1 << 24  # 64 GiB of addresses
 NOWHERE = -1
 
 
-class GlobalUnits:
-    """Units of 1 << `shift` bytes of global memory, a page at a time, from the lowest allocation on."""
+class GlobalLines:
+    """Lines of global memory, a page at a time, from the lowest allocation on: `base`."""
 
-    def __init__(self, first_address: int, shift: int):
-        self._base, self._shift = first_address >> PAGE_SHIFT << PAGE_SHIFT, shift
-        self._page_units = 1 << (PAGE_SHIFT - shift)
+    def __init__(self, first_address: int):
+        self.base = first_address >> PAGE_SHIFT << PAGE_SHIFT
         self._pages = np.full(64, NOWHERE, np.int64)
         self._n_pages = 0
-        self.stamps = np.zeros((self._page_units, N_STAMPS), np.int32)
+        self.lines = np.zeros(LINES_OF_PAGE, np.uint32)
 
-    def index(self, addresses: np.ndarray, active: np.ndarray) -> np.ndarray:
-        """int64, of any shape: number of the unit of each address; NOWHERE of lanes that are not active."""
-        offset = addresses - self._base
-        page = offset >> PAGE_SHIFT
-        wanted = active & (page >= 0) & (page < LAST_PAGE)
-        if not wanted.any():
-            return np.full(addresses.shape, NOWHERE, np.int64)
-        page = np.where(wanted, page, 0)
-        most = int(page.max())
-        if most >= len(self._pages):
-            self._pages = np.concatenate((self._pages, np.full(most + 1, NOWHERE, np.int64)))
-        missing = wanted & (self._pages[page] == NOWHERE)
-        if missing.any():
-            self._add(np.unique(page[missing]))
-        unit = self._pages[page] * self._page_units + ((offset & ((1 << PAGE_SHIFT) - 1)) >> self._shift)
-        return np.where(wanted, unit, NOWHERE)
+    def place(self) -> Place:
+        """For addresses of the program from `base` on."""
+        return Place(self.lines, self._pages, self.base, self.base + (LAST_PAGE << PAGE_SHIFT))
 
-    def touched(self, order: Order, threads_per_block: int) -> np.ndarray:
-        """What the launch has touched, as runs of `races.touched`."""
+    def cover(self, addresses: np.ndarray) -> None:
+        """Addresses of the program get lines, if they may have some: int64, of any shape."""
+        page = np.unique((addresses - self.base) >> PAGE_SHIFT)
+        page = page[(page >= 0) & (page < LAST_PAGE)]
+        if not len(page):
+            return
+        if page[-1] >= len(self._pages):
+            self._pages = np.concatenate((self._pages, np.full(int(page[-1]) + 1, NOWHERE, np.int64)))
+        missing = page[self._pages[page] == NOWHERE]
+        self._pages[missing] = self._n_pages + np.arange(len(missing))
+        self._n_pages += len(missing)
+        self.lines = with_room(self.lines, self._n_pages * LINES_OF_PAGE)
+
+    def pages(self) -> tuple[np.ndarray, np.ndarray]:
+        """int64 (n,) each: the address of each page that has lines, ascending, and the number of its first line."""
         pages = np.flatnonzero(self._pages != NOWHERE)
-        starts, units = self._base + (pages << PAGE_SHIFT), self._pages[pages] * self._page_units
-        return touched_runs(order, self.stamps, starts, units, self._page_units, self._shift, threads_per_block)
+        return self.base + (pages << PAGE_SHIFT), self._pages[pages] * LINES_OF_PAGE
 
-    def _add(self, pages: np.ndarray) -> None:
-        self._pages[pages] = self._n_pages + np.arange(len(pages))
-        self._n_pages += len(pages)
-        self.stamps = with_room(self.stamps, self._n_pages * self._page_units)
+    @property
+    def nbytes(self) -> int:
+        return self.lines.nbytes + self._pages.nbytes
 
 
-def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranges, int64 (k,) each, cut where a page ends, as stamps of a page alone lie side by side: the number of the
-    range that each part is of, its address, its bytes.
-    """
-    first, last = addresses >> PAGE_SHIFT, (addresses + np.maximum(nbytes, 1) - 1) >> PAGE_SHIFT
-    of_range = np.repeat(np.arange(len(addresses)), last - first + 1)
-    page = np.arange(len(of_range)) - np.searchsorted(of_range, of_range) + first[of_range]
-    start = np.maximum(addresses[of_range], page << PAGE_SHIFT)
-    end = np.minimum((addresses + nbytes)[of_range], (page + 1) << PAGE_SHIFT)
-    return of_range, start, end - start
+class SharedLines:
+    """The same of shared memory, by the slots of its blocks: a slot's begin at address slot * `stride`."""
 
-
-class SharedUnits:
-    """The same of shared memory, by the slots of its blocks."""
-
-    def __init__(self, kernel: Kernel, blocks: Blocks, shift: int):
-        self._kernel, self._blocks, self._shift = kernel, blocks, shift
-        self._n_units = (kernel.shared_nbytes >> shift) + 1  # of a block
+    def __init__(self, kernel: Kernel, blocks: Blocks):
+        self._kernel, self._blocks = kernel, blocks
+        self._n_lines = (kernel.shared_nbytes >> LINE_SHIFT) + 1  # of a block
+        self.stride = self._n_lines * LINE_NBYTES
         self._ended: set[int] = set()  # blocks, where others may ask for their memory
-        self.stamps = np.zeros((0, N_STAMPS), np.int32)
+        self.lines = np.zeros(0, np.uint32)
 
-    def index(self, addresses: np.ndarray, nbytes, active: np.ndarray, blocks: np.ndarray, slots: np.ndarray):
-        """int64, of any shape: number of the unit of each address, as `blocks` see it, which have `slots`; NOWHERE of
-        lanes that are not active. A block of the cluster that has ended has no stamps.
+    def place(self) -> Place:
+        """For bytes of a block's shared memory."""
+        return Place(self.lines, np.zeros(0, np.int64), 0, self._kernel.shared_nbytes)
+
+    def place_of_all(self) -> Place:
+        """For addresses that `far` gives."""
+        return Place(self.lines, np.zeros(0, np.int64), 0, len(self.lines) * LINE_NBYTES)
+
+    def cover(self, n_slots: int) -> None:
+        self.lines = with_room(self.lines, n_slots * self._n_lines)
+
+    def is_far(self, addresses: np.ndarray, active: np.ndarray) -> bool:
+        """Whether lanes ask for the memory of a block by its rank."""
+        return self._kernel.cluster != (1, 1, 1) and bool((active & (addresses >> RANK_SHIFT > 0)).any())
+
+    def far(self, addresses: np.ndarray, nbytes, active: np.ndarray, blocks: np.ndarray, slots: np.ndarray):
+        """int64, of any shape: addresses among those of all slots, of bytes as `blocks` see them, which have `slots`;
+        NOWHERE of lanes that are not active. A block of the cluster that has ended has none.
         """
         offset, rank = addresses & OFFSET_MASK, addresses >> RANK_SHIFT
         inside = active & (addresses >= 0) & (offset + nbytes <= self._kernel.shared_nbytes)
         far = inside & (rank > 0)
+        slots = np.broadcast_to(slots, far.shape)
         if far.any():
-            slots = self._far_slots(far, rank, np.broadcast_to(blocks, far.shape), np.broadcast_to(slots, far.shape))
+            slots = self._far_slots(far, rank, np.broadcast_to(blocks, far.shape), slots)
             inside &= slots >= 0
-        self.stamps = with_room(self.stamps, (int(slots.max(initial=0)) + 1) * self._n_units)
-        return np.where(inside, (offset >> self._shift) + slots * self._n_units, NOWHERE)
+        self.cover(int(slots.max(initial=0)) + 1)
+        return np.where(inside, offset + slots * self.stride, NOWHERE)
 
     def _far_slots(self, far: np.ndarray, rank: np.ndarray, blocks: np.ndarray, slots: np.ndarray) -> np.ndarray:
         slots = slots.copy()
@@ -99,8 +99,8 @@ class SharedUnits:
         slots[of_cluster] = found
         return slots
 
-    def clear(self, block: int, slot: int) -> None:
+    def clear(self, pool: Pool, block: int, slot: int) -> None:
         """The block has ended, which had the slot."""
-        self.stamps[slot * self._n_units : (slot + 1) * self._n_units] = 0
+        clear_lines(pool, self.lines[slot * self._n_lines : (slot + 1) * self._n_lines])
         if self._kernel.cluster != (1, 1, 1):
             self._ended.add(block)

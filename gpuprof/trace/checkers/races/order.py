@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
+from gpuprof.compiled.options import cold
 
 # Columns of moments. OF_ASYNC: 0, or how one waits for an asynchronous operation. IN_GROUP: for the group it is in;
 # then DONE is the moment at which its group had been waited for, and CLOCK the lanes that it is of, as bits.
@@ -38,7 +38,7 @@ class Order(NamedTuple):
     epoch: np.ndarray  # (slots, threads)
     clock: np.ndarray  # (slots, threads)
     moment: np.ndarray  # (slots, threads): the present one, 0 where there is none yet
-    known: np.ndarray  # (slots, warps, 32, 32): as far as a lane knows another; 1 warp where none waits
+    known: np.ndarray  # (slots, warps, 32, 32): as far as a lane knows another; no warps where none waits
     arrived: np.ndarray  # (slots, warps): lanes that wait for others of their warp, as bits
     tick: np.ndarray  # (slots, warps)
     acquired: np.ndarray  # (slots, warps, 2): the sequence number, by scope
@@ -61,7 +61,7 @@ class Order(NamedTuple):
     row_index: np.ndarray  # of the rows, by a hash; its length is a power of two, twice that of the rows at least
 
 
-@part
+@cold
 def catch_up(order, slot, warp):
     """What the warp learns when it goes on behind a barrier."""
     due = order.due[slot, warp]
@@ -77,7 +77,7 @@ def catch_up(order, slot, warp):
     order.due[slot, warp] = 0
 
 
-@part
+@cold
 def present(order, block, slot, warp, lane):
     """The number of a lane's present moment. Room for it has been made (`room_for`)."""
     thread = 32 * warp + lane
@@ -98,7 +98,7 @@ def present(order, block, slot, warp, lane):
     return number
 
 
-@part
+@cold
 def _new_moment(order, block, warp, epoch, clock, tick, of_async):
     number = order.counts[N_MOMENTS]
     order.counts[N_MOMENTS] = number + 1
@@ -108,7 +108,7 @@ def _new_moment(order, block, warp, epoch, clock, tick, of_async):
     return number
 
 
-@part
+@cold
 def open_group(order, block, slot, warp, lane, family):
     """The moment of the asynchronous operations that a warp has under way, and that no group has yet."""
     if order.group[slot, warp, family] == 0:
@@ -130,7 +130,7 @@ def on_barrier(order, block, warp):
     return _new_moment(order, block, warp, 0, 0, 0, ON_BARRIER)
 
 
-@part
+@cold
 def is_before(order, moment, lane, block, slot, warp, my_lane):
     """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
     moments = order.moments
@@ -244,7 +244,7 @@ def sync_warps(order, masks, slots, warps, members, live):
                 _join(order, slot, warp, together)
 
 
-@part
+@cold
 def _join(order, slot, warp, together):
     """Each of the lanes knows what any of them knew."""
     known = order.known[slot, warp]
@@ -289,7 +289,7 @@ def commit(order, masks, slots, warps, family):
         order.group[slot, warp, family] = 0
 
 
-@part
+@cold
 def _end_group(order, group, mask, now):
     """A group has been waited for by lanes: by those that it is of, or it is under way still."""
     if group != 0 and np.uint32(order.moments[group, CLOCK]) & mask != 0:
@@ -338,7 +338,7 @@ def fence_proxy(order, masks, slots, warps):
             order.block_fences[slot, 0], order.block_fences[slot, 1] = order.block_fences[slot, 1], epoch
 
 
-@part
+@cold
 def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     """Whether a proxy fence stands between what a lane of my block did at a moment and what I do now, behind it: one of
     the lane itself, of my warp, or of another thread in an epoch between the two.

@@ -1,378 +1,315 @@
-"""Who wrote each unit of memory last, and who has read it since. Compiled by Numba.
+"""Accesses of warps, as groups of lanes, put down in the lines that they touch. Compiled by Numba."""
 
-Readers are kept by warp and moment, two of them: one who is ordered before another gives way to it, and of two that are
-not, those of different warps stay.
-"""
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
-from gpuprof.trace.checkers.races.order import (
-    BLOCK,
-    COPIES,
-    DONE,
-    EPOCH,
-    IN_GROUP,
-    N_ACCESSES,
-    N_FOUND,
-    N_LOST,
-    N_MOMENTS,
-    N_ROWS,
-    OF_ASYNC,
-    ON_BARRIER,
-    WARP,
-    catch_up,
-    is_before,
-    is_fenced,
-    open_group,
-    present,
+from gpuprof.compiled.options import OPTIONS, hot
+from gpuprof.trace.checkers.races.judge import (
+    ASYNC,
+    MAY_BE_FLAG,
+    READ,
+    WRITE,
+    Group,
+    entry_at,
+    judge,
+    lane_at,
+    piece,
 )
-from gpuprof.trace.checkers.races.rows import (
-    AT_SHIFT,
-    FIRST,
-    HAS_VALUE,
-    HOW,
-    LANE,
-    LANE_SHIFT,
-    LANES,
-    MOMENT,
-    PLACE,
-    READERS,
-    SECOND,
-    WRITER,
-    entry_of,
-    lanes_of,
-    row_of,
+from gpuprof.trace.checkers.races.lines import (
+    BYTES,
+    CELLS,
+    FORM,
+    FORM_SHIFT,
+    LINE_NBYTES,
+    LINE_SHIFT,
+    MOST_OF_LINE,
+    N_USED,
+    NEXT,
+    OF_BYTES,
+    OF_CELL,
+    OF_WORDS,
+    SIZES,
+    WHOLE,
+    WORDS,
+    clear,
+    entries_of,
+    fits,
+    lowest,
+    new_cell,
+    put_entries,
+    put_unit,
+    shift_of,
+    split,
+    tidy,
+    to_cells,
+    unit_entries,
 )
+from gpuprof.trace.checkers.races.order import COPIES, N_ACCESSES, N_MOMENTS, N_ROWS, catch_up, open_group, present
+from gpuprof.trace.checkers.races.rows import AT_SHIFT, row_of
 
-# How an access is made: atomic or ordered; volatile; at the scope of the block; by cp.async; by the asynchronous proxy,
-# which needs a fence; of what may be a flag.
-STRONG, VOLATILE, OF_BLOCK, ASYNC, BY_PROXY, MAY_BE_FLAG = 1, 2, 4, 8, 16, 32
-READ, WRITE = 1, 2
+PAGE_SHIFT = 12
+LINES_OF_PAGE = 1 << (PAGE_SHIFT - LINE_SHIFT)
 MOMENTS_OF_WARP = 64  # that one warp's access makes at most: one for each lane, and groups of copies
-# Kinds of races.
-WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED, STILL_READ, NOT_FENCED = range(6)
-# Columns of what is found. LAST: the number of the access that was counted last, so that it counts once for its units.
-KIND, AT, OTHER_AT, COUNT, MY_BLOCK, MY_THREAD, OTHER_BLOCK, OTHER_THREAD, ADDRESS, LAST = range(10)
-N_FIELDS = 10
-MOST_FOUND = 4096  # pairs of instructions, apart within a warp and between warps; others are only counted
+ACCESSES_OF_WARP = 33  # numbers: one for each lane, and one more
+MOST_STRIDE = 31  # bytes; lanes farther apart share no line
 
 
-@part
-def _excused(how, other, same_block, same_warp):
-    """Two strong accesses are no race, unless their scope is too small. Volatile ones of one warp are one all the same:
-    lanes of a warp do not wait for each other by themselves.
+class Place(NamedTuple):
+    """Lines of a space: of the page at address a `lines[pages[a >> 12] << 7:]`, -1 for one that has none yet; without
+    pages `lines[a >> 5]`. Addresses in [`low`, `high`) have lines.
     """
-    if not (how & STRONG and other & STRONG):
-        return False
-    if not same_block and (how | other) & OF_BLOCK:
-        return False
-    return not (same_warp and (how | other) & VOLATILE)
+
+    lines: np.ndarray  # uint32
+    pages: np.ndarray  # int64
+    low: int
+    high: int
 
 
-@part
-def _is_in_warp(block, thread, other_block, other_thread):
-    return block == other_block and thread >> 5 == other_thread >> 5
+@hot
+def _line_of(place, address):
+    """The number of an address's line; -1 where its page has none."""
+    if len(place.pages) == 0:
+        return address >> LINE_SHIFT
+    number = address >> PAGE_SHIFT
+    page = place.pages[number] if number < len(place.pages) else np.int64(-1)
+    return page if page < 0 else (page << (PAGE_SHIFT - LINE_SHIFT)) + (address >> LINE_SHIFT & LINES_OF_PAGE - 1)
 
 
-@part
-def _found(order, found, kind, at, other_at, block, thread, other_block, other_thread, address):
-    n, in_warp = order.counts[N_FOUND], _is_in_warp(block, thread, other_block, other_thread)
-    for k in range(n):
-        row = found[k]
-        is_known = row[KIND] == kind and row[AT] == at and row[OTHER_AT] == other_at
-        if is_known and _is_in_warp(row[MY_BLOCK], row[MY_THREAD], row[OTHER_BLOCK], row[OTHER_THREAD]) == in_warp:
-            row[COUNT] += row[LAST] != order.counts[N_ACCESSES]
-            row[LAST] = order.counts[N_ACCESSES]
-            return
-    if n == MOST_FOUND:
-        order.counts[N_LOST] += 1
-    else:
-        found[n, KIND], found[n, AT], found[n, OTHER_AT], found[n, COUNT] = kind, at, other_at, 1
-        found[n, MY_BLOCK], found[n, MY_THREAD] = block, thread
-        found[n, OTHER_BLOCK], found[n, OTHER_THREAD], found[n, ADDRESS] = other_block, other_thread, address
-        found[n, LAST] = order.counts[N_ACCESSES]
-        order.counts[N_FOUND] = n + 1
+def rows_of_warp(nbytes: int) -> int:
+    """Rows that one warp's access of so many bytes a lane needs at most: one for each byte, and for each lane."""
+    return 32 * (nbytes + 2)
 
 
-@part
-def _is_long_ago(moments, moment, block, epoch):
-    """Whether a barrier of the block has ended the moment."""
-    return moments[moment, BLOCK] == block and moments[moment, EPOCH] < epoch and moments[moment, OF_ASYNC] == 0
+def numbers_of_warp(nbytes: int) -> int:
+    """Numbers of the pool that it needs at most: each lane may split a line's cells at each of its bytes, behind words
+    that become cells, and in front of cells that become columns.
+    """
+    return 32 * (MOST_OF_LINE + SIZES[OF_CELL] * (nbytes + 2 + LINE_NBYTES // 4))
 
 
-@part
-def _reader(stamps, unit, at):
-    """A reader's entry; 0 for none. Behind a write the columns hold its value."""
-    entry = stamps[unit, at]
-    return np.int32(0) if entry == HAS_VALUE or stamps[unit, SECOND] == HAS_VALUE else entry
+@hot
+def _has_room(order, pool, n_rows, n_numbers):
+    has_rows = order.counts[N_ROWS] + n_rows <= len(order.rows)
+    has_moments = order.counts[N_MOMENTS] + MOMENTS_OF_WARP <= len(order.moments)
+    return has_rows and has_moments and pool.counts[N_USED] + n_numbers <= len(pool.numbers)
 
 
-@part
-def _unordered_reader(order, entry, block, slot, warp, lane):
-    """A lane of a reader that is not ordered before me; -1 for none."""
-    moments, moment = order.moments, order.rows[entry >> LANE_SHIFT, MOMENT]
-    if _is_long_ago(moments, moment, block, order.epoch[slot, 32 * warp + lane]):
-        return -1
-    if moments[moment, BLOCK] == block and moments[moment, WARP] == warp:
-        lanes = lanes_of(order, entry)
-        for other in range(32):
-            if lanes >> np.uint32(other) & np.uint32(1) and not is_before(
-                order, moment, other, block, slot, warp, lane
-            ):
-                return other
-        return -1
-    if is_before(order, moment, 0, block, slot, warp, lane):
-        return -1
-    return np.int64(entry & LANE)
-
-
-@part
-def _put_reader(stamps, unit, at, entry):
-    """Who reads first after a write takes the place of its value."""
-    if stamps[unit, SECOND] == HAS_VALUE:
-        stamps[unit, FIRST] = stamps[unit, SECOND] = 0
-    stamps[unit, at] = entry
-
-
-@part
-def _merged(order, entry, moment, place, lanes):
-    """The entry of a reader, once lanes have read the unit at the same moment, too."""
-    if order.rows[entry >> LANE_SHIFT, PLACE] == place and lanes_of(order, entry) & lanes == lanes:
-        return entry
-    return entry_of(order, moment, place, lanes_of(order, entry) | lanes)
-
-
-@part
-def _note_reader(order, stamps, unit, moment, place, lanes, block, slot, warp, lane):
-    """`lanes` (uint32) of my warp have read the unit, `lane` the first of them."""
-    rows, moments = order.rows, order.moments
-    room = -1
-    for at in READERS:
-        reader = _reader(stamps, unit, at)
-        if reader != 0 and rows[reader >> LANE_SHIFT, MOMENT] == moment:
-            _put_reader(stamps, unit, at, _merged(order, reader, moment, place, lanes))
-            return
-    for at in READERS:
-        reader = _reader(stamps, unit, at)
-        if reader == 0 or _unordered_reader(order, reader, block, slot, warp, lane) < 0:
-            room = at
-            break
-    if room < 0:
-        first = rows[_reader(stamps, unit, FIRST) >> LANE_SHIFT, MOMENT]
-        second = rows[_reader(stamps, unit, SECOND) >> LANE_SHIFT, MOMENT]
-        its_block, its_warp = moments[first, BLOCK], moments[first, WARP]
-        if moments[moment, OF_ASYNC] == 0:
-            if its_block != moments[second, BLOCK] or its_warp != moments[second, WARP]:
-                return
-            if its_block == block and its_warp == warp:
-                return
-        room = SECOND
-    _put_reader(stamps, unit, room, entry_of(order, moment, place, lanes))
-
-
-@kept
+@kept(**OPTIONS)
 def touch(
-    order,
-    stamps,
-    found,
-    index,
-    n_units,
-    masks,
-    addresses,
-    blocks,
-    slots,
-    warps,
-    at,
-    how,
-    does,
-    values,
-    has_values,
-    start,
-):
-    """Lanes access memory: `index` int64 (n, 32): the first unit of each, -1 for one that is not looked at; `does`:
-    READ, WRITE or both; values uint32 (n, 32): what they write, as far as it is known (`has_values`). Warps before
-    `start` are done; gives the first that is not, where there was no room for its rows (`rows_of_warp`) and moments.
+    order, pool, place, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
+):  # fmt: skip
+    """Warps read or write memory, each `stored.nbytes` a lane: `shown`, int64 (n, 32), are the addresses that the
+    program has. `addresses`, `moments`: int64 (32,), for what is worked out of a warp; `n_rows`, `n_numbers`: what each
+    needs at most. Rows before `start` are done; gives the first that is not, where there was no room for what it needs,
+    or a page has no lines; n when all are.
     """
-    moments, epochs, present_moment = order.moments, order.epoch, order.moment
-    is_alone = len(order.published) == order.tick.shape[1]  # no block publishes anything
-    place = np.int32(at << AT_SHIFT | how)
-    for k in range(start, len(masks)):
-        no_rows = order.counts[N_ROWS] + 32 * (n_units + 2) > len(order.rows)
-        if no_rows or order.counts[N_MOMENTS] + MOMENTS_OF_WARP > len(moments):
+    for k in range(start, len(stored.masks)):
+        if not _has_room(order, pool, n_rows, n_numbers):
             return k
-        block, slot, warp = blocks[k], slots[k], warps[k]
-        if masks[k] == 0:
+        block, slot, warp = stored.blocks[k], slots[k], stored.warps[k]
+        left, has_lines = _lanes_with_lines(place, stored, k, addresses)
+        if not has_lines:
+            return k
+        if stored.masks[k] == 0:
             continue
         if order.due[slot, warp] != 0:
             catch_up(order, slot, warp)
         if how & MAY_BE_FLAG and does & READ:
             order.pending[slot, warp] = 1
-        done = np.uint32(0)
-        row_moment, row = np.int32(0), np.int64(0)
         for lane in range(32):
-            bit = np.uint32(1) << np.uint32(lane)
-            if not masks[k] & bit or index[k, lane] < 0 or done & bit:
+            if left >> lane & 1:
+                moments[lane] = order.moment[slot, 32 * warp + lane]
+                if moments[lane] == 0:
+                    moments[lane] = present(order, block, slot, warp, lane)
+        access = order.counts[N_ACCESSES]
+        while left:
+            lane = lowest(left)
+            members, lanes, stride = _next_group(addresses, moments, left, lane, stored.nbytes, does)
+            left &= ~members
+            kept_as = moments[lane]
+            if how & ASYNC:
+                for member in range(32):
+                    if members >> member & 1:
+                        kept_as = np.int64(open_group(order, block, slot, warp, member, COPIES))
+            epoch, origin = np.int64(order.epoch[slot, 32 * warp + lane]), addresses[lane] - shown[k, lane]
+            row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
+            group = Group(np.int64(k), block, slot, warp, epoch, moments[lane], kept_as, at << AT_SHIFT | how, does,
+                          access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
+            while lane < 32:
+                base, some, lane = _next_line(group, members, lane, stored.nbytes)
+                if some != 0:
+                    _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
+        order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
+    return len(stored.masks)
+
+
+@hot
+def _lanes_with_lines(place, stored, k, addresses):
+    """Lanes that are looked at, as bits, whose addresses, as lines have them, come to stand in `addresses`; and whether
+    all of them have lines. What is misaligned faults or is refused.
+    """
+    found, mask = np.int64(0), np.int64(stored.masks[k])
+    for lane in range(32):
+        address = stored.addresses[k, lane]
+        is_inside = place.low <= address <= place.high - stored.nbytes
+        if not mask >> lane & 1 or address & stored.nbytes - 1 or not is_inside:
+            continue
+        addresses[lane] = address + stored.origins[k]
+        if _line_of(place, addresses[lane]) < 0:
+            return found, False
+        found |= np.int64(1) << lane
+    return found, True
+
+
+@hot
+def _next_group(addresses, moments, left, lane, nbytes, does):
+    """Lanes, as bits, that access memory together with the lowest that is left, at the same moment: (they, LANES,
+    STRIDE) of their entry. Those that read the same, without a gap between them; or neighbours at one stride.
+    """
+    start, moment = addresses[lane], moments[lane]
+    members, stride, first_behind = np.int64(1) << lane, np.int64(0), np.int64(0)
+    for other in range(lane + 1, 32):
+        if not left >> other & 1:
+            continue
+        if moments[other] != moment:
+            break
+        away, step = other - lane, addresses[other] - start
+        if first_behind == 0:
+            first_behind, stride = away, step // away
+            if stride * away != step or not (stride == 0 or nbytes <= abs(stride) <= MOST_STRIDE):
+                stride = np.int64(0)
+                break
+            if stride == 0 and does & WRITE:
+                break
+        elif step != stride * away:
+            break
+        members |= np.int64(1) << other
+    if members == np.int64(1) << lane:
+        return members, np.int64(0), np.int64(0)
+    if stride == 0:
+        return members, members >> lane >> 1, stride
+    width = lowest(nbytes)
+    return members, np.int64(0), (stride << 3) + width
+
+
+@hot
+def _next_line(group, members, lane, nbytes):
+    """The next line that a group's `members`, lanes from `lane` on, touch: (address, bytes of it, the lane behind)."""
+    base, some, step = np.int64(-1), np.int64(0), group.stride >> 3
+    while lane < 32:
+        if members >> lane & 1:
+            address = group.start + step * (lane - group.lane)
+            if base < 0:
+                base = address >> LINE_SHIFT << LINE_SHIFT
+            elif base != address >> LINE_SHIFT << LINE_SHIFT:
+                break
+            some |= ((np.int64(1) << nbytes) - 1) << (address - base)
+        lane += 1
+    return base, some, lane
+
+
+@hot
+def _first_entries(group, base, some):
+    """Of bytes that nobody has touched before."""
+    entry = np.int64(entry_at(group, lane_at(group, base + lowest(some))))
+    if group.does & WRITE:
+        return (entry, np.int64(0), np.int64(0))
+    return (np.int64(0), entry, np.int64(0))
+
+
+@hot
+def _touch_line(order, pool, lines, line, found, stored, group, base, some):
+    """A group touches some bytes of a line, whose address is `base`."""
+    if lines[line] == 0:
+        cell = new_cell(pool, _first_entries(group, base, some), some, np.int64(0))
+        lines[line] = cell << FORM_SHIFT | CELLS
+        return
+    form = np.int64(lines[line] & FORM)
+    if form != CELLS and fits(form, some, group.stride):
+        _touch_units(order, pool, lines, line, found, stored, group, base, some)
+        return
+    if form != CELLS:
+        to_cells(order, pool, lines, line)
+    _touch_cells(order, pool, lines, line, found, stored, group, base, some)
+
+
+@hot
+def _touch_units(order, pool, lines, line, found, stored, group, base, some):
+    """The same of a line of words or bytes."""
+    columns, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+    shift, size = shift_of(form), OF_WORDS if form == WORDS else OF_BYTES
+    each = (np.int64(1) << (1 << shift)) - 1
+    for unit in range(LINE_NBYTES >> shift):
+        if some >> (unit << shift) & 1:
+            before = unit_entries(pool, columns, unit)
+            after, _ = judge(order, found, stored, group, before, base, each << (unit << shift))
+            put_unit(pool, columns, unit, after, size)
+    if some == WHOLE and group.does & WRITE:
+        clear(pool, lines, line)
+        cell = new_cell(pool, _first_entries(group, base, some), some, np.int64(0))
+        lines[line] = cell << FORM_SHIFT | CELLS
+
+
+@hot
+def _touch_cells(order, pool, lines, line, found, stored, group, base, some):
+    """The same of a line of cells."""
+    numbers, left, is_changed = pool.numbers, some, False
+    cell = np.int64(lines[line] >> FORM_SHIFT)
+    while cell != 0 and left != 0:
+        after, mask = np.int64(numbers[cell + NEXT]), np.int64(numbers[cell + BYTES])
+        now = mask & left
+        left &= ~now
+        while now:
+            before = entries_of(order, pool, cell, lowest(mask), lowest(now))
+            part_of_it = now
+            entries, is_said = before, False
+            while not is_said:
+                entries, is_said = judge(order, found, stored, group, before, base, part_of_it)
+                if not is_said:
+                    part_of_it = piece(order, group, before, base, now)
+            now &= ~part_of_it
+            if entries == before:
                 continue
-            thread = 32 * warp + lane
-            moment, epoch, value = present_moment[slot, thread], epochs[slot, thread], values[k, lane]
-            if moment == 0:
-                moment = np.int32(present(order, block, slot, warp, lane))
-            lanes = bit
-            if not does & WRITE:
-                # Those behind it that read the same unit at the same moment, without a gap, are looked at together.
-                for other in range(lane + 1, 32):
-                    its_bit = np.uint32(1) << np.uint32(other)
-                    if not masks[k] & its_bit or index[k, other] != index[k, lane]:
-                        break
-                    its_moment = present_moment[slot, 32 * warp + other]
-                    if its_moment == 0:
-                        its_moment = np.int32(present(order, block, slot, warp, other))
-                    if its_moment != moment:
-                        break
-                    lanes |= its_bit
-                done |= lanes
-            mine = open_group(order, block, slot, warp, lane, COPIES) if how & ASYNC else moment
-            if mine != row_moment:
-                row_moment, row = np.int32(mine), np.int64(row_of(order, mine, place, np.uint32(0)))
-            entry = np.int32(row << LANE_SHIFT | lane)
-            if lanes != bit:
-                entry = entry_of(order, moment, place, lanes)
-            accesses = order.counts[N_ACCESSES]
-            rows = order.rows
-            for unit in range(index[k, lane], index[k, lane] + n_units):
-                # What is ordered by a barrier, or my own, is most of all: no call is made for it.
-                writer = stamps[unit, WRITER]
-                writer_moment = rows[writer >> LANE_SHIFT, MOMENT]
-                is_mine = lanes == bit and writer_moment == moment and writer & LANE == lane
-                if writer != 0 and not is_mine and not _is_long_ago(moments, writer_moment, block, epoch):
-                    for each in range(lane, 32):
-                        if lanes >> np.uint32(each) & np.uint32(1):
-                            order.counts[N_ACCESSES] = accesses + 1 + each
-                            _look_at_writer(order, stamps, unit, found, block, slot, warp, each, place, does, value,
-                                            has_values, addresses[k, each])  # fmt: skip
-                second, first = stamps[unit, SECOND], stamps[unit, FIRST]
-                if second == HAS_VALUE:
-                    second = first = np.int32(0)
-                first_row, second_row = first >> LANE_SHIFT, second >> LANE_SHIFT
-                first_moment = rows[first_row, MOMENT]
-                if does & WRITE:
-                    # I have read it, and nobody else.
-                    alone = first_moment == moment and rows[first_row, LANES] == 0 and first & LANE == lane
-                    if (first != 0 and not alone and not _is_long_ago(moments, first_moment, block, epoch)) or (
-                        second != 0 and not _is_long_ago(moments, rows[second_row, MOMENT], block, epoch)
-                    ):
-                        order.counts[N_ACCESSES] = accesses + 1 + lane
-                        _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, addresses[k, lane])
-                    stamps[unit, WRITER] = entry
-                    stamps[unit, FIRST], stamps[unit, SECOND] = np.int32(value), HAS_VALUE
-                elif first == 0 or _is_long_ago(moments, first_moment, block, epoch):
-                    stamps[unit, FIRST], stamps[unit, SECOND] = entry, second
-                elif first_moment == moment:
-                    its_lanes = np.uint32(rows[first_row, LANES])
-                    if its_lanes == 0:
-                        its_lanes = np.uint32(1) << np.uint32(first & LANE)
-                    if its_lanes & ~lanes == 0:
-                        stamps[unit, FIRST] = entry
-                    else:
-                        stamps[unit, FIRST] = _merged(order, first, moment, place, lanes)
-                elif not (is_alone and second != 0 and moments[first_moment, BLOCK] != moments[rows[second_row, MOMENT],
-                                                                                                BLOCK]):  # fmt: skip
-                    # (Whoever writes would meet one of two blocks' readers that nothing orders.)
-                    _note_reader(order, stamps, unit, moment, place, lanes, block, slot, warp, lane)
-            order.counts[N_ACCESSES] = accesses + 33
-    return len(masks)
-
-
-def rows_of_warp(n_units: int) -> int:
-    """Rows that one warp's access needs at most."""
-    return 32 * (n_units + 2)
-
-
-@part
-def _is_under_way(moments, moment):
-    """Of what is not before me: whether it is an asynchronous operation that I have not waited for. For a group, its
-    own thread waits, and others for that thread.
-    """
-    return moments[moment, OF_ASYNC] == ON_BARRIER or (
-        moments[moment, OF_ASYNC] == IN_GROUP and moments[moment, DONE] == 0
-    )
-
-
-@part
-def _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, value, has_values, address):
-    entry, moments = stamps[unit, WRITER], order.moments
-    row, other_lane = entry >> LANE_SHIFT, np.int64(entry & LANE)
-    writer, its_place = order.rows[row, MOMENT], order.rows[row, PLACE]
-    its_block, its_warp = moments[writer, BLOCK], moments[writer, WARP]
-    if is_before(order, writer, other_lane, block, slot, warp, lane):
-        is_generic = its_place & STRONG == 0
-        if moments[writer, OF_ASYNC] != 0:  # what cp.async writes is there once its group has been waited for
-            is_generic &= its_place & ASYNC != 0
-            writer = moments[writer, DONE]
-        if place & BY_PROXY and is_generic and not is_fenced(order, writer, other_lane, block, slot, warp, lane):
-            _found(order, found, NOT_FENCED, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
-                   its_block, 32 * its_warp + other_lane, address)  # fmt: skip
-        return
-    if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
-        return
-    not_waited = _is_under_way(moments, writer)
-    has_its = stamps[unit, SECOND] == HAS_VALUE
-    is_same = does & WRITE and has_values and has_its and np.int32(value) == stamps[unit, FIRST]
-    if is_same and not not_waited and not place & STRONG:
-        return  # whoever comes last, the value is the same
-    kind = NOT_WAITED if not_waited else WRITE_WRITE if does & WRITE else WRITE_READ
-    _found(order, found, kind, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane, its_block,
-           32 * its_warp + other_lane, address)  # fmt: skip
-
-
-@part
-def _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, address):
-    moments = order.moments
-    for at in READERS:
-        entry = _reader(stamps, unit, at)
-        if entry == 0:
-            continue
-        other_lane = _unordered_reader(order, entry, block, slot, warp, lane)
-        if other_lane < 0:
-            continue
-        reader, its_place = order.rows[entry >> LANE_SHIFT, MOMENT], order.rows[entry >> LANE_SHIFT, PLACE]
-        its_block, its_warp = moments[reader, BLOCK], moments[reader, WARP]
-        if _excused(place & HOW, its_place & HOW, its_block == block, its_block == block and its_warp == warp):
-            continue
-        kind = STILL_READ if _is_under_way(moments, reader) else READ_WRITE
-        _found(order, found, kind, place >> AT_SHIFT, its_place >> AT_SHIFT, block, 32 * warp + lane,
-               its_block, 32 * its_warp + other_lane, address)  # fmt: skip
-
-
-@kept
-def touch_ranges(order, stamps, found, first_units, n_units, shift, addresses, who, moment, at, how, does, start):
-    """An asynchronous operation reads or writes ranges of memory, k of them: `first_units` int64 (k,), -1 for one that
-    is not looked at; `who`, int64 (k, 4): block, slot, warp and lane that ask for it; `moment`, of the operation.
-    Ranges before `start` are done; gives the first that is not, where there was no room for its rows: one more than its
-    units.
-    """
-    place = np.int32(at << AT_SHIFT | how)
-    for k in range(start, len(first_units)):
-        first = first_units[k]
-        if order.counts[N_ROWS] + n_units[k] + 1 > len(order.rows):
-            return k
-        if first < 0:
-            continue
-        block, slot, warp, lane = who[k]
-        catch_up(order, slot, warp)
-        order.counts[N_ACCESSES] += 1
-        lanes = np.uint32(1) << np.uint32(lane)
-        entry = entry_of(order, moment, place, lanes)
-        for unit in range(first, first + n_units[k]):
-            address = addresses[k] + ((unit - first) << shift)
-            writer = stamps[unit, WRITER]
-            if writer != 0 and order.rows[writer >> LANE_SHIFT, MOMENT] != moment:
-                _look_at_writer(order, stamps, unit, found, block, slot, warp, lane, place, does, 0, False, address)
-            if does & WRITE:
-                _look_at_readers(order, stamps, unit, found, block, slot, warp, lane, place, address)
-                stamps[unit, WRITER], stamps[unit, FIRST], stamps[unit, SECOND] = entry, 0, HAS_VALUE
+            is_changed = True
+            if part_of_it == mask:
+                put_entries(pool, cell, entries)
             else:
-                _note_reader(order, stamps, unit, moment, place, lanes, block, slot, warp, lane)
-    return len(first_units)
+                mask = split(order, pool, cell, part_of_it, entries)
+        cell = after
+    if left != 0:
+        first = new_cell(pool, _first_entries(group, base, left), left, np.int64(lines[line] >> FORM_SHIFT))
+        lines[line] = first << FORM_SHIFT | CELLS
+        is_changed = True
+    if is_changed:
+        tidy(order, pool, lines, line)
+
+
+def rows_of_range(nbytes: int) -> int:
+    return nbytes + 2
+
+
+def numbers_of_range(nbytes: int) -> int:
+    """As of a warp's access: each line of a range may be split at each byte."""
+    return ((nbytes >> LINE_SHIFT) + 2) * (MOST_OF_LINE + SIZES[OF_CELL] * (LINE_NBYTES + 2 + LINE_NBYTES // 4))
+
+
+@kept(**OPTIONS)
+def touch_range(
+    order, pool, place, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
+):  # fmt: skip
+    """An asynchronous operation that a lane has asked for reads or writes a range of memory, which has room and lines;
+    `moment`: the operation's. `address` as lines have it, `shown` as the program has.
+    """
+    catch_up(order, slot, warp)
+    access = order.counts[N_ACCESSES]
+    order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
+    epoch, instruction = np.int64(order.epoch[slot, 32 * warp + lane]), at << AT_SHIFT | how
+    row = row_of(order, moment, instruction, np.int64(0), np.int64(0))
+    group = Group(np.int64(0), block, slot, warp, epoch, moment, moment, instruction, does, access + 1, address - shown,
+                  address, lane, np.int64(0), np.int64(0), row)  # fmt: skip
+    end = address + nbytes
+    for base in range(address >> LINE_SHIFT << LINE_SHIFT, end, LINE_NBYTES):
+        some = WHOLE << max(address - base, 0) & WHOLE & WHOLE >> max(base + LINE_NBYTES - end, 0)
+        _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, np.int64(some))

@@ -8,21 +8,35 @@ each.
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
+from gpuprof.compiled.options import OPTIONS, hot
+from gpuprof.trace.checkers.races.judge import HAS_VALUE, OF_BLOCK, STRONG
+from gpuprof.trace.checkers.races.lines import (
+    BYTES,
+    CELLS,
+    FIRST,
+    FORM,
+    FORM_SHIFT,
+    LINE_NBYTES,
+    LINE_SHIFT,
+    NEXT,
+    SECOND,
+    WRITER,
+    lowest,
+    shift_of,
+)
 from gpuprof.trace.checkers.races.order import BLOCK, WARP
 from gpuprof.trace.checkers.races.rows import (
     AT_SHIFT,
-    FIRST,
-    HAS_VALUE,
     HOW,
     LANE,
     LANE_SHIFT,
     MOMENT,
     PLACE,
-    SECOND,
-    WRITER,
+    STRIDE,
+    WIDTH,
+    lane_from,
 )
-from gpuprof.trace.checkers.races.stamps import OF_BLOCK, STRONG
+from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE
 
 # Columns, int64: addresses [START, END); thread FIRST_THREAD of the grid touched the bytes from ORIGIN on, each further
 # one the next STEP bytes (0: that thread alone); the instruction's number; READS or WRITES with what excuses; a number
@@ -31,6 +45,8 @@ START, END, ORIGIN, FIRST_THREAD, STEP, AT, DOES, WRITTEN = range(8)
 N_COLUMNS = 8
 WRITES, IS_STRONG, IS_OF_BLOCK, FREES = 1, 2, 4, 8  # of DOES
 NO_INSTRUCTION = -1
+MOST_RUNS = 1 << 12  # more of them are counted first
+PATTERN_NBYTES = 16  # what a thread writes at once, at most: a run of one value has them again and again
 
 
 def nothing() -> np.ndarray:
@@ -52,56 +68,146 @@ def threads_at(rows: np.ndarray, addresses: np.ndarray) -> np.ndarray:
     return np.where(rows[:, AT] == NO_INSTRUCTION, -1, found)
 
 
-def touched_runs(order, stamps, starts, units, units_of_page: int, shift: int, threads_per_block: int) -> np.ndarray:
-    """int64 (n, N_COLUMNS), ascending. `starts`, `units`, int64 (pages,): the address of each page that has stamps,
-    ascending, and the number of its first unit.
+def touched_runs(order, pool, lines, starts, first_lines, threads_per_block: int, memory, memory_base: int):
+    """int64 (n, N_COLUMNS), ascending. `starts`, `first_lines`, int64 (pages,): the address of each page that has
+    lines, ascending, and the number of its first one; `memory` uint8 (k,): what addresses from `memory_base` on hold
+    now.
     """
-    runs = np.zeros((64, N_COLUMNS), np.int64)
+    runs = np.zeros((MOST_RUNS, N_COLUMNS), np.int64)
     while True:
-        n = _runs(order.moments, order.rows, stamps, starts, units, units_of_page, shift, threads_per_block, runs)
+        row, now = np.full(N_COLUMNS, -1), np.zeros(N_COLUMNS, np.int64)  # the present run, and what may go on it
+        n = _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, runs)
         if n <= len(runs):
-            return runs[:n].copy()
+            break
         runs = np.zeros((n, N_COLUMNS), np.int64)
+    _compare(runs[:n], memory, memory_base)
+    return runs[:n].copy()
 
 
-@part
+@hot
 def _does(how):
     return (IS_STRONG if how & STRONG else 0) | (IS_OF_BLOCK if how & OF_BLOCK else 0)
 
 
-@kept
-def _runs(moments, rows, stamps, starts, units, units_of_page, shift, threads_per_block, runs):
-    """The number of runs; as many as there is room for are written."""
-    n, end = 0, np.int64(-1)
-    start, first, at, does, value, step = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+@hot
+def _place_in_line(pool, head, byte):
+    """Of a byte of a line: where in the pool the entries stand that it shares, column by column, the lowest byte that
+    has them, and all of them, as bits; 0 for no bytes.
+    """
+    at, form, numbers = np.int64(head >> FORM_SHIFT), np.int64(head & FORM), pool.numbers
+    if form == CELLS:
+        while at != 0 and not np.int64(numbers[at + BYTES]) >> byte & 1:
+            at = np.int64(numbers[at + NEXT])
+        some = np.int64(numbers[at + BYTES]) if at != 0 else np.int64(0)
+        return (at + WRITER, at + FIRST, at + SECOND), lowest(some), some
+    shift = shift_of(form)
+    unit = byte >> shift
+    of_writer, of_first, of_second = numbers[at + WRITER], numbers[at + FIRST], numbers[at + SECOND]
+    some = ((np.int64(1) << (1 << shift)) - 1) << (unit << shift)
+    return (np.int64(of_writer) + unit, np.int64(of_first) + unit, np.int64(of_second) + unit), unit << shift, some
+
+
+@hot
+def _stretch(order, entry, some, start, byte):
+    """Bytes of a line from `byte` on that the entry of `some`, whose lowest is `start`, gives one lane, or neighbours:
+    the first byte that is not among them, the lane, and the bytes from one lane to the next; 0 for one lane.
+    """
+    stride, end = np.int64(order.rows[entry >> LANE_SHIFT, STRIDE]), byte
+    lane, width = lane_from(stride, entry & LANE, start, byte), stride & WIDTH
+    are_neighbours = stride >> 3 == 1 << width
+    last = LINE_NBYTES if stride == 0 or are_neighbours else ((byte >> width) + 1) << width
+    while end < last and some >> end & 1:
+        end += 1
+    return end, lane, stride >> 3 if are_neighbours else np.int64(0)
+
+
+@kept(**OPTIONS)
+def _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, runs):
+    """The number of runs; as many as there is room for are written, with 1 as WRITTEN where values are known."""
+    n, moments, rows = 0, order.moments, order.rows
     for page in range(len(starts)):
-        for unit in range(units[page], units[page] + units_of_page):
-            entry, is_written, has_value = stamps[unit, WRITER], stamps[unit, WRITER] != 0, False
-            if is_written:
-                has_value = stamps[unit, SECOND] == HAS_VALUE
-            else:
-                entry = stamps[unit, FIRST] if stamps[unit, FIRST] != 0 else stamps[unit, SECOND]
-            if entry == 0:
-                continue
-            row, lane = entry >> LANE_SHIFT, np.int64(entry & LANE)
-            moment, place = rows[row, MOMENT], np.int64(rows[row, PLACE])
-            now_does, now_value = _does(place & HOW) | (WRITES if is_written else 0), np.int64(0)
-            if has_value:
-                now_value = np.int64(np.uint32(stamps[unit, FIRST]))
-            thread = np.int64(moments[moment, BLOCK]) * threads_per_block + 32 * moments[moment, WARP] + lane
-            address = starts[page] + ((unit - units[page]) << shift)
-            goes_on = address == end and place >> AT_SHIFT == at and now_does == does
-            if goes_on and step == 0 and thread == first + 1:
-                step = address - start
-            elif goes_on:
-                goes_on = thread == first + ((address - start) // step if step > 0 else 0)
-            if not goes_on:
-                n += 1
-                start, first, at, does, value, step = address, thread, place >> AT_SHIFT, now_does, now_value, 0
-            end = address + (1 << shift)
-            value = value if value == now_value else 0
-            if n <= len(runs):
-                row = runs[n - 1]
-                row[START], row[END], row[ORIGIN], row[FIRST_THREAD], row[STEP] = start, end, start, first, step
-                row[AT], row[DOES], row[WRITTEN] = at, does, value
+        for number in range(LINES_OF_PAGE):
+            head, byte = lines[first_lines[page] + number], np.int64(0)
+            while head != 0 and byte < LINE_NBYTES:
+                at, start, some = _place_in_line(pool, head, byte)
+                writer = np.int64(pool.numbers[at[WRITER]]) if some != 0 else np.int64(0)
+                entry = writer
+                if writer == 0 and some != 0:
+                    first = np.int64(pool.numbers[at[FIRST]])
+                    entry = first if first != 0 else np.int64(pool.numbers[at[SECOND]])
+                if entry == 0:
+                    byte += 1
+                    continue
+                end, lane, step = _stretch(order, entry, some, start, byte)
+                entry_row = entry >> LANE_SHIFT
+                moment, place = rows[entry_row, MOMENT], np.int64(rows[entry_row, PLACE])
+                address = starts[page] + (number << LINE_SHIFT)
+                thread = np.int64(moments[moment, BLOCK]) * threads_per_block + 32 * moments[moment, WARP] + lane
+                now[START], now[END], now[FIRST_THREAD], now[STEP] = address + byte, address + end, thread, step
+                now[ORIGIN] = address + byte - (byte % step if step else 0)
+                now[AT], now[WRITTEN] = place >> AT_SHIFT, writer != 0 and place & HAS_VALUE != 0
+                now[DOES] = _does(place & HOW) | (WRITES if writer != 0 else 0)
+                byte = end
+                if _goes_on(row, now):
+                    row[END] = now[END]
+                else:
+                    n += 1
+                    _copy(row, now)
+                if n <= len(runs):
+                    _copy(runs[n - 1], row)
     return n
+
+
+@hot
+def _copy(to, row):
+    for column in range(N_COLUMNS):
+        to[column] = row[column]
+
+
+@hot
+def _goes_on(row, now):
+    """Whether bytes go on a run; who it is of may become clear with them: one thread, or neighbours."""
+    if now[START] != row[END] or now[AT] != row[AT] or now[DOES] != row[DOES] or now[WRITTEN] != row[WRITTEN]:
+        return False
+    away = now[START] - row[ORIGIN]
+    if row[STEP] == 0:
+        if now[STEP] == 0 and now[FIRST_THREAD] == row[FIRST_THREAD]:
+            return True
+        if now[FIRST_THREAD] != row[FIRST_THREAD] + 1 or (now[STEP] != 0 and now[STEP] != away):
+            return False
+        if now[END] - now[START] > away and now[STEP] == 0:
+            return False
+        row[STEP] = away
+        return True
+    if now[FIRST_THREAD] != row[FIRST_THREAD] + away // row[STEP]:
+        return False
+    if now[STEP] == 0:
+        return (now[END] - 1 - row[ORIGIN]) // row[STEP] == away // row[STEP]
+    return now[STEP] == row[STEP] and (now[ORIGIN] - row[ORIGIN]) % row[STEP] == 0
+
+
+@kept(**OPTIONS)
+def _compare(runs, memory, memory_base):
+    """Gives runs whose values are known a number for what is in memory, where each 16 bytes hold the same; else 0."""
+    for run in range(len(runs)):
+        row = runs[run]
+        start, end, number = row[START] - memory_base, row[END] - memory_base, np.uint64(0)
+        if row[WRITTEN] and start >= 0 and end <= len(memory):
+            period = 1
+            while period <= PATTERN_NBYTES and not _has_period(memory, start, end, period):
+                period *= 2
+            if period <= PATTERN_NBYTES:
+                for byte in range(PATTERN_NBYTES):
+                    at = start + (byte - start) % period
+                    value = memory[at] if at < end else np.uint8(0)
+                    number = number * np.uint64(0x100000001B3) + np.uint64(value)  # as FNV does
+                number = number >> np.uint64(1) | np.uint64(1)
+        row[WRITTEN] = np.int64(number)
+
+
+@hot
+def _has_period(memory, start, end, period):
+    at = start + period
+    while at < end and memory[at] == memory[at - period]:
+        at += 1
+    return at >= end
