@@ -240,7 +240,7 @@ class Frame:
         if vertices.nbytes % facts.in_nbytes:
             raise UsageError(
                 f"the vertices have {vertices.nbytes} bytes, which is not a whole number of the vertex shader's "
-                f"structures of {facts.in_nbytes} bytes"
+                f"structures of {facts.in_nbytes} bytes (as CUDA aligns their members: a float2 to 8, a float4 to 16)"
             )
         n_vertices = vertices.nbytes // facts.in_nbytes
         vertices = self._on_device(vertices, temporary)

@@ -154,7 +154,8 @@ def test_the_largest_target_takes_a_piece_of_memory_at_a_time():
         (lambda: frame(8, 8).draw(pipeline(), SQUARE, np.int64([0])), "indices are uint16 or uint32, not int64"),
         (
             lambda: frame(8, 8).draw(pipeline(), SQUARE.ravel()[:11]),
-            "the vertices have 44 bytes, which is not a whole number of the vertex shader's structures of 40 bytes",
+            "the vertices have 44 bytes, which is not a whole number of the vertex shader's structures of 40 bytes (as "
+            "CUDA aligns their members: a float2 to 8, a float4 to 16)",
         ),
         (lambda: Frame(gpu(), 0, 8), "a frame has 1 to 16384 pixels a side, not 0 x 8"),
         (lambda: Frame(gpu(), 8, 16385), "a frame has 1 to 16384 pixels a side, not 8 x 16385"),
