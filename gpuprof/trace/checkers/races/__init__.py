@@ -12,5 +12,7 @@ shadow        all of these for a launch
 touched       what a launch has touched, for races with other launches
 asynchronous  copies and multiplications that are under way
 accumulators  registers that multiplications write
+fragments     registers that multiplications read, in an order that nothing gives
 guesses       loads that a compare-and-swap checks
+images        textures and surfaces, as accesses to global memory
 """
