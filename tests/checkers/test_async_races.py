@@ -252,7 +252,7 @@ def _clusters():
     ):  # fmt: skip
         yield Case(f"cluster_{name}", own + body, kinds, cluster=2)
     own, store = OWN.format(n=1) + "s[t] = 0;", "store_async(far(s + t), t, far(&full));"
-    one, two = (f"{own} if (t == 0) expect(&full, {nbytes}); meet();" for nbytes in (256, 512))
+    half, one, two = (f"{own} if (t == 0) expect(&full, {nbytes}); meet();" for nbytes in (128, 256, 512))
     add, wait = "add_async(far(s + t), t, far(&full));", "wait(&full, 0);"
     for name, body, kinds in (
         ("waited", one + store + wait + out, ()),
@@ -263,6 +263,8 @@ def _clusters():
         ("over_readers", one + out + store + wait, RW),
         ("over_readers_that_met", one + out + "meet();" + store + wait, ()),
         ("twice", two + store + store + wait + out, ASYNC),
+        ("by_a_warp_to_one_word", half + "if (t < 32) store_async(far(s), t, far(&full));" + wait, ASYNC),
+        ("added_by_a_warp_to_one_word", half + "if (t < 32) add_async(far(s), t, far(&full));" + wait, ()),
         ("added_twice", two + add + add + wait + out, ()),
         ("added_not_waited", one + add + out, ASYNC),
     ):  # fmt: skip
