@@ -31,7 +31,7 @@ def test_on_a_terminal_the_sentence_is_whole():
         "error     out_of_bounds   1200       0  0x40(x)",
         "  thread (1, 0, 0) writes out of bounds, four",
         "  bytes behind the end of x",
-        "note      stores             2       3       -",
+        "note      stores             2       3  -",
         "  many",
         "left out at 50 columns: block, warp, thread (a",
         "wider terminal, --width 69 or --format csv)",
