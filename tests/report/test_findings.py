@@ -34,7 +34,7 @@ def test_on_a_terminal_the_sentence_is_whole():
         "note      stores             2       3  -",
         "  many",
         "left out at 50 columns: block, warp, thread (a",
-        "wider terminal, --width 69 or --format csv)",
+        "wider terminal, --width 68 or --format csv)",
         "watched by memcheck, stores",
     ]
 
