@@ -91,8 +91,8 @@ def test_the_view(show, database):
 
 
 def test_memory_that_draws_share(show, database):
-    """20,000 bytes of 2,000 cycles, of a L2 with 40 bytes a cycle, are a quarter; the DRAM has what it can transfer. The
-    lanes go on until memory has answered the last draw.
+    """20,000 bytes of 2,000 cycles, of a L2 with 40 bytes a cycle, are a quarter; the DRAM has what it can transfer.
+    The lanes go on until memory has answered the last draw.
     """
     chip = {"l2_slices": 10, "l2_slice_nbytes_per_cycle": 4.0, "dram_gbytes_per_s": 8.0, "clock_mhz": 1000.0}
     with sqlite3.connect(database) as db:
