@@ -39,7 +39,7 @@ MARK = "gpuprof_shader_"  # of the variable that SHADER defines
 ALPHA = BlendState("add", "source_alpha", "one_minus_source_alpha", "add", "one", "one_minus_source_alpha")
 ADD = BlendState("add", "one", "one", "add", "one", "one")
 LESS = DepthState("less", write=True)
-ALL_CHANNELS = "rgba"
+CHANNELS = "rgba"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Pipeline:
         stencil: StencilSide | None = None,
         back_stencil: StencilSide | None = None,
         blend: BlendState | Sequence[BlendState | None] | None = None,
-        color_mask: str | Sequence[str] = ALL_CHANNELS,
+        color_mask: str | Sequence[str] = CHANNELS,
         point_size: float = 1.0,
         line_width: float = 1.0,
         restarts: bool = False,
@@ -145,7 +145,7 @@ def _outputs(
     if n is None:
         return Output(_blend(blend), _mask(color_mask)), ()
     check_outputs_fit(n)
-    both = zip(_of_targets(blend, None, n), _of_targets(color_mask, ALL_CHANNELS, n), strict=True)
+    both = zip(_of_targets(blend, None, n), _of_targets(color_mask, CHANNELS, n), strict=True)
     return Output(), tuple(Output(_blend(one), _mask(other)) for one, other in both)
 
 
@@ -165,9 +165,9 @@ def _blend(blend: BlendState | None) -> BlendState | None:
 
 
 def _mask(channels: str) -> int:
-    if set(of_kind(channels, str, "color_mask")) - set(ALL_CHANNELS):
-        raise UsageError(f"color_mask has letters of {ALL_CHANNELS}, not {channels!r}")
-    return sum(1 << number for number, channel in enumerate(ALL_CHANNELS) if channel in channels)
+    if set(of_kind(channels, str, "color_mask")) - set(CHANNELS):
+        raise UsageError(f"color_mask has letters of {CHANNELS}, not {channels!r}")
+    return sum(1 << number for number, channel in enumerate(CHANNELS) if channel in channels)
 
 
 def _bias(bias: DepthBias) -> DepthBias:

@@ -113,7 +113,11 @@ def is_whole(database: sqlite3.Connection) -> bool:
 
 def again(database: sqlite3.Connection) -> str:
     """What helps where something lacks."""
-    return AGAIN if is_whole(database) else "the recording was stopped early: record it to its end"
+    if not is_whole(database):
+        return "the recording was stopped early: record it to its end"
+    if database.execute("SELECT 1 FROM launches WHERE complete = 0").fetchone():
+        return "a fault ended launches before their end: record it without"
+    return AGAIN
 
 
 def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, cycles, start, end) -> LaunchCounters:

@@ -140,8 +140,8 @@ def test_clip_distances_that_are_none(distance, passed):
     [
         ([5, 1, 0, 0], "model: its record draws 5 vertices from number 0 on, and there are 4"),
         ([0xFFFFFFFF, 1, 0xFFFFFFFF, 0], "model: its record draws 4294967295 vertices from number 4294967295 on, and"),
-        ([3, 0xFFFFFFFF, 0, 0], "a draw has up to 33554432 indices, with all of its instances"),
-        ([3, 1, 0, 0xFFFFFFFF], "a first instance is 0 to 2147483648, not 4294967295"),
+        ([3, 0xFFFFFFFF, 0, 0], "^model: its record: a draw has up to 33554432 indices, with all of its instances"),
+        ([3, 1, 0, 0xFFFFFFFF], "^model: its record: a first instance is 0 to 2147483648, not 4294967295"),
         (
             [3, 1, 0],
             r"an indirect draw's record has 4 numbers of uint32 \(count, instances, first, first_instance\), n",

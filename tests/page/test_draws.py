@@ -91,18 +91,22 @@ def test_the_view(show, database):
 
 
 def test_memory_that_draws_share(show, database):
-    """20,000 bytes of 2,000 cycles, of a L2 with 40 bytes a cycle, are a quarter; the DRAM has what it can transfer."""
+    """20,000 bytes of 2,000 cycles, of a L2 with 40 bytes a cycle, are a quarter; the DRAM has what it can transfer.
+    The lanes go on until memory has answered the last draw.
+    """
     chip = {"l2_slices": 10, "l2_slice_nbytes_per_cycle": 4.0, "dram_gbytes_per_s": 8.0, "clock_mhz": 1000.0}
     with sqlite3.connect(database) as db:
         db.execute("UPDATE meta SET value = ? WHERE key = 'chip_json'", (json.dumps(chip),))
         db.execute("DELETE FROM launch_metrics")
         db.execute("INSERT INTO draw_traffic VALUES (0, 'write', 0, 20000, 0, 16000)")
+        db.execute("UPDATE draws SET end_cycle = 5100 WHERE draw = 1")
     db.close()
     shown = show(database, hash_="view=draws&draw=0")
     blocks = shown.page.get_by_role("region", name="Blocks of the draw").locator("tbody tr")
     cells = [[text.strip() for text in row.split("\t")] for row in blocks.all_inner_texts()[-2:]]
     assert [(row[0], row[1], row[-3]) for row in cells] == [("L2", "25.0%", "20 KB"), ("DRAM", "100.0%", "16 KB")]
     assert shown.page.locator(".busy.bottleneck").count() == 1
+    assert shown.page.locator(".lanes text:not(.name)").all_text_contents()[-2:] == ["cycle 1,000", "5,100"]
     heads = shown.page.get_by_role("region", name="Draws", exact=True).locator("thead th").all_inner_texts()
     assert [head.strip() for head in heads if head.strip() in ("L2", "DRAM")] == ["L2", "DRAM"]
     (first, _) = tables_of(page_of(database))["draws"]

@@ -103,6 +103,14 @@ def test_a_recording_that_was_stopped_inside_a_launch_says_so(changed):
         read_recorded(db)
 
 
+def test_a_recording_with_a_fault_says_so(changed):
+    path = changed("DELETE FROM launch_metrics WHERE metric = 'warps_launched'")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE launches SET complete = 0")
+    with reading(path) as db, pytest.raises(NotComparable, match="launch 0 has none; a fault ended launches before"):
+        read_recorded(db)
+
+
 def test_a_recording_that_was_stopped_between_launches_is_warned_of(changed):
     """Its launches are whole, but the test is a part."""
     path = changed("UPDATE meta SET value = '0' WHERE key = 'complete'")

@@ -8,6 +8,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.drawing.state import INDIRECT, INDIRECT_INDEXED
 from gpuprof.device.memory import AddressSpace
 from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.graphics.checks import check_buffers
 
 NUMBER_NBYTES = 4
 SIGNED = "base_vertex"
@@ -15,7 +16,7 @@ SIGNED = "base_vertex"
 
 def direct(draw: cmd.Draw, memory: AddressSpace) -> cmd.Draw:
     """The draw with the numbers that its record has now. Raises DeviceMemoryError for a record that is not in memory,
-    UsageError for one that asks for more than the buffers have; both name the draw.
+    UsageError for one that asks for more than the buffers have, or than a draw may; all name the draw.
     """
     buffers = draw.buffers
     if not buffers.indirect:
@@ -30,12 +31,12 @@ def direct(draw: cmd.Draw, memory: AddressSpace) -> cmd.Draw:
         found = replace(buffers, base_vertex=first)
     if first + count > there:
         raise UsageError(f"{draw.name}: its record draws {count} {what} from number {first} on, and there are {there}")
-    return replace(
-        draw,
-        buffers=replace(
-            found, n_indices=count, instances=numbers["instances"], first_instance=numbers["first_instance"]
-        ),
-    )
+    found = replace(found, n_indices=count, instances=numbers["instances"], first_instance=numbers["first_instance"])
+    try:
+        check_buffers(found)
+    except UsageError as error:
+        raise UsageError(f"{draw.name}: its record: {error}") from None
+    return replace(draw, buffers=found)
 
 
 def record_nbytes(has_indices: bool) -> int:

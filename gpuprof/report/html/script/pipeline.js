@@ -9,7 +9,9 @@ export class Pipeline {
     this.draws = draws;
     this.blocks = blocksOf(lanes);
     this.first = this.blocks.reduce((least, { begins }) => Math.min(least, begins[0]), Infinity);
-    this.last = this.blocks.reduce((most, { ends }) => Math.max(most, ends.at(-1)), 0);
+    // a draw ends when memory has answered its last block
+    const ends = [...this.blocks.map((block) => block.ends.at(-1)), ...draws.column("end_cycle")];
+    this.last = ends.reduce((most, end) => Math.max(most, end), 0);
   }
 
   get isThere() {

@@ -6,7 +6,7 @@ import { amountText, fullOf, inParts } from "./pipeline.js";
 
 const WIDTH = 1000;
 const LEFT = 96;
-const RIGHT = 90;
+const RIGHT = 116; // for "to 12,345 waves"
 const LANE = 26;
 const GAP = 6;
 const BOTTOM = 26;
