@@ -15,7 +15,12 @@ struct Derived : Base { double d; char e; };
 struct alignas(16) Wide { float x, y; };
 struct Fields { unsigned a : 3; unsigned b : 7; unsigned char c; };
 struct Row { Padded of[3]; int n; };
+struct Split { long a : 33; int b : 3; char c; unsigned short d : 5; };
 template <class T> struct Box { char tag; T value; };
+// Nobody goes through all of their elements.
+struct Huge : Base { char e; float many[100000000]; };
+struct HugeFields { int a : 3; float many[100000000]; };
+extern "C" __global__ void huge(Huge *x, HugeFields *y) { x->e = 1; y->a = 1; }
 """
 # Bytes, and how p is filled; what the last of it forgets is a member.
 STRUCTURES = {
@@ -23,6 +28,7 @@ STRUCTURES = {
     "Derived": (24, "p.a = 1; p.d = t; p.e = 2; if (t < n) p.b = 3;"),
     "Wide": (16, "p.x = 1; if (t < n) p.y = 2;"),
     "Fields": (4, "p.a = 1; p.c = t; if (t < n) p.b = 3;"),
+    "Split": (8, "p.a = t; p.c = 1; p.d = 2; if (t < n) p.b = 3;"),
     "Row": (
         80,
         "for (Padded &o : p.of) { o.c = 1; o.d = 2; o.s = 3; if (t < n) o.i = t; } p.n = 1;",

@@ -58,12 +58,13 @@ def layouts_of(ir: str, metadata: Metadata, data: Any, parse: Callable[[str], An
     behind = cache(lambda: _behind_bases(metadata))
 
     def members_of(number: int) -> list[Taken]:
-        return [*_written(metadata, metadata.nodes[number], 0), *behind()[number]]
+        return [*_written(metadata, metadata.nodes[number], 0, 8 * MOST_NBYTES), *behind()[number]]
 
     @cache
     def layout_of(which: str | int) -> Layout:
         if isinstance(which, int):
-            return _layout(metadata.nodes[which].number("size") // 8, [], [members_of(which)])
+            nbytes = metadata.nodes[which].number("size") // 8
+            return _layout(nbytes, [], [members_of(which)]) if nbytes <= MOST_NBYTES else Layout(nbytes, [], (), ())
         kind = kinds()[which]
         nbytes = data.get_abi_size(kind)
         offsets = [data.get_element_offset(kind, index) for index in range(len(list(kind.elements)))]
@@ -107,12 +108,12 @@ def _behind_bases(metadata: Metadata) -> dict[int, list[Taken]]:
         parts = [metadata.nodes[each] for each in metadata.elements(node.reference("elements")) if each is not None]
         for base in (part for part in parts if part.fields.get("tag") == "DW_TAG_inheritance"):
             number, start = base.reference("baseType"), base.number("offset")
-            members = (each for each in parts if each.fields.get("tag") == "DW_TAG_member")
-            taken = (each for member in members for each in _written_member(metadata, member, member.number("offset")))
             end = start + (metadata.nodes[number].number("size") if number is not None else 0)
-            found[number] += [
-                Taken(each.first - start, each.end - start) for each in taken if start <= each.first < end
-            ]
+            members = (each for each in parts if each.fields.get("tag") == "DW_TAG_member")
+            taken = (
+                each for member in members for each in _written_member(metadata, member, member.number("offset"), end)
+            )
+            found[number] += [Taken(each.first - start, each.end - start) for each in taken if start <= each.first]
     return found
 
 
@@ -145,34 +146,34 @@ def _ranges(mask: int) -> tuple[Range, ...]:
     return tuple(found.span() for found in re.finditer("1+", text))
 
 
-def _written(metadata: Metadata, node: Node | None, start: int) -> Iterator[Taken]:
-    """The bits that a type's members take from bit `start` on, as debug information has it. A union's are all of it,
-    whichever member is there.
+def _written(metadata: Metadata, node: Node | None, start: int, end: int) -> Iterator[Taken]:
+    """The bits that a type's members take from bit `start` on, as debug information has it: those that begin before bit
+    `end`, as arrays may have any number. A union's are all of it, whichever member is there.
     """
     nbits = node.number("size")
     base, elements = metadata.follow(node, "baseType"), metadata.elements(node.reference("elements"))
     tag = node.fields.get("tag")
     if tag in STRUCTURES and "elements" in node.fields:
         for member in (metadata.nodes[number] for number in elements if number is not None):
-            yield from _written_member(metadata, member, start + member.number("offset"))
+            yield from _written_member(metadata, member, start + member.number("offset"), end)
     elif tag == "DW_TAG_array_type" and (nbits_each := _nbits(metadata, base)):
-        for number in range(nbits // nbits_each):
-            yield from _written(metadata, base, start + number * nbits_each)
+        for first in range(start, min(start + nbits, end), nbits_each):
+            yield from _written(metadata, base, first, end)
     elif node.kind == "DIDerivedType" and not nbits and base is not None:  # another name, or const
-        yield from _written(metadata, base, start)
-    else:
+        yield from _written(metadata, base, start, end)
+    elif start < end:
         yield Taken(start, start + nbits)
 
 
-def _written_member(metadata: Metadata, member: Node, start: int) -> Iterator[Taken]:
+def _written_member(metadata: Metadata, member: Node, start: int, end: int) -> Iterator[Taken]:
     flags = member.fields.get("flags", "")
     if member.fields.get("tag") not in ("DW_TAG_member", "DW_TAG_inheritance") or "StaticMember" in flags:
         return
     base = metadata.follow(member, "baseType")
-    if "BitField" in flags or base is None:
+    if "BitField" not in flags and base is not None:
+        yield from _written(metadata, base, start, end)
+    elif start < end:
         yield Taken(start, start + member.number("size"), "BitField" in flags)
-    else:
-        yield from _written(metadata, base, start)
 
 
 def _nbits(metadata: Metadata, node: Node | None) -> int:
