@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata, Node
 from gpuprof.compile.passes.available import Available
+from gpuprof.compile.passes.held import without_overwritten, written
 from gpuprof.compile.passes.ordered import Record, Told, in_order
 from gpuprof.compile.passes.positions import SIGN, Positions, variable_key
 
@@ -40,7 +41,6 @@ _RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _VALUE = re.compile(r"#dbg_value\((?P<value>.*), !(?P<variable>\d+), (?P<how>!DIExpression\(.*\)), !(?P<place>\d+)\)\n")
 _LABEL = re.compile(r"\$\w+:")
 _LEAVES = re.compile(r"\t(?:@\S+ )?(?:bra|brx|ret|exit|trap)\b")
-_WRITTEN = re.compile(r"\t(?:@\S+ )?[\w.:]+ *\t(\{[^}]*\}|%\w+(?:\|%\w+)?)")
 _FRAGMENT = re.compile(r"DW_OP_LLVM_fragment, (\d+), (\d+)")
 _SAID = re.compile(r"^\s*//DEBUG_VALUE: (?:.*:)?(\d+) <- ")
 _COMMENT = re.compile(r"\s*//.*$")
@@ -97,7 +97,7 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
         number = numbers.setdefault(key, len(numbers))
         node = first + 2 * len(records)
         added.extend(_named(len(records), node, variable, _root(metadata, place)))
-        records.append(_record(number, found, variable, available.block(match.start())))
+        records.append(_record(number, found, variable, available, match.start()))
         value = found["value"] if available.is_so(found["value"], match.start()) else "i32 poison"
         return f"    #dbg_value({value}, !{node}, {found['how']}, !{node + 1})\n"
 
@@ -106,11 +106,14 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
     return Numbered(ir, _table(metadata, numbers, ir, positions), records)
 
 
-def _record(number: int, found: re.Match, variable: Node, block: int) -> Record:
+def _record(number: int, found: re.Match, variable: Node, available: Available, at: int) -> Record:
     piece = _FRAGMENT.search(found["how"])
     tells = variable.text("name").startswith(SIGN) and found["value"].startswith("i32 ")
     position = int(found["value"].removeprefix("i32 ")) if tells and found["value"][4:].isdigit() else None
-    return Record(number, block, f" @{piece[1]}:{piece[2]}" if piece else "", position)
+    return Record(
+        number, available.block(at), f" @{piece[1]}:{piece[2]}" if piece else "", position,
+        found["value"].rpartition(" ")[2], available.most_writes(found["value"], at),
+    )  # fmt: skip
 
 
 def _named(number: int, node: int, variable: Node, root: int) -> tuple[str, str]:
@@ -293,7 +296,7 @@ def _commented(body: str, told_body: str, listing: str, records: Sequence[Record
         found[-1].append(line)
         if _LEAVES.match(code):
             found.append([])
-    return "\n".join(_all_in_order(found, records))
+    return "\n".join(_all_in_order(without_overwritten(found, records), records))
 
 
 def _all_in_order(blocks: Sequence[Sequence[str | Told]], records: Sequence[Record]) -> Iterator[str]:
@@ -310,9 +313,7 @@ def _all_in_order(blocks: Sequence[Sequence[str | Told]], records: Sequence[Reco
 
 def _is_written(line: str, place: str) -> bool:
     """Whether a line of code changes the register of a place."""
-    register = f"%{place.split()[0]}"
-    written = _WRITTEN.match(line)
-    return register in re.findall(r"%\w+", written[1] if written else line.partition("//")[0])
+    return f"%{place.split()[0]}" in written(line)
 
 
 def _code(line: str) -> str:

@@ -56,11 +56,11 @@ def test_each_record_has_a_name_and_values_that_are_not_there_are_none():
         f"#dbg_value(i32 {name}" for name in ("%n", "poison", "%sum", "poison", "%sum")
     ]
     assert numbered.records == [
-        Record(0, 0, "", None),
-        Record(1, 0, "", None),
-        Record(1, 0, "", None),
-        Record(0, 2, " @0:32", None),
-        Record(0, 2, "", None),
+        Record(0, 0, "", None, "%n", 1),
+        Record(1, 0, "", None, "%sum", 1),
+        Record(1, 0, "", None, "%sum", 1),
+        Record(0, 2, " @0:32", None, "%more"),
+        Record(0, 2, "", None, "%sum"),
     ]
 
 

@@ -29,6 +29,13 @@ class Available:
         number = self._number(at)
         return sum(each.n_blocks for each in self._functions[:number]) + self._functions[number].block(at)
 
+    def most_writes(self, value: str, at: int) -> int | None:
+        """How many writes of the register of a value its block has up to a place at most: none where ways meet, one
+        where it is computed. None for a value that another block makes.
+        """
+        function = self._functions[self._number(at)]
+        return next((function.most_writes(name, at) for name in _VALUE.findall(value)), None)
+
     def _number(self, at: int) -> int:
         return bisect_right(self._starts, at) - 1
 
@@ -45,6 +52,7 @@ class _Function:
         self._above = dominators([block.following for block in blocks])
         self._block_of = [number for number, block in enumerate(blocks) for _ in range(block.first, block.end)]
         self._made = {found[1]: number for number, line in enumerate(lines) if (found := _RESULT.match(line))}
+        self._met = {name for name, number in self._made.items() if " = phi " in lines[number]}
 
     @property
     def n_blocks(self) -> int:
@@ -65,3 +73,7 @@ class _Function:
             if block == home:
                 return True
         return False
+
+    def most_writes(self, name: str, at: int) -> int | None:
+        home = self._block_of[self._made[name]] if name in self._made else 0
+        return int(name not in self._met) if home == self.block(at) else None

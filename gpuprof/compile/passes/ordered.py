@@ -11,13 +11,17 @@ from typing import NamedTuple
 
 class Record(NamedTuple):
     """A record of the optimized IR: the number of its variable; its block, which no other function has; ` @32:32` for
-    a piece of the variable. `position`: of the source, for a variable that says this; else None.
+    a piece of the variable. `position`: of the source, for a variable that says this; else None. `value`: of the IR;
+    `most_writes`: how many writes of the value's register its block has in front of the record at most, for a value
+    that the block makes, or None.
     """
 
     number: int
     block: int
     piece: str
     position: int | None
+    value: str = ""
+    most_writes: int | None = None
 
 
 class Told(NamedTuple):
