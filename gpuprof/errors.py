@@ -110,3 +110,7 @@ class Regression(GpuprofError):
 
 class DebugError(GpuprofError):
     """The debugger cannot do what it is asked for. It goes on."""
+
+
+class NoValue(DebugError):
+    """A variable has no value here; the message stands for it: <optimized out>, <not set yet>."""

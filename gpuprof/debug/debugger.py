@@ -35,7 +35,7 @@ from gpuprof.debug.target import target_of
 from gpuprof.debug.thread import Focus, Thread
 from gpuprof.debug.timeline import Stop, Timeline
 from gpuprof.debug.types import CType, Value, value_of
-from gpuprof.errors import DebugError
+from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer, Settings
 
@@ -80,7 +80,7 @@ class Debugger:
         self.stop: Stop | None = None
         self.frame = 0
         self.breaks_on_launch = False
-        self.values: list[Value] = []  # that `print` has numbered, from 1 on
+        self.values: list[Value | NoValue] = []  # that `print` has numbered, from 1 on
         self.named: dict[str, Value] = {}  # that were set as `$name`
         self.settings: dict[str, str] = {}  # what `set` has chosen, by its name
         self.displays: dict[int, tuple[str, str]] = {}  # number -> format and expression

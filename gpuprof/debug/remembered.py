@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from gpuprof.debug.thread import Thread
 from gpuprof.debug.types import BASIC, CType, Place, Value
-from gpuprof.errors import DebugError
+from gpuprof.errors import DebugError, NoValue
 
 NAMED = re.compile(r"\$[A-Za-z_]\w*")
 _NUMBERED = re.compile(r"(\$\$?)(\d*)")
@@ -35,22 +35,25 @@ class Nowhere:
 
 
 class Remembered:
-    """A thread's names, and those of values. `shown`: numbered from 1 on."""
+    """A thread's names, and those of values. `shown`: numbered from 1 on, also those that had none."""
 
-    def __init__(self, thread: Thread | Nowhere, shown: Sequence[Value], named: Mapping[str, Value]):
+    def __init__(self, thread: Thread | Nowhere, shown: Sequence[Value | NoValue], named: Mapping[str, Value]):
         self.thread, self._shown, self._named = thread, shown, named
         self.variable, self.type, self.fetch = thread.variable, thread.type, thread.fetch
         self.generic, self.place_of = thread.generic, thread.place_of
 
     def register(self, name: str) -> Value | None:
-        found = _NUMBERED.fullmatch(name)
-        if not found:
+        match = _NUMBERED.fullmatch(name)
+        if not match:
             return self.thread.register(name) or self._named.get(name)
-        sign, digits = found.groups()
+        sign, digits = match.groups()
         if sign == "$":
             number = int(digits) if digits else len(self._shown)
         else:  # counted from the last one back: $$ is $$1
             number = len(self._shown) - (int(digits) if digits else 1)
         if not 0 < number <= len(self._shown):
             raise DebugError(f"History has not yet reached ${number}." if number > 0 else "No value was printed yet.")
-        return self._shown[number - 1]
+        found = self._shown[number - 1]
+        if isinstance(found, NoValue):
+            raise NoValue(str(found))
+        return found

@@ -11,7 +11,7 @@ from gpuprof.debug.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.watch.state import Lane, State
-from gpuprof.errors import DebugError
+from gpuprof.errors import DebugError, NoValue
 from gpuprof.isa.encoding import PT
 from gpuprof.isa.program import Param
 
@@ -115,24 +115,24 @@ class Thread:
                 for param in function.params]  # fmt: skip
 
     def value(self, variable: Variable) -> Value:
-        """Raises DebugError where it has none here, with the reason."""
+        """Raises NoValue where it has none here."""
         frame = self.present
         if variable.space == "register":
             return self._kept_value(variable, frame)
         if variable.space == "":
-            raise DebugError("<optimized out>")
+            raise NoValue("<optimized out>")
         if variable.space in ("global", "const"):
             address = self.launch.module.global_symbols.get(variable.symbol)
             if address is None:
-                raise DebugError("<optimized out>")
+                raise NoValue("<optimized out>")
             place = Place("global", address + variable.offset)
         else:
             offset = self.code.offset_of(variable, frame.at)
             if offset is None:
-                raise DebugError("<optimized out>")
+                raise NoValue("<optimized out>")
             if variable.space == "local":
                 if self.code.is_head(frame.at):
-                    raise DebugError("<not set yet>")
+                    raise NoValue("<not set yet>")
                 offset += self._calls[frame.call][1]
             place = Place(variable.space, offset)
         return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
@@ -145,7 +145,7 @@ class Thread:
             line = frame.location.line if frame.location is not None else 0
             found = self.code.optimized.bits(variable, frame.at, line, self._bits, self._parameter, is_own)
         if found is None:
-            raise DebugError("<optimized out>")
+            raise NoValue("<optimized out>")
         return Value(variable.type, found)
 
     def _is_held_back(self) -> bool:

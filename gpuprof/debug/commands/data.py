@@ -8,7 +8,7 @@ from gpuprof.debug.commands.settings import is_on
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Thread
 from gpuprof.debug.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, described, in_form, in_lines, shown
-from gpuprof.errors import DebugError
+from gpuprof.errors import DebugError, NoValue
 
 _FORM = re.compile(r"/(\d*)([a-z]*)(?:\s+|$)")
 SIZES = {"b": 1, "h": 2, "w": 4, "g": 8}
@@ -24,15 +24,21 @@ def _format(rest: str) -> tuple[int, str, str]:
 
 
 def text_of(debugger: Debugger, form: str, expression: str) -> str:
-    return shown(debugger.evaluate(expression), form)
+    try:
+        return shown(debugger.evaluate(expression), form)
+    except NoValue as instead:
+        return str(instead)
 
 
 def _print(debugger: Debugger, rest: str) -> list[str]:
     _, form, expression = _format(rest)
     if not expression:
         raise DebugError("Give an expression.")
-    value = debugger.evaluate(expression)
-    text = in_lines(value, form) if is_on(debugger, "print pretty") else shown(value, form)
+    try:
+        value = debugger.evaluate(expression)
+        text = in_lines(value, form) if is_on(debugger, "print pretty") else shown(value, form)
+    except NoValue as instead:  # no error, as in gdb: a script goes on
+        value, text = instead, str(instead)
     debugger.values.append(value)
     return f"${len(debugger.values)} = {text}".split("\n")
 
