@@ -56,14 +56,27 @@ def members_of(code: Code) -> dict[int, Member]:
 
 def _member(store: MemberStore, nbytes: int) -> Member | None:
     """What a store of `nbytes` writes. One that is wider than the member takes others along, in a place that is a
-    multiple of its width; None where that cannot be.
+    multiple of its width; None where that cannot be, as bytes between have no member.
     """
     padding, fields = (_of_bits(ranges, store.of_nbytes) for ranges in (store.padding, store.fields))
-    first = store.offset if nbytes == store.nbytes else store.offset // nbytes * nbytes
+    first = _words(store).get(nbytes, store.offset // nbytes * nbytes)
     written = padding[first : first + nbytes]
-    if nbytes < store.nbytes or len(written) < nbytes or (nbytes > store.nbytes and written.any()):
+    is_wider = nbytes > store.nbytes
+    if len(written) < nbytes or (is_wider and (written == 0xFF).any()):
         return None
-    return Member(first, padding, fields)
+    return Member(first, padding, fields) if is_wider or nbytes in _words(store) else None
+
+
+def _words(store: MemberStore) -> dict[int, int]:
+    """By their bytes, the places of the words that a member is stored as. That of bit fields may have any number of
+    bytes: 5 are stored as 4 and 1.
+    """
+    found, offset, rest = {}, store.offset, store.nbytes
+    while rest:
+        nbytes = 1 << rest.bit_length() - 1
+        found[nbytes] = offset
+        offset, rest = offset + nbytes, rest - nbytes
+    return found
 
 
 def _of_bits(ranges: Sequence[Range], nbytes: int) -> np.ndarray:
