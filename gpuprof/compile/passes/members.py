@@ -8,7 +8,6 @@ The bit fields at the start of a structure have its own pointer: that of an elem
 """
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata
@@ -58,17 +57,8 @@ def member_stores_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Me
                 file = metadata.file_of(metadata.follow(node, "scope"))
                 place = file, node.number("line"), node.number("column")
                 nbytes = _NBYTES[of] if of in _NBYTES else -(-int(of[1:]) // 8)
-                for offset, each in _words(inside[1], nbytes):
-                    found.add(MemberStore(*place, each, offset, layout.nbytes, layout.padding, layout.fields))
+                found.add(MemberStore(*place, nbytes, inside[1], layout.nbytes, layout.padding, layout.fields))
     return sorted(found)
-
-
-def _words(offset: int, nbytes: int) -> Iterator[tuple[int, int]]:
-    """Where LLVM stores `nbytes` at `offset`, and how many there: integers of bit fields may have any number."""
-    while nbytes:
-        word = 1 << nbytes.bit_length() - 1
-        yield offset, word
-        offset, nbytes = offset + word, nbytes - word
 
 
 def _referred(function: str, metadata: Metadata) -> dict[str, int]:

@@ -47,20 +47,11 @@ def members_of(code: Code) -> dict[int, Member]:
     for each in code.instructions if stores else ():
         place = each.location
         if each.kind == "store" and place is not None and (place.file, place.line, place.column) in stores:
-            member = _member_of(stores[place.file, place.line, place.column], each.nbytes)
-            if member is not None:
-                found[each.number] = member
+            members = [_member(store, each.nbytes) for store in stores[place.file, place.line, place.column]]
+            # Of a template there may be some of several types. Which of them this is nobody says.
+            if len(members) == 1 and members[0] is not None:
+                found[each.number] = members[0]
     return found
-
-
-def _member_of(stores: Sequence[MemberStore], nbytes: int) -> Member | None:
-    """What a store of `nbytes` writes, where these are told of. Of a template there may be some of several types: which
-    of them this is nobody says.
-    """
-    if len({(store.of_nbytes, store.padding, store.fields) for store in stores}) > 1:
-        return None
-    as_wide = [store for store in stores if store.nbytes == nbytes] or stores  # parts of a member that is no word
-    return _member(as_wide[0], nbytes) if len(as_wide) == 1 else None
 
 
 def _member(store: MemberStore, nbytes: int) -> Member | None:
@@ -68,12 +59,24 @@ def _member(store: MemberStore, nbytes: int) -> Member | None:
     multiple of its width; None where that cannot be, as bytes between have no member.
     """
     padding, fields = (_of_bits(ranges, store.of_nbytes) for ranges in (store.padding, store.fields))
-    first = store.offset if nbytes == store.nbytes else store.offset // nbytes * nbytes
+    first = _words(store).get(nbytes, store.offset // nbytes * nbytes)
     written = padding[first : first + nbytes]
-    is_between = nbytes > store.nbytes and (written == 0xFF).any()
-    if nbytes < store.nbytes or len(written) < nbytes or is_between:
+    is_wider = nbytes > store.nbytes
+    if len(written) < nbytes or (is_wider and (written == 0xFF).any()):
         return None
-    return Member(first, padding, fields)
+    return Member(first, padding, fields) if is_wider or nbytes in _words(store) else None
+
+
+def _words(store: MemberStore) -> dict[int, int]:
+    """By their bytes, the places of the words that a member is stored as. That of bit fields may have any number of
+    bytes: 5 are stored as 4 and 1.
+    """
+    found, offset, rest = {}, store.offset, store.nbytes
+    while rest:
+        nbytes = 1 << rest.bit_length() - 1
+        found[nbytes] = offset
+        offset, rest = offset + nbytes, rest - nbytes
+    return found
 
 
 def _of_bits(ranges: Sequence[Range], nbytes: int) -> np.ndarray:
