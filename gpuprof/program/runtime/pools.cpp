@@ -81,7 +81,7 @@ cudaMemPool_t gpuprof::pool_of(const void *p)
 extern "C" {
 cudaError_t cudaMallocAsync(void **p, size_t nbytes, cudaStream_t) { return result(take(p, nbytes, current)); }
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t nbytes, cudaMemPool_t pool, cudaStream_t) { return result(take(p, nbytes, pool)); }
-cudaError_t cudaFreeAsync(void *p, cudaStream_t stream) 
+cudaError_t cudaFreeAsync(void *p, cudaStream_t stream)
 {
     Turn turn;
     give_back(p);
