@@ -193,6 +193,10 @@ def test_causes_are_listed_and_explained():
         "            is higher.\n"
         "where       gpuprof report --page summary shows each resource's rate, its peak\n"
         "            and what limits\n"
+        "\n"
+        "DRAM  (a column of draws)\n\n"
+        "what it is  Bytes that this read and wrote there, in percent of what the DRAM\n"
+        "            could transfer.\n"
     )
     assert run(explain.command, "barrier").startswith("barrier  (stall_barrier)")  # the reason; both have that name
 
@@ -200,7 +204,7 @@ def test_causes_are_listed_and_explained():
 @pytest.mark.parametrize(
     "word, headings",
     [
-        ("l2", ["l2  (a cause: L2 hit)", "L2  (throughput, in GB/s)"]),
+        ("l2", ["l2  (a cause: L2 hit)", "L2  (throughput, in GB/s)", "L2  (a column of draws)"]),
         ("fma", [f"FMA {t}  (throughput, in GFLOP/s)" for t in ("f64", "f32", "f16")]),
         ("FMA f32", ["FMA f32  (throughput, in GFLOP/s)"]),
         ("tensor", ["tensor  (throughput, in pipes)"]),
