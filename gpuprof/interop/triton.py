@@ -9,6 +9,7 @@ Triton specialises, compiles and tunes as on the chip that is emulated. `@triton
 simulated cycles: its launches are recorded in a task "autotune".
 """
 
+import hashlib
 from typing import Any
 
 from gpuprof.device.api import Device
@@ -38,8 +39,12 @@ def enable(chip: str | None = None, *, device: Device | None = None) -> Device:
     gpu = device or device_of_script(chip)
     driver = EmulatedDriver(gpu)
     disable()
-    from triton.runtime.jit import KernelInterface
+    from triton.runtime.jit import JITFunction, KernelInterface
 
+    keyed = next(base for base in JITFunction.__mro__ if "cache_key" in vars(base))
+    key = keyed.cache_key
+    _replace(keyed, "cache_key", _key_with_path(key))
+    _replace(keyed, "__hash__", lambda kernel: hash(key.fget(kernel)))  # kernels in a script's own dicts stay there
     _replace(KernelInterface, "__getitem__", _launcher)
     _replace(triton.knobs.runtime, "add_stages_inspection_hook", keep_ptx)
     _replace(triton.testing, "do_bench", benchmark(driver))
@@ -88,6 +93,20 @@ def _triton():
 def _replace(owner: Any, name: str, new: Any) -> None:
     _Enabled.replaced += ((owner, name, getattr(owner, name)),)
     setattr(owner, name, new)
+
+
+def _key_with_path(key: property) -> property:
+    """A kernel's name in Triton's cache, with the file that the kernel stands in.
+
+    Triton's own names the text and the first line only. Its cache would give the PTX of the same text in another file,
+    whose line table names that file.
+    """
+
+    def key_with_path(kernel: Any) -> str:
+        path = kernel.fn.__code__.co_filename
+        return hashlib.sha256(f"{key.fget(kernel)} {path}".encode()).hexdigest()
+
+    return property(key_with_path)
 
 
 def _launcher(kernel: Any, grid: Any):

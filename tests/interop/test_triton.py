@@ -1,6 +1,8 @@
 """Triton kernels launched as they are, on numpy arrays, against numpy. Without Triton these skip."""
 
+import importlib
 import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -489,6 +491,38 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
     assert [line.split()[0:2][-1] for line in page.splitlines() if "tl.load" in line or "tl.store" in line] == [
         "13",
         "14",
+    ]
+
+
+HELPERS = "import triton\n\n\n@triton.jit\ndef twice(x):\n    return 2 * x\n"
+KERNEL = """import triton
+import triton.language as tl
+from {helpers} import twice
+
+
+@triton.jit
+def double(x_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, twice(tl.load(x_ptr + offsets)))
+"""
+
+
+def test_the_same_text_in_other_files_has_the_lines_of_those(gpu, tmp_path, monkeypatch):
+    """Triton's own cache knows a kernel by its text and first line; a line table names its file, too."""
+    texts = {}
+    for helpers in ("helpers_1", "helpers_2"):
+        texts[f"{helpers}.py"] = HELPERS
+        texts[f"kernel_of_{helpers}.py"] = KERNEL.format(helpers=helpers)
+    write_files(tmp_path, texts)
+    monkeypatch.syspath_prepend(tmp_path)
+    files = []
+    for helpers in ("helpers_1", "helpers_2"):
+        kernel = importlib.import_module(f"kernel_of_{helpers}").double
+        compiled = kernel[(1,)](np.ones(32, np.float32), BLOCK=32)
+        files.append(sorted(re.findall(r'\.file\s+\d+ "(.+)"', compiled.asm["ptx"])))
+    assert files == [
+        [f"{tmp_path}/helpers_1.py", f"{tmp_path}/kernel_of_helpers_1.py"],
+        [f"{tmp_path}/helpers_2.py", f"{tmp_path}/kernel_of_helpers_2.py"],
     ]
 
 
