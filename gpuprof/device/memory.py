@@ -32,11 +32,14 @@ FIRST_ARENA_NBYTES = 1 << 20
 
 @dataclass(frozen=True, order=True)
 class Allocation:
-    """`nbytes` bytes from `address` on. `name` is for messages: "x", "to_device #2", "constants of saxpy.cu"."""
+    """`nbytes` bytes from `address` on. `name` is for messages: "x", "to_device #2", "constants of saxpy.cu".
+    is_on_chip: a GPU keeps them in its multiprocessors, as what stages of a draw give each other.
+    """
 
     address: int
     nbytes: int
     name: str = ""
+    is_on_chip: bool = False
 
     @property
     def end(self) -> int:
@@ -106,6 +109,12 @@ class AddressSpace:
         return self._start_and_end()[1]
 
     @property
+    def on_chip(self) -> np.ndarray:
+        """int64 (k, 2): first address and end of each live allocation on the chip, ascending."""
+        found = [(allocation.address, allocation.end) for allocation in self._live if allocation.is_on_chip]
+        return np.array(found, np.int64).reshape(-1, 2)
+
+    @property
     def allocations(self) -> tuple[Allocation, ...]:
         """The live allocations, ascending."""
         return tuple(self._live)
@@ -128,7 +137,9 @@ class AddressSpace:
         if not self._has_fixed_gaps:
             self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
 
-    def allocate(self, nbytes: int, name: str = "", is_undefined: bool = False) -> Allocation:
+    def allocate(
+        self, nbytes: int, name: str = "", is_undefined: bool = False, is_on_chip: bool = False
+    ) -> Allocation:
         """`nbytes` of zeros at a 256-byte aligned address; a program that relies on the zeros is wrong where the memory
         is undefined. Raises DeviceMemoryError when that is negative or too much.
         """
@@ -140,7 +151,7 @@ class AddressSpace:
         if address is None:
             address = self._take_top(taken_nbytes, nbytes, name)
         self._clear(address, nbytes)
-        allocation = Allocation(address, nbytes, name)
+        allocation = Allocation(address, nbytes, name, is_on_chip)
         insort(self._live, allocation)
         self._new.append(allocation)
         self._freed.pop(address, None)

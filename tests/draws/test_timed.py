@@ -210,10 +210,10 @@ def test_tessellated_draws_that_end_early(drawing_on, monkeypatch):
     memory = drawing.gpu.executor.memory
     allocate, refused = memory.allocate, ""
 
-    def scarce(nbytes, name="", *rest):
+    def scarce(nbytes, name="", *rest, **more):
         if name == refused:
             raise DeviceMemoryError("no room")
-        return allocate(nbytes, name, *rest)
+        return allocate(nbytes, name, *rest, **more)
 
     def tessellated(level):
         given = np.full((2, 6), level, np.float32), np.ones(2, np.float32)
@@ -319,11 +319,11 @@ def test_a_draw_that_runs_out_of_memory(drawing_on, monkeypatch):
     memory = drawing.gpu.executor.memory
     allocate, taken = memory.allocate, []
 
-    def scarce(nbytes, name="", *rest):
+    def scarce(nbytes, name="", *rest, **more):
         taken.append(name)
         if taken.count("varyings of pixels") > 2:
             raise DeviceMemoryError("no room")
-        return allocate(nbytes, name, *rest)
+        return allocate(nbytes, name, *rest, **more)
 
     with monkeypatch.context() as patched:
         patched.setattr(memory, "allocate", scarce)

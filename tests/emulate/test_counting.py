@@ -5,12 +5,14 @@ the addresses.
 import numpy as np
 import pytest
 
+from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.log.coalesce import Totals, inspect
 from gpuprof.emulate.log.counting import count
 from gpuprof.emulate.memory.rows import bounds
 
 WARPS = 64
 LANE = np.arange(32)
+RANGES = {"on chip": [0, 1 << 41], "in part on chip": [1 << 40, (1 << 40) + (1 << 20)]}
 
 
 def patterns(rng, nbytes):
@@ -30,7 +32,7 @@ def patterns(rng, nbytes):
 
 @pytest.mark.parametrize("nbytes", [1, 2, 4, 8, 16, 32])
 @pytest.mark.parametrize("store", [False, True])
-@pytest.mark.parametrize("space", ["sectors", "banks", "pieces"])
+@pytest.mark.parametrize("space", ["sectors", "banks", "pieces", *RANGES])
 def test_counts_are_those_of_the_trace(nbytes, space, store):
     rng = np.random.default_rng(nbytes)
     pieces, stride = (max(1, nbytes // 4), 128) if space == "pieces" else (1, 0)
@@ -40,6 +42,7 @@ def test_counts_are_those_of_the_trace(nbytes, space, store):
         for taking_part in (masks, np.full(WARPS, 0xFFFFFFFF, np.uint32)):
             records, sectors = np.zeros(WARPS, np.uint64), np.zeros(32 * pieces * WARPS, np.int64)
             has_sectors = space != "banks"
+            on_chip = np.array([RANGES[space]] if space in RANGES else NO_RANGES)
             wanted = Totals(
                 *inspect(
                     address,
@@ -51,12 +54,18 @@ def test_counts_are_those_of_the_trace(nbytes, space, store):
                     has_sectors,
                     False,
                     store,
+                    on_chip,
                     records,
                     sectors,
                 )
             )
-            found = Totals(*count(address, taking_part & masks, nbytes, pieces, stride, has_sectors, not store))
-            counted = ("n_sectors", "lines", "ideal_sectors") if has_sectors else ("wavefronts", "ideal_wavefronts")
+            found = Totals(
+                *count(address, taking_part & masks, nbytes, pieces, stride, has_sectors, not store, on_chip)
+            )
+            counted = () if space == "banks" else ("n_sectors", "lines", "ideal_sectors")
+            counted += () if space in ("sectors", "pieces") else ("wavefronts", "ideal_wavefronts")
+            if space == "on chip":
+                assert (wanted.n_sectors, wanted.lines) == (0, 0)
             for field in (*counted, "lo", "hi", "contiguous"):
                 assert getattr(found, field) == getattr(wanted, field), (name, field)
             assert (found.low_bits ^ wanted.low_bits) & (nbytes - 1) == 0, name
@@ -71,8 +80,12 @@ def test_counted_by_hand():
     everyone = np.array([0xFFFFFFFF], np.uint32)
     # accesses, sectors, lowest, highest plus one, addresses or'ed, contiguous, lines, passes, ideal passes, ideal
     # sectors
-    assert count(address, everyone, 4, 1, 0, True, True) == (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4)
-    assert count(address, everyone, 4, 1, 0, False, True) == (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)
+    assert count(address, everyone, 4, 1, 0, True, True, NO_RANGES) == (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4)
+    assert count(address, everyone, 4, 1, 0, False, True, NO_RANGES) == (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)
+    # On the chip as a whole it passes the banks; where a range ends within it, it does not stay there.
+    for end, wanted in ((1088, (0, 0, 0, 1088, 1024 | 60, False, 0, 2, 1, 0)),
+                        (1084, (0, 4, 0, 1088, 1024 | 60, False, 2, 0, 0, 4))):  # fmt: skip
+        assert count(address, everyone, 4, 1, 0, True, True, np.array([[0, end]])) == wanted
     # Every second lane: still each of the sectors, and 64 bytes would go into two.
-    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True, True)[1:3] == (4, 0)
-    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True, True)[-1] == 2
+    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True, True, NO_RANGES)[1:3] == (4, 0)
+    assert count(address, np.array([0x55555555], np.uint32), 4, 1, 0, True, True, NO_RANGES)[-1] == 2

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
+from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.log.coalesce import Totals, inspect
 from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
 from gpuprof.errors import KernelFault
@@ -17,13 +18,15 @@ from tests.support.emulate_harness import ADDR64, global_index, jump, run, speci
 ALL = 0xFFFFFFFF
 
 
-def look(addresses, nbytes=4, mask=ALL, pieces=1, stride=0, atomic=False, store=False, has_sectors=True):
+def look(
+    addresses, nbytes=4, mask=ALL, pieces=1, stride=0, atomic=False, store=False, has_sectors=True, on_chip=NO_RANGES
+):
     """(sectors, lookups, wavefronts, tag passes, lanes, conflicts, uniform) and the sector list of one warp."""
     address = np.asarray(addresses, np.int64)
     masks = np.array([mask], np.uint32)
     records, sectors = np.zeros(1, np.uint64), np.zeros(32 * pieces, np.int64)
     totals = Totals(
-        *inspect(address, masks, masks, nbytes, pieces, stride, has_sectors, atomic, store, records, sectors)
+        *inspect(address, masks, masks, nbytes, pieces, stride, has_sectors, atomic, store, on_chip, records, sectors)
     )
     return tuple(int(v) for v in records.view(ACCESS_DTYPE)[0])[:7], sectors[: totals.n_sectors].tolist()
 
@@ -55,6 +58,23 @@ LANE = np.arange(32)
 ])  # fmt: skip
 def test_sectors_lookups_and_passes(name, addresses, nbytes, mask, wanted, sectors):
     assert look(addresses, nbytes, mask) == (wanted, sectors)
+
+
+@pytest.mark.parametrize(
+    ("name", "addresses", "nbytes", "wanted", "sectors"),
+    [
+        ("inside", 512 + 16 * LANE, 16, (0, 0, 4, 0, 32, 0, 2), []),
+        ("in another range", 64 * LANE + 4096, 4, (0, 0, 16, 0, 32, 0, 2), []),
+        ("one word for all", 0 * LANE + 1020, 4, (0, 0, 1, 0, 32, 0, 3), []),
+        ("beyond the end", 516 + 16 * LANE, 16, (17, 8, 4, 2, 32, 0, 0), list(range(16, 33))),
+        ("across two ranges", np.where(LANE < 31, 1016, 4096), 4, (2, 5, 1, 2, 32, 0, 0), [31, 128]),
+    ],
+)
+@pytest.mark.parametrize("store", [False, True])
+def test_what_stays_on_the_chip_has_no_sectors(name, addresses, nbytes, wanted, sectors, store):
+    """Two ranges: 512 to 1024, and 4096 to 8192."""
+    found, at = look(addresses, nbytes, store=store, on_chip=np.array([[512, 1024], [4096, 8192]]))
+    assert (found, [sector & SECTOR_MASK for sector in at]) == (wanted, sectors)
 
 
 @pytest.mark.parametrize("name,places,nbytes,mask,load,store", [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
-from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.log.formats import MISSING_SHIFT, ON_CHIP, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS
@@ -551,17 +551,17 @@ class Gpu:
             asked = instruction.imm * chip.clock_mhz / 1000 if instruction.imm_slot == "b" else chip.sleep_cycles
             self.hold(warp, "sleeping", t + max(1, round(asked)))
 
-    def write_served(self, warp, instruction, t, start, done, kind, conflict=False):
+    def write_served(self, warp, instruction, t, start, done, kind, conflict=False, reason=""):
         """What issued at t and was served at `start` is done: if the first took longer, because of an access before it,
         that is the cause.
         """
         late = self.behind and start - t > done - start
-        self.write(warp, instruction, done, self.behind if late else Cause(kind, warp.pc, conflict))
+        self.write(warp, instruction, done, self.behind if late else Cause(kind, warp.pc, conflict), reason)
 
-    def write(self, warp, instruction, result, cause):
+    def write(self, warp, instruction, result, cause, reason=""):
         op = instruction.op
         short = op.latency in SHORT or (op.latency == "fp64" and self.shares_fp64(op))
-        reason = "long_scoreboard" if op.latency in LONG else "short_scoreboard" if short else "wait"
+        reason = reason or ("long_scoreboard" if op.latency in LONG else "short_scoreboard" if short else "wait")
         if not isinstance(result, Pending):
             result = Pending(result)
         result.reason, result.pipe, result.cause = reason, maker_of(op), cause
@@ -1023,6 +1023,10 @@ class Gpu:
         (n_sectors, lookups, wavefronts, tag_passes, lanes, conflicts, ends, _), sectors = warp.accesses.pop(0)
         latency = chip.latency.get(op.latency, 1)
         shared = op.space == "shared" or (op.space == "generic" and n_sectors == 0 and wavefronts > 0)
+        of_draw = op.space in ("global", "generic") and op.semantics in ("load", "store")
+        if of_draw := of_draw and n_sectors == 0 and ends & ON_CHIP:
+            # from stage to stage of a draw, through the memory that is shared memory, too
+            shared, latency = True, chip.latency["shared"]
         atomic = op.semantics.startswith(("atom_", "red_"))
         width = max(1, op.nbytes // 4) if op.semantics in ("load", "store") else 1
         if op.semantics == "red_count" and generation_of(chip.arch) >= 80:
@@ -1047,7 +1051,7 @@ class Gpu:
                 done += (
                     self.reach_others(sm, partition, start, lookups * width, t) + chip.cluster_shared_cycles - latency
                 )
-            self.write_served(warp, instruction, t, start, done, "shared", conflict)
+            self.write_served(warp, instruction, t, start, done, "shared", conflict, "short_scoreboard" if of_draw else "")
             if op.semantics.startswith("mbar_") and ends:
                 self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
         elif op.space in ("const", "param"):

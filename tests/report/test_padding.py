@@ -11,6 +11,7 @@ import pytest
 from gpuprof.correlate.advice.padding import wavefronts
 from gpuprof.correlate.counts import Counters
 from gpuprof.correlate.database import ensure_database
+from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.log.coalesce import inspect
 from gpuprof.report.model import Kernel, total
 from gpuprof.report.queries import read_report
@@ -190,5 +191,5 @@ def test_wavefronts_are_the_emulators():
             masks = np.array([mask], np.uint32)
             placed = tuple((lane, int(address[lane])) for lane in range(32) if mask >> lane & 1)
             for store in (False, True):
-                found = inspect(address, masks, masks, nbytes, 1, 0, False, False, store, records, sectors)
+                found = inspect(address, masks, masks, nbytes, 1, 0, False, False, store, NO_RANGES, records, sectors)
                 assert wavefronts(placed, nbytes, not store) == (found[7], found[8]), (nbytes, hex(mask), address)

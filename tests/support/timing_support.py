@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from gpuprof.emulate.log.coalesce import tag_bank
-from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, STEP_DTYPE
+from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, ON_CHIP, STEP_DTYPE
 from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
@@ -22,15 +22,15 @@ COUNTED = "tlb_entries = 0\ndram_cycles = 552\nblock_launch_cycles = 100\nmio_ga
 NEVER_RECORDS = lambda records: None  # noqa: E731
 
 
-def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None, remote=0):
+def access(sectors=(), *, lanes=32, wavefronts=1, conflicts=1, missing=None, remote=0, on_chip=False):
     """One access record and its sectors, as if eight lanes had each of its lines. `missing`: of a store, sector ->
     words it leaves out.
-    `remote`: of shared memory, lanes that access another block's."""
+    `remote`: of shared memory, lanes that access another block's. `on_chip`: what stages of a draw give each other."""
     sectors = sorted(sectors)
     lines = {s >> 2 for s in sectors}
     passes = max(Counter(tag_bank(line) for line in lines).values(), default=0)
     marked = [s | (missing or {}).get(s, 0) << MISSING_SHIFT for s in sectors]
-    return (len(sectors), len(lines) or remote, wavefronts, passes, lanes, conflicts, 0, 0), marked
+    return (len(sectors), len(lines) or remote, wavefronts, passes, lanes, conflicts, ON_CHIP * on_chip, 0), marked
 
 
 def warp(blocks, accesses=(), masks=None):

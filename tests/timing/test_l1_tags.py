@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
+from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.log.coalesce import inspect
 from gpuprof.emulate.log.formats import ACCESS_DTYPE
 
@@ -44,7 +45,7 @@ BLOCKS = {
 def load_cycles(chip, addresses, nbytes) -> float:
     """Cycles of the load/store unit for one load that hits, as timing.units.lsu takes them from the access record."""
     records, mask = np.zeros(1, np.uint64), np.full(1, 0xFFFFFFFF, np.uint32)
-    inspect(addresses.astype(np.int64), mask, mask, nbytes, 1, 0, True, False, False, records, np.zeros(32, np.int64))
+    inspect(addresses.astype(np.int64), mask, mask, nbytes, 1, 0, True, False, False, NO_RANGES, records, np.zeros(32, np.int64))
     record = records.view(ACCESS_DTYPE)[0]
     return max(
         int(record["wavefronts"]),

@@ -3,7 +3,7 @@
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),
 `nbytes_from(address)` (to the end of what is there), `describe(address)`, `footprint` (who hears of accesses; None for
-nobody) and `layout` (where plain accesses go).
+nobody), `on_chip` (ranges of which caches see nothing) and `layout` (where plain accesses go).
 All addresses are int64 rows of x.n elements.
 """
 
@@ -38,6 +38,7 @@ class Layout(NamedTuple):
 
 
 ZERO = np.zeros(1, np.int64)
+NO_RANGES = np.zeros((0, 2), np.int64)
 
 
 def typed_views(data: np.ndarray) -> dict[int, np.ndarray]:
@@ -59,7 +60,7 @@ class GlobalSpace:
     def refresh(self) -> None:
         """Takes the arena and the allocations as they are now."""
         self.views = typed_views(self.memory.arena)
-        self.starts, self.ends = self.memory.starts, self.memory.ends
+        self.starts, self.ends, self.on_chip = self.memory.starts, self.memory.ends, self.memory.on_chip
         self.layout = Layout((GLOBAL_BASE, 1, 0, 0), self.starts, self.ends)
         if self.footprint is not None:  # not the whole arena: a program's may be 80 GiB
             self.footprint.cover(int(self.ends[-1]) - GLOBAL_BASE if len(self.ends) else 0)
@@ -107,7 +108,7 @@ class BlockSpace:
     An address may name another block of the cluster (see `cluster`).
     """
 
-    has_sectors, footprint = False, None
+    has_sectors, footprint, on_chip = False, None, NO_RANGES
 
     def __init__(self, n_blocks: int, nbytes: int, warps_per_block: int, cluster: int = 1, has_system: bool = False):
         self.nbytes = nbytes
@@ -170,7 +171,7 @@ class LaneSpace:
     Caches see it as the hardware lays it out: 4-byte words of a warp's lanes side by side.
     """
 
-    has_sectors, footprint = True, None
+    has_sectors, footprint, on_chip = True, None, NO_RANGES
 
     def __init__(self, n_lanes: int, nbytes: int, limit_nbytes: int, first_warp: int):
         self.n_lanes = n_lanes
@@ -220,7 +221,7 @@ class LaneSpace:
 class ReadOnlySpace:
     """The constant segment, and the parameter block: one copy for all."""
 
-    footprint = None
+    footprint, on_chip = None, NO_RANGES
 
     def __init__(self, data: bytes, name: str, has_sectors: bool):
         self.nbytes = len(data)

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.emulate.log.formats import MISSING_SHIFT, access_word
+from gpuprof.emulate.log.formats import MISSING_SHIFT, ON_CHIP, access_word
 
 FULL = np.uint32(0xFFFFFFFF)
 # No document has the L1's tag rules. They were found in gpu-benches' table of tag wavefronts (docs/model.md, Memory
@@ -266,14 +266,27 @@ def _most_on_one(address, mask):
     return most
 
 
+@part
+def _is_inside(low, high, ranges):
+    """Whether one of some ranges, int64 (k, 2), holds [`low`, `high`)."""
+    inside = False
+    for k in range(len(ranges)):
+        inside |= ranges[k, 0] <= low and high <= ranges[k, 1]
+    return inside
+
+
 @kept
-def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, records, sectors):
+def inspect(
+    address, present, masks, nbytes, pieces, piece_stride, has_sectors, atomic, store, on_chip, records, sectors
+):
     """Writes one record per warp with a lane in `present` to `records`, and the sectors of each, ascending, to
     `sectors`; those of a `store` to a space that `has_sectors` with the words that it leaves out.
 
     address: int64 (32 * warps,), byte addresses; masks: uint32 (warps,), lanes that take part, a part of `present`;
     nbytes per lane. `pieces` > 1 (local memory): a lane's access is that many 4-byte words, `piece_stride` bytes apart.
-    sectors has room for 32 * pieces * warps. Gives the fields of `Totals`.
+    on_chip: int64 (k, 2), ranges of a space that `has_sectors`; a warp all of whose lanes are in one has none there,
+    and passes banks as in one that has not. sectors has room for 32 * pieces * warps. Gives the fields of `Totals`,
+    wavefronts of what has no sectors alone.
     """
     banks = np.empty(32, np.int64)
     words = np.empty((32, 32), np.int64)
@@ -281,7 +294,6 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
     line = np.empty(32 * pieces + 1, np.int64)
     piece_nbytes = nbytes if pieces == 1 else 4
     affine_wavefronts = max(1, nbytes >> 2)
-    is_shared_load = not (has_sectors or atomic or store)
     row, n_sectors = 0, 0
     lo, hi, low_bits = np.int64(1) << 62, np.int64(-1), np.int64(0)
     contiguous = True
@@ -305,22 +317,25 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
             lanes, passes, ideal, uniform = 32, affine_wavefronts, affine_wavefronts, 0
             contiguous &= hi < 0 or first == hi
             lo, hi, low_bits = min(lo, first), max(hi, end, first), low_bits | first
+            stays = _is_inside(first, end, on_chip)
         elif mask != 0:
             contiguous = False
             lanes, first, last, bits = _range(here, mask)
             count, lookups = 0, 0
-            if has_sectors:
+            stays = _is_inside(first, last + nbytes, on_chip)
+            if has_sectors and not stays:
                 count = _distinct_sectors(here, mask, pieces, piece_stride, found)
                 for piece in range(pieces):
                     lookups += _lookups(here, mask, piece * piece_stride)
-            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, is_shared_load, banks, words)
+            by_pairs = not (has_sectors and not stays or atomic or store)
+            passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, by_pairs, banks, words)
             uniform = 1 if first == last else 0
             lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
         else:
-            contiguous = False
+            contiguous, stays = False, False
             count, lookups, lanes, passes, ideal, uniform = 0, 0, 0, 0, 0, 0
         line_count, tags = 0, 0
-        if has_sectors:
+        if has_sectors and not stays:
             line_count = _lines(found, count, line)
             tags = tag_passes(line, line_count) if line_count > 1 else line_count
             if store and affine:
@@ -332,12 +347,13 @@ def inspect(address, present, masks, nbytes, pieces, piece_stride, has_sectors, 
             n_sectors += count
             ideal_sectors += min(count, (lanes * nbytes + 31) >> 5)
         conflicts = _most_on_one(here, mask) if atomic else 0
-        if not has_sectors:
+        if not has_sectors or stays:
             count, lookups = 0, 0
+            uniform |= ON_CHIP if stays else 0
+            wavefronts += passes
+            ideal_wavefronts += ideal
         # The fields of a record have 8 bits (formats.ACCESS_DTYPE).
         records[row] = _record(count, min(lookups, 255), min(passes, 255), min(tags, 255), lanes, conflicts, uniform)
         row += 1
         lines += line_count
-        wavefronts += passes
-        ideal_wavefronts += ideal
     return row, n_sectors, lo, hi, low_bits, contiguous, lines, wavefronts, ideal_wavefronts, ideal_sectors

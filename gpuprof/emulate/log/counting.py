@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.parts import part
-from gpuprof.emulate.log.coalesce import FULL, _distinct_sectors, _lines, _range, _wavefronts
+from gpuprof.emulate.log.coalesce import FULL, _distinct_sectors, _is_inside, _lines, _range, _wavefronts
 
 
 @part
@@ -47,7 +47,7 @@ def _conflicts(lanes, banks):
 
 
 @kept
-def count(address, masks, nbytes, pieces, piece_stride, has_sectors, is_load):
+def count(address, masks, nbytes, pieces, piece_stride, has_sectors, is_load, on_chip):
     """The fields of `coalesce.Totals`: sectors and lines of a space that has them, passes through the banks of one that
     has not.
 
@@ -83,7 +83,7 @@ def count(address, masks, nbytes, pieces, piece_stride, has_sectors, is_load):
             _, first, last, _ = _range(here, mask)
         contiguous &= mask == FULL and not gap and (hi < 0 or first == hi)
         lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
-        if not has_sectors:
+        if not has_sectors or _is_inside(first, last + nbytes, on_chip):
             # `_conflicts` looks for a word only in the lane before, so it needs addresses that do not fall.
             if falls or nbytes > 4:
                 passes, ideal = _wavefronts(here, mask, nbytes, 1, 0, is_load, banks, words)

@@ -24,10 +24,13 @@ ACCESS_DTYPE = np.dtype(
         # atomics: most lanes on one address; copies to shared memory: passes through its banks; slow paths: issue slots
         # beside the row's
         ("conflicts", "u1"),
-        ("uniform", "u1"),  # 1 when all lanes' addresses agree
+        # 1 when all lanes' addresses agree; ON_CHIP beside it: a load or store of what stages of a draw give each other,
+        # which has no sectors
+        ("uniform", "u1"),
         ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
     ]
 )
+ON_CHIP = 2
 MOST_SECTORS = 0xFFFF
 N_MBARRIERS = 64  # memory barriers of a block that a trace tells apart
 

@@ -27,7 +27,7 @@ class Tally:
             self.sectors(at, totals.lines, totals.n_sectors, totals.ideal_sectors)
         elif space == "local":
             counters.l2_sectors_local[at] += np.uint64(totals.n_sectors)
-        elif space == "shared":
+        if space in ("shared", "global"):  # of this, what stays on the chip
             counters.l1_wavefronts_shared[at] += np.uint64(totals.wavefronts)
             counters.l1_wavefronts_shared_ideal[at] += np.uint64(totals.ideal_wavefronts)
 

@@ -9,6 +9,7 @@ from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
+from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.log.formats import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack
@@ -119,6 +120,7 @@ def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.nda
             space.has_sectors,
             site.is_atomic,
             store,
+            on_chip_of(space, site),
             records,
             sectors,
         )
@@ -129,12 +131,18 @@ def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.nda
     return totals
 
 
+def on_chip_of(space, site: Site) -> np.ndarray:
+    """Where an access stays on the chip; atomics are the L2's wherever they are."""
+    return NO_RANGES if site.is_atomic else space.on_chip
+
+
 def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
     from gpuprof.emulate.log.coalesce import Totals
     from gpuprof.emulate.log.counting import count
 
     pieces, stride = space.pieces(site.nbytes)
-    return Totals(*count(traced, masks, site.nbytes, pieces, stride, space.has_sectors, site.verb == "read"))
+    on_chip = on_chip_of(space, site)
+    return Totals(*count(traced, masks, site.nbytes, pieces, stride, space.has_sectors, site.verb == "read", on_chip))
 
 
 def bounded(lanes: Lanes, site: Site, space, address: np.ndarray, masks: np.ndarray) -> "Totals":

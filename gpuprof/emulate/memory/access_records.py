@@ -45,6 +45,8 @@ def record(
         found.append(touched)
         total += (len(touched), lines, passes, passes, len(touched))
     chunk.log.accesses(group.warps[rows], words, np.concatenate([*found, NONE]))
+    if site.space != "shared":  # the passes are those of the other end
+        total[2:4] = 0
     n_sectors, lines, passes, ideal, ideal_sectors = total.tolist()
     totals = Totals(len(rows), n_sectors, 0, 0, 0, 0, lines, passes, ideal, ideal_sectors)
     chunk.count_access(site, chunk.spaces[site.space], totals)

@@ -8,9 +8,10 @@ from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
+from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.log.formats import ACCESS_DTYPE
 from gpuprof.emulate.memory.access import Site, check, make_site, touch
-from gpuprof.emulate.memory.access_records import records_of
+from gpuprof.emulate.memory.access_records import NONE, records_of
 from gpuprof.isa.encoding import Instruction
 
 WORD = 4  # bytes that are moved at once where lanes take all or nothing
@@ -80,7 +81,7 @@ def note_banks(lanes: Lanes, writing: Site, target: np.ndarray, masks: np.ndarra
 
     passes = np.empty(len(masks), np.uint64)
     totals = Totals(
-        *inspect(target, lanes.masks, masks, writing.nbytes, 1, 0, False, False, True, passes, np.empty(1, np.int64))
+        *inspect(target, lanes.masks, masks, writing.nbytes, 1, 0, False, False, True, NO_RANGES, passes, NONE)
     )
     records_of(lanes)["conflicts"] = passes[: totals.n_accesses].view(ACCESS_DTYPE)["wavefronts"]
     lanes.chunk.count_access(writing, lanes.chunk.spaces["shared"], totals)

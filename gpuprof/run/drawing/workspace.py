@@ -17,7 +17,7 @@ def whole_blocks(lanes: int) -> int:
 
 
 class Workspace:
-    """Device memory that a draw takes for itself, and gives back."""
+    """Device memory that a draw takes for itself, and gives back. GPUs have it on the chip."""
 
     def __init__(self, memory: AddressSpace):
         self._memory = memory
@@ -25,7 +25,7 @@ class Workspace:
 
     def take(self, what: str, nbytes: int) -> int:
         """The address of so many bytes of zeros."""
-        address = self._memory.allocate(nbytes, what).address
+        address = self._memory.allocate(nbytes, what, is_on_chip=True).address
         self._taken.append(address)
         return address
 

@@ -544,6 +544,7 @@ DERIVED_NUMBERS = (
     "lsu_ticks",
     "barrier_ticks",
     "shared_ticks",
+    "attribute_cycles",  # of what stages of a draw give each other
     "tag_pass_ticks",
     "tag_lookup_ticks",
     "l1_lines",  # places per SM

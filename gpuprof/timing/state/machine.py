@@ -446,6 +446,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
         "lsu_ticks": round(chip.lsu_cycles * TICKS),
         "barrier_ticks": round(chip.barrier_lsu_cycles * TICKS),
         "shared_ticks": round(chip.shared_cycles * TICKS),
+        "attribute_cycles": chip.latency["shared"],
         "tag_pass_ticks": round(chip.tag_pass_cycles * TICKS),
         "tag_lookup_ticks": round(chip.tag_lookup_cycles * TICKS),
         "cluster_ticks": round(4 * TICKS / chip.cluster_nbytes_per_cycle),

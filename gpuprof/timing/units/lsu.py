@@ -9,13 +9,14 @@ global memory, and one for all else.
 import numpy as np
 
 from gpuprof.compiled.options import cold, hot
-from gpuprof.emulate.log.formats import join_sectors
+from gpuprof.emulate.log.formats import ON_CHIP, join_sectors
 from gpuprof.timing.state.layout import (
     ACCESS_NBYTES,
     ATOMIC_REQUEST,
     BULK_LOAD,
     BULK_ROOM,
     CAUSE_KIND_SHIFT,
+    CLASS_SHORT,
     CONFLICT,
     KIND,
     PORT_LSU,
@@ -38,6 +39,7 @@ from gpuprof.timing.state.static import (
     MBARRIER,
     REDUCTION,
     SHARED,
+    STORE,
 )
 from gpuprof.timing.state.tables import (
     access_of,
@@ -64,7 +66,7 @@ from gpuprof.timing.units.copies import add_to_group, open_group
 from gpuprof.timing.units.fetch import constant_line
 from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
 from gpuprof.timing.units.mbarrier import end_phases, wait
-from gpuprof.timing.units.scoreboard import write_results
+from gpuprof.timing.units.scoreboard import write_class, write_results
 
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
 IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
@@ -134,12 +136,16 @@ def leave_queue(machine, warp, cycle, left, conflict):
 
 @cold
 def write_served(machine, warp, inst, cycle, start, done, cause):
-    """Gives an instruction's registers their cycle. It issued at `cycle`, is served from `start` on and done at `done`.
-    If the wait for service is the longer part, the access in front of it is the cause.
+    """Gives an instruction's registers their cycle. It issued at `cycle`, is served from `start` on and done at
+    `done`.
     """
-    if machine.lsu_behind and start - cycle > done - start:
-        cause = seen_by(machine, warp, machine.lsu_behind)
-    write_results(machine, warp, inst, done, cause)
+    write_results(machine, warp, inst, done, served_cause(machine, warp, cycle, start, done, cause))
+
+
+@hot
+def served_cause(machine, warp, cycle, start, done, cause):
+    """If the wait for service is the longer part, the access in front of it is the cause."""
+    return seen_by(machine, warp, machine.lsu_behind) if machine.lsu_behind and start - cycle > done - start else cause
 
 
 @cold
@@ -161,17 +167,21 @@ def access(machine, warp, cycle):
     prefetch(w.access, 0)
     prefetch(w.sector, 0)
     kind = inst.kind
+    stays = record.n_sectors == 0 and record.uniform & ON_CHIP and may_stay_on_chip(inst)
     if kind == GENERIC:
         # The trace does not name the space. In shared memory an access has bank passes and no sectors.
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
-    if record.lanes == 0:
+    if stays:
+        # What stages of a draw give each other is in the memory that is shared memory, too (docs/model.md, Draws).
+        shared(machine, warp, inst, record, cycle, np.int64(machine.attribute_cycles), np.int64(CLASS_SHORT))
+    elif record.lanes == 0:
         # No lane takes part, but the instruction has issued and passes the unit all the same.
         start = enter(machine, warp, cycle, TICKS, 0)
         write_served(machine, warp, inst, cycle, start, start + 1, UNIT | w.pc)
     elif kind == BULK:
         bulk(machine, warp, inst, record, first, cycle)
     elif kind == MBARRIER:
-        shared(machine, warp, inst, record, cycle)
+        shared(machine, warp, inst, record, cycle, inst.latency, inst.result_class)
         if record.uniform:
             end_phases(
                 machine,
@@ -182,16 +192,18 @@ def access(machine, warp, cycle):
                 itself(machine, warp, ARRIVAL),
             )
     elif kind == SHARED:
-        shared(machine, warp, inst, record, cycle)
+        shared(machine, warp, inst, record, cycle, inst.latency, inst.result_class)
     elif kind == CONSTANT:
         constant(machine, warp, inst, record, first, cycle)
     else:
         global_memory(machine, warp, inst, record, first, cycle)
 
 
-@hot
-def shared(machine, warp, inst, record, cycle):
-    """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns, or are counted."""
+@cold
+def shared(machine, warp, inst, record, cycle, latency, result_class):
+    """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns, or are counted. What is
+    loaded is there after `latency` without them, and waited for as `result_class` says.
+    """
     passes = np.int64(record.wavefronts)
     conflict = CONFLICT * (passes > inst.least_passes)
     # Measured latencies: 8 bytes a lane cost nothing more, 16 bytes do (docs/model.md, Memory instructions).
@@ -207,10 +219,17 @@ def shared(machine, warp, inst, record, cycle):
         0, passes - inst.least_passes
     )
     start = enter(machine, warp, cycle, max(passes * TICKS, machine.shared_ticks), conflict)
-    done = start + inst.latency + extra + max(0, passes - inst.width) * machine.shared_wavefront_cycles
+    done = start + latency + extra + max(0, passes - inst.width) * machine.shared_wavefront_cycles
     if record.n_lookups and machine.cluster_shared_cycles:
         done += reach_others(machine, warp, inst, np.int64(record.n_lookups), start, cycle)
-    write_served(machine, warp, inst, cycle, start, done, SHARED_MEMORY | conflict | warp_at(machine, warp).pc)
+    cause = served_cause(machine, warp, cycle, start, done, SHARED_MEMORY | conflict | warp_at(machine, warp).pc)
+    write_class(machine, warp, inst, done, cause, result_class)
+
+
+@hot
+def may_stay_on_chip(inst):
+    """Whether the trace says of an instruction's accesses what goes from one stage of a draw to the next."""
+    return inst.operation <= STORE and (inst.kind == GLOBAL or inst.kind == GENERIC)
 
 
 @cold

@@ -63,7 +63,13 @@ def write_results(machine, warp, inst, cycle, maker):
     """The registers an instruction writes are ready at `cycle`, which may be a token, and `maker` is the cause of
     that.
     """
-    entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | inst.result_class
+    write_class(machine, warp, inst, cycle, maker, inst.result_class)
+
+
+@hot
+def write_class(machine, warp, inst, cycle, maker, result_class):
+    """The same, where what waits for them waits as `result_class` says."""
+    entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | result_class
     set_written(machine, warp, inst, entry, maker, 0, 0)
 
 
