@@ -223,8 +223,8 @@ class Grids(Gpu):
             self.pick_head(t)
 
     def start_block(self, job, sm, since, slot, t):
-        begin = max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributor)
-        self.distributor = begin + in_ticks(self.chip.distributor_cycles)
+        begin = self.begins(sm, since, t)
+        self.distribute(sm, begin + in_ticks(self.chip.distributor_cycles))
         job.start = since if job.next_block == 0 else job.start
         wanted = max(carve_out(self.chip, j.fit) for j in self.jobs if j.active)
         if job.number not in sm.seen or (sm.blocks == 0 and sm.carve_out != wanted):
@@ -246,6 +246,13 @@ class Grids(Gpu):
             partition = max(sm.partitions, key=lambda p: (p.lanes.count(None), -sm.partitions.index(p)))
             partition.lanes[partition.lanes.index(None)] = warp
         job.next_block += 1
+
+    def begins(self, sm, since, t):
+        return max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributor)
+
+    def distribute(self, sm, free):
+        """The next block starts from `free` on."""
+        self.distributor = free
 
     def release(self, sm, partition, lane, warp, t):
         block = warp.block

@@ -99,6 +99,7 @@ class Draws(Grids):
                     item.draw = number
                 self.items[series] += items
         self.started, self.ended = {}, {}  # (series, item) -> cycle
+        self.distributors = {}  # SM -> cycle from which it takes a warp
         self.answers = {}  # (series, unit, item) -> when the L2 has answered all that the unit asked for
         self.ahead = {
             (series, unit, k): self.ahead_of(series, unit, k)
@@ -307,9 +308,15 @@ class Draws(Grids):
         return found and (max(found[0], self.released(self.head)), found[1])
 
     def start_block(self, job, sm, since, slot, t):
-        begin = max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributor)
-        self.started[self.item_of(job, job.next_block)] = Fraction(math.floor(begin))
+        self.started[self.item_of(job, job.next_block)] = Fraction(math.floor(self.begins(sm, since, t)))
         super().start_block(job, sm, since, slot, t)
+
+    def begins(self, sm, since, t):
+        """No work distributor stands between: each SM takes one warp after the other."""
+        return max(Fraction(since + self.chip.block_launch_cycles), Fraction(t), self.distributors.get(sm, 0))
+
+    def distribute(self, sm, free):
+        self.distributors[sm] = free
 
     def release(self, sm, partition, lane, warp, t):
         block, job = warp.block, warp.block.job

@@ -209,6 +209,7 @@ SM = np.dtype(
         ("next_store", "i8"),  # of a sample record through the load/store unit
         ("block_free", "i8"),  # since when the head grid's next block could start, NEVER when it cannot
         ("freed", "i8"),  # last cycle in which a block of another grid than the head ended
+        ("distributor_tick", "i8"),  # from when on it takes another warp of a draw
         ("lsu_tick", "i8"),
         ("lsu_occupant", "i8"),  # cause: what took the load/store unit last
         ("constant_free", "i8"),  # from when on its unit for constant loads takes the next one

@@ -102,10 +102,7 @@ def start_block(machine, grid, sm, came, present):
     slot = s.next_slot
     block = block_at(machine, slot)
     since = max(s.block_free, came)
-    # One distributor serves all SMs: a block every distributor_ticks (an estimate on every chip).
-    tick = max(max(since + machine.block_launch_cycles, present) << TICK_BITS, machine.distributor_tick)
-    machine.distributor_tick = tick + machine.distributor_ticks
-    start = tick >> TICK_BITS
+    start = begin(machine, grid, s, max(since + machine.block_launch_cycles, present))
     if grid.next_block == 0:
         # A launch's cycles begin with the turn of its first block; profilers leave launch latency out, too.
         grid.start_cycle = since
@@ -135,6 +132,20 @@ def start_block(machine, grid, sm, came, present):
         begin_block(machine, slot, sm, start)
     for number in range(grid.warps_per_block):
         start_warp(machine, grid, sm, slot, number, start)
+
+
+@hot
+def begin(machine, grid, sm, cycle):
+    """The cycle in which a block starts, from `cycle` on."""
+    # One distributor serves all SMs: a block every distributor_ticks (an estimate on every chip). Warps of draws come
+    # from the units of the SM's own cluster, which take their time themselves: an SM takes one after the other.
+    if grid.first_item >= 0:
+        tick = max(cycle << TICK_BITS, sm.distributor_tick)
+        sm.distributor_tick = tick + machine.distributor_ticks
+    else:
+        tick = max(cycle << TICK_BITS, machine.distributor_tick)
+        machine.distributor_tick = tick + machine.distributor_ticks
+    return tick >> TICK_BITS
 
 
 @hot
