@@ -41,9 +41,8 @@ MISSING = (
         "short blocks that load and store are up to a sixth too fast"),
     Missing("TLB", "the number of misses in flight, SMs that share a TLB, walks (except on v100 and t4)",
         "accesses at random in many GB may be too fast"),
-    Missing("draws", "ways on the chip from one shader to the next and to the ROPs: vertices, varyings and colors pass "
-        "L1, L2 and DRAM, as a kernel's arrays do",
-        "draws of many pixels with short shaders are too slow, bound by the DRAM"),
+    Missing("draws", "size of the memory on the chip between stages, what it takes of the L1, and its ways between SMs",
+        "draws with many varyings are a little too fast"),
     Missing("draws", "compression of depths and colors, caches of the ROPs",
         "draws with depth or several samples take too many bytes"),
     Missing("clock", "changes of the clock, power and temperature", "milliseconds are those of a fixed clock"),

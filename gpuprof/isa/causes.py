@@ -21,7 +21,8 @@ KINDS = (
     Kind("slot", "own slots", "The instruction's own slot before this one: it is several to the machine."),
     Kind("unit", "unit's result", "The instruction that makes an operand, on a unit of variable latency: conversions, "
         "special functions, shuffles."),
-    Kind("shared", "shared memory", "The access to shared memory that brings an operand."),
+    Kind("shared", "shared memory", "The access to shared memory, or to what stages of a draw give each "
+        "other, that brings an operand."),
     Kind("constant", "constant", "The load of a constant that was in the constant cache."),
     Kind("constant_miss", "constant miss", "A constant that was not in the constant cache."),
     Kind("l1", "L1 hit", "The load that brings an operand, out of the L1."),

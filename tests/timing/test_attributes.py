@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.causes import CONFLICT
-from gpuprof.isa.encoding import encode
+from gpuprof.isa.encoding import RZ, encode
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.support.timing_support import COUNTED, access, launch, make, run, warp
@@ -81,3 +81,15 @@ def test_the_readable_twin_agrees(chip, seed):
     assert recorded_stalls(timing) == stalls_of(twin)
     assert causes_of(timing) == twin.blame.rows()
     assert timing.end_cycle == twin.end
+
+
+def test_a_constant_of_no_lane_behind_a_full_queue(chip):
+    """It comes to the queue without waiting for it, so the queue is not busy twice: cycles are charged once."""
+    stores = [make("STG.V4.32", a=1, b=4, mods=A64)] * 8
+    code = [*stores, make("LDC.32", dst=8, a=RZ), *stores, make("EXIT")]
+    color, nobody = access(wavefronts=4, on_chip=True), access(lanes=0, wavefronts=0)
+    warps = [warp([0], [*[color] * 8, nobody, *[color] * 8]) for _ in range(16)]
+    timing, _ = run(chip, code, warps)
+    job = launch(encode(code))
+    twin = time_launch(chip, job.module.code, job.module.load_base, job.function, 32, warps)
+    assert ledger_of(timing) == dict(twin.ledger)

@@ -42,5 +42,6 @@ def _units(blocks: Blocks) -> np.ndarray:
 
 
 def of_draws(chips: Numbers) -> Numbers:
-    """The chip's limit of blocks on an SM does not hold for the waves of draws."""
-    return Numbers(chips.names, chips.archs, chips.columns | {"max_blocks": chips["warp_slots"]})
+    """The chip's limit of blocks on an SM does not hold for the waves of draws, and each SM takes its own."""
+    columns = {"max_blocks": chips["warp_slots"], "distributor_cycles": chips["distributor_cycles"] / chips["sms"]}
+    return Numbers(chips.names, chips.archs, chips.columns | columns)

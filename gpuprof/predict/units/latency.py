@@ -24,7 +24,7 @@ BUSY = tuple(
         "not_selected", "math_pipe_throttle", "mio_throttle", "lg_throttle", "tex_throttle", "dispatch_stall",
     )
 )  # fmt: skip
-BY_INSTRUCTION = ("unit", "shared", "constant", "queued")
+BY_INSTRUCTION = ("unit", "constant", "queued")
 # First uses: once an SM, however many waves of blocks follow.
 COLD = {"constant_miss": "constant_cold_cycles", "l0_miss": "l0i_miss_cycles", "l1i_miss": "l1i_miss_cycles"}
 
@@ -131,6 +131,17 @@ def _by_instruction(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
     return moved(waits, of, work.facts.latency[_cause_op(work, waits, of)], True)
 
 
+def _shared(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
+    """An instruction for global memory that is waited for like one of shared memory is a draw's: what it loads stays on
+    the chip.
+    """
+    ops = _cause_op(work, waits, of)
+    is_global = np.array([op.space != "shared" for op in work.counters.ops])[ops]
+    of_draw = is_global & (waits.reason[of] == REASON["short_scoreboard"])
+    cycles = np.where(of_draw[:, None], work.chips["latency.shared"], work.facts.latency[ops])
+    return moved(waits, of, cycles, True)
+
+
 def _result(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
     return moved(waits, of, work.facts.latency[_cause_op(work, waits, of)], False)
 
@@ -177,6 +188,7 @@ def _nothing(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
 MODELS: dict[str, Callable] = {
     **{name: _by_number(number) for name, number in COLD.items()},
     **dict.fromkeys(BY_INSTRUCTION, _by_instruction),
+    "shared": _shared,
     "branch": _by_number("branch_cycles"),
     "result": _result,
     "slot": _slot,

@@ -27,7 +27,7 @@ def lsu(work: Work) -> np.ndarray:
 def global_memory(work: Work) -> np.ndarray:
     """An access takes its passes through the banks, or through the tags, whichever is longer."""
     found, chips = work.counters.executed, work.chips
-    of = work.places(lambda op: op.space in GLOBAL)
+    of = work.places(lambda op: op.space in GLOBAL) & ~stays_on_chip(work)
     words = np.array([width(op) for op in work.counters.ops])[found.op[of]] * found.warps[of]
     of_chip = np.maximum.reduce(
         [
@@ -41,13 +41,23 @@ def global_memory(work: Work) -> np.ndarray:
 
 
 def shared_memory(work: Work) -> np.ndarray:
-    """Wavefronts through 32 banks; lanes of an atomic that meet on a word take turns."""
+    """Wavefronts through 32 banks, as of what stages of a draw give each other; lanes of an atomic that meet on a word
+    take turns.
+    """
     found, chips = work.counters.executed, work.chips
-    of = work.places(lambda op: op.space == "shared")
+    of = work.places(lambda op: op.space == "shared") | stays_on_chip(work)
     turns = work.places(lambda op: op.space == "shared" and op.kind in ATOMICS)[of]
     passes = np.where(turns, np.maximum(found.shared[of], found.conflicts[of]), found.shared[of])
     of_chip = np.maximum(passes[:, None], np.outer(found.warps[of], chips["shared_cycles"]))
     return of_chip.sum(0) / work.counters.warps
+
+
+def stays_on_chip(work: Work) -> np.ndarray:
+    """bool (instructions,): those that access what stages of a draw give each other. No cache was asked for sectors,
+    and the banks were.
+    """
+    found = work.counters.executed
+    return work.places(lambda op: op.space in GLOBAL) & (found.sectors == 0) & (found.shared > 0)
 
 
 def others(work: Work) -> np.ndarray:

@@ -66,6 +66,7 @@ from gpuprof.timing.units.copies import add_to_group, open_group
 from gpuprof.timing.units.fetch import constant_line
 from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
 from gpuprof.timing.units.mbarrier import end_phases, wait
+from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import write_class, write_results
 
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
@@ -130,8 +131,10 @@ def leave_queue(machine, warp, cycle, left, conflict):
     part.queued += 1
     port = port_at(machine, partition, PORT_LSU)
     # The queue is a ring: the entry that comes next is the oldest, and must have been left.
-    port.free = max(cycle + 1, queue_at(machine, partition, part.queued % machine.queue_depth).value)
-    port.busy += port.free - cycle - 1
+    # An access of which no lane takes part may come while it is taken: one to constants has no port to wait for.
+    before = max(cycle + 1, port.free)
+    port.free = max(before, queue_at(machine, partition, part.queued % machine.queue_depth).value)
+    port.busy += taken_cycles(part, before, port.free)
 
 
 @cold
@@ -245,7 +248,7 @@ def reach_others(machine, warp, inst, lanes, start, cycle):
     queue_at(machine, partition, (part.queued - 1) % machine.queue_depth).value = left + machine.queue_hold_cycles
     port = port_at(machine, partition, PORT_LSU)
     free = max(cycle + 1, queue_at(machine, partition, part.queued % machine.queue_depth).value)
-    port.busy += free - port.free
+    port.busy += taken_cycles(part, port.free, free)
     port.free = free
     return left - start + machine.cluster_shared_cycles - inst.latency
 

@@ -15,6 +15,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.state.layout import CAUSE_MASK, ENTRY_SHIFT, KIND, N_GROUPS, PORT_TENSOR, TICK_BITS
 from gpuprof.timing.state.tables import board_at, maker_at, part_at, port_at, sm_at, warp_at
 from gpuprof.timing.units.blame import itself
+from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import hold, write_results
 
 WARPGROUP = INDEX["warpgroup_arrive"]
@@ -38,7 +39,7 @@ def multiply(machine, warp, inst, cycle):
     port.occupant = itself(machine, warp, PIPE)
     before = max(port.free, cycle + 1)
     port.free = max(before, end >> TICK_BITS)
-    port.busy += port.free - before
+    port.busy += taken_cycles(part_at(machine, w.partition), before, port.free)
     done = max((begin >> TICK_BITS) + inst.latency, end >> TICK_BITS)
     cause = itself(machine, warp, PRODUCT) & CAUSE_MASK
     write_results(machine, warp, inst, done, cause)

@@ -30,6 +30,14 @@ def read_registers(machine, warp, inst, follows, cycle):
         hold_up(machine, warp, free, cycle)
 
 
+@hot
+def taken_cycles(part, begin, free):
+    """Cycles from `begin` to `free`, in which a port is taken, without those in which the register file holds the
+    partition up: in these it holds up nobody.
+    """
+    return free - max(begin, min(free, part.register_free))
+
+
 @cold
 def hold_up(machine, warp, free, cycle):
     """The partition issues nothing between `cycle` and `free`."""
