@@ -137,9 +137,7 @@ class AddressSpace:
         if not self._has_fixed_gaps:
             self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
 
-    def allocate(
-        self, nbytes: int, name: str = "", is_undefined: bool = False, is_on_chip: bool = False
-    ) -> Allocation:
+    def allocate(self, nbytes: int, name: str = "", is_undefined: bool = False, is_on_chip: bool = False) -> Allocation:
         """`nbytes` of zeros at a 256-byte aligned address; a program that relies on the zeros is wrong where the memory
         is undefined. Raises DeviceMemoryError when that is negative or too much.
         """

@@ -1051,7 +1051,9 @@ class Gpu:
                 done += (
                     self.reach_others(sm, partition, start, lookups * width, t) + chip.cluster_shared_cycles - latency
                 )
-            self.write_served(warp, instruction, t, start, done, "shared", conflict, "short_scoreboard" if of_draw else "")
+            self.write_served(
+                warp, instruction, t, start, done, "shared", conflict, "short_scoreboard" if of_draw else ""
+            )
             if op.semantics.startswith("mbar_") and ends:
                 self.end_phases(warp.block, conflicts, ends, t, Cause("arrival", warp.pc, False, warp))
         elif op.space in ("const", "param"):

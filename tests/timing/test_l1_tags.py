@@ -45,7 +45,20 @@ BLOCKS = {
 def load_cycles(chip, addresses, nbytes) -> float:
     """Cycles of the load/store unit for one load that hits, as timing.units.lsu takes them from the access record."""
     records, mask = np.zeros(1, np.uint64), np.full(1, 0xFFFFFFFF, np.uint32)
-    inspect(addresses.astype(np.int64), mask, mask, nbytes, 1, 0, True, False, False, NO_RANGES, records, np.zeros(32, np.int64))
+    inspect(
+        addresses.astype(np.int64),
+        mask,
+        mask,
+        nbytes,
+        1,
+        0,
+        True,
+        False,
+        False,
+        NO_RANGES,
+        records,
+        np.zeros(32, np.int64),
+    )
     record = records.view(ACCESS_DTYPE)[0]
     return max(
         int(record["wavefronts"]),

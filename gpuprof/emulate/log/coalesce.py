@@ -327,7 +327,7 @@ def inspect(
                 count = _distinct_sectors(here, mask, pieces, piece_stride, found)
                 for piece in range(pieces):
                     lookups += _lookups(here, mask, piece * piece_stride)
-            by_pairs = not (has_sectors and not stays or atomic or store)
+            by_pairs = not ((has_sectors and not stays) or atomic or store)
             passes, ideal = _wavefronts(here, mask, piece_nbytes, pieces, piece_stride, by_pairs, banks, words)
             uniform = 1 if first == last else 0
             lo, hi, low_bits = min(lo, first), max(hi, last + nbytes, last), low_bits | bits
