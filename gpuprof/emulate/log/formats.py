@@ -24,7 +24,7 @@ ACCESS_DTYPE = np.dtype(
         # atomics: most lanes on one address; copies to shared memory: passes through its banks; slow paths: issue slots
         # beside the row's
         ("conflicts", "u1"),
-        # 1 when all lanes agree on their address; and ON_CHIP: a load or store of what stages of a draw give each other,
+        # 1 when all lanes agree on their address; and ON_CHIP: a load or store of what a draw's stages give each other,
         # which has no sectors
         ("uniform", "u1"),
         ("more_sectors", "u1"),  # 256s of sectors, of bulk copies
