@@ -60,8 +60,8 @@ def happened(launches: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) 
 
 def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves, is_buffer: np.ndarray) -> Spans:
     """Every task's span. parents: int64 (n,), NO_TASK or a task before it. links: int64 (m,) each, tasks and what they
-    contain beside their parts by place. A task that contains what it is a part of is left out there. is_buffer: bool (n,), command
-    buffers.
+    contain beside their parts by place. A task that contains what it is a part of is left out there. is_buffer: bool
+    (n,), command buffers.
     """
     forest = _Forest(parents, leaves)
     if len(links[0]):

@@ -18,17 +18,19 @@ from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import AGAIN
 from gpuprof.predict.draws.cycles import cycles_of_draws
 from gpuprof.predict.draws.doubled import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
+from gpuprof.predict.draws.explain import ExplainedDraw, OnChip
 from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.draws.units import unit_cycles
 from gpuprof.predict.mapping import IDENTITIES
 from gpuprof.predict.numbers import joined, numbers_of
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import rows_of, warnings_of
+from gpuprof.predict.shown.screen import explained_draw_lines, rows_of, warnings_of
 from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
 from gpuprof.predict.space.sensitivity import sensitivities
 from gpuprof.predict.validated import DRAWS, far_outside
+from gpuprof.report.terminal.look import Look
 from gpuprof.sweep.parameters import parse_parameter
 from tests.paths import ROOT
 from tests.support.command import gpuprof
@@ -239,6 +241,23 @@ def test_explained(folder):
         lines[first + 2],
     )
     assert "(draw 1)" in lines[first + 3]  # the chip that draws nothing is in the table alone
+
+
+def test_whose_block_a_draw_waits_for():
+    """Of a draw that has no hull shader."""
+    blocks = (("vertex", 90.0, 80.0), ("l2", 10.0, 10.0))
+    told = [
+        "".join(line.plain for line in explained_draw_lines([ExplainedDraw(
+            1, "flat", "t4", "rule", 1.0, 1.0, (), (OnChip("a", 1.0, 1.0, unit, 0.5, blocks),)
+        )], Look(None, "", False, True)))
+        for unit in ("vertex", "l2", "hull", "tessellate")
+    ]  # fmt: skip
+    assert [re.search("limited by ([^;]*); (.*) 50%", line).groups() for line in told] == [
+        ("vertex", "all shaders twice as fast save"),
+        ("l2", "twice as fast it saves"),
+        ("hull of draws before it", "all shaders twice as fast save"),
+        ("tessellate of draws before it", "twice as fast it saves"),
+    ]
 
 
 def test_json_has_draws(folder):
