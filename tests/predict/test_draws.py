@@ -329,6 +329,11 @@ A100 = json.dumps(load_chip("a100").describe()).replace("'", "''")
         (["DELETE FROM draw_units WHERE unit = 'command'"], "draw 0 (placed and tinted) has no times of its units; "),
         (["DELETE FROM draw_work WHERE amount = 'n_tiles'"], "has no n_tiles of its units' work; "),
         (["DELETE FROM draw_work"], "of its units' work; "),
+        (
+            ["DELETE FROM draw_traffic"],
+            "draw 0 (placed and tinted) has no bytes that its units read and wrote, which recordings have from version "
+            f"8 on; {AGAIN}",
+        ),
         (["DELETE FROM draw_waves WHERE stage = 'vertex'"], "has no waves of a vertex shader; "),
         (["UPDATE draw_launches SET stage = 'pixel'"], "has no waves of a vertex shader; "),
         (["UPDATE draw_waves SET end_cycle = start_cycle"], "has no time of its first waves; "),
