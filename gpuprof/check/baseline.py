@@ -11,15 +11,15 @@ from typing import Any
 from gpuprof.base.files import replacing
 from gpuprof.base.inputs import BASELINE, is_missing
 from gpuprof.base.toml import read_toml
-from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
+from gpuprof.check.facts import LINE_SHARE, Facts, LaunchFacts, LaunchKey, LineCost, LineKey, ShaderOf, is_costly
 from gpuprof.correlate.metrics import BY_NAME, METRICS, OF_LINES
 from gpuprof.errors import FileFormatError, NotComparable
 
 # 1: first version. 2: launches in the order they ran, with their modules; lines with their shares in metrics; metrics
-# of operations. 3: cycles of draws.
+# of operations. 3: cycles of draws. 4: the draws that launches are shaders of.
 # Another set of metrics in correlate.metrics is another format, since a count that is left out means
 # zero: a baseline of an older one does not compare.
-FORMAT = 3
+FORMAT = 4
 FIRST = "warp_cycles"  # the metric that a line's row begins with
 ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 
@@ -27,6 +27,7 @@ TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
 {TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
+# shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # {LINE_SHARE:.0%} of any of them on.
 """
@@ -47,6 +48,8 @@ def baseline_lines(facts: Facts) -> Iterator[str]:
     for key, launch in facts.launches.items():
         yield f"\n[[launch]]\nkernel = {quoted(key.name)}\nordinal = {key.ordinal}\n"
         yield f"module = {quoted(launch.module)}\n"
+        if launch.shader_of:
+            yield f"shader_of = {json.dumps(launch.shader_of, ensure_ascii=False)}\n"
         yield from (f"{m.name} = {launch.metrics[m.name]}\n" for m in METRICS if launch.metrics.get(m.name))
         yield "lines = [\n"
         yield from (
@@ -115,10 +118,18 @@ class _Reader:
         metrics = {
             name: self.take(values, name, int, str(key))
             for name in values
-            if name not in ("kernel", "ordinal", "module", "lines")
+            if name not in ("kernel", "ordinal", "module", "shader_of", "lines")
         }
         self.check_metrics(metrics, BY_NAME.keys(), key)
-        return key, LaunchFacts(metrics, lines, self.take(values, "module", str, str(key)))
+        shader_of = self.shader_of(values["shader_of"], key) if "shader_of" in values else None
+        return key, LaunchFacts(metrics, lines, self.take(values, "module", str, str(key)), shader_of)
+
+    def shader_of(self, row: Any, key: LaunchKey) -> ShaderOf:
+        if not isinstance(row, list) or [type(value) for value in row] != [int, str, int, str]:
+            raise self.wrong(f"{key}: shader_of is {str(row)[:60]}, not [draw, name, pass, stage]")
+        self.expect(row[0], int, f"{key}: its draw")
+        self.expect(row[2], int, f"{key}: its pass")
+        return ShaderOf(*row)
 
     def line(self, row: Any, key: LaunchKey) -> tuple[LineKey, LineCost]:
         types = [type(value) for value in row] if isinstance(row, list) else []

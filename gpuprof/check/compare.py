@@ -2,22 +2,27 @@
 
 Which launch is compared with which:
 
-1. A launch with the baseline's launch of the same kernel, shape and ordinal.
-2. What is left over of a kernel, in its order, with what is left over of that kernel in the baseline, in its order: its
+1. A launch with the baseline's launch of the same kernel, shape and ordinal. A draw's shader has that of a draw of the
+   same name, and its ordinal among these.
+2. What is left over of a kernel and shape, draws whose names changed, in the order of both sides.
+3. What is left over of a kernel, in its order, with what is left over of that kernel in the baseline, in its order: its
    shape changed.
 
 Equal shapes go first since they do equal work: a launch that was inserted, or one of several that changed, moves no
 other one to a foreign partner. Kernels of one name in different modules are never partners with different shapes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey, is_costly
+from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey, ShaderOf, is_costly, title
 from gpuprof.check.rules import Rule
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import NotComparable
+
+Group = Callable[[LaunchKey, LaunchFacts], Hashable]
 
 
 class Change(NamedTuple):
@@ -84,12 +89,11 @@ class LaunchComparison:
     lines: tuple[LineChange, ...]  # warp-cycles: costlier now first, by how much; unchanged lines left out
     regressions: tuple[Crossing, ...]
     improvements: tuple[Crossing, ...]
-    draw: str = ""  # of LaunchFacts
+    shader_of: ShaderOf | None = None
 
     @property
     def title(self) -> str:
-        """ "transform<<<52, 32>>> (draw 2, teapot)"."""
-        return f"{self.key} ({self.draw})" if self.draw else str(self.key)
+        return title(self.key, self.shader_of)
 
     @property
     def key(self) -> LaunchKey:
@@ -100,11 +104,22 @@ class LaunchComparison:
         return "regressed" if self.regressions else "improved" if self.improvements else "same"
 
 
+class Single(NamedTuple):
+    """A launch that only one side has."""
+
+    key: LaunchKey
+    shader_of: ShaderOf | None
+
+    @property
+    def title(self) -> str:
+        return title(self.key, self.shader_of)
+
+
 @dataclass(frozen=True)
 class Comparison:
     launches: tuple[LaunchComparison, ...]
-    missing: tuple[LaunchKey, ...]  # in the baseline, not measured now
-    added: tuple[LaunchKey, ...]  # measured now, not in the baseline
+    missing: tuple[Single, ...]  # in the baseline, not measured now
+    added: tuple[Single, ...]  # measured now, not in the baseline
     rules: tuple[Rule, ...]
 
     def with_verdict(self, verdict: str) -> list[LaunchComparison]:
@@ -123,9 +138,10 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
     for rule in rules:
         if BY_NAME[rule.metric].of_some and not any(rule.metric in each.metrics for each in new.launches.values()):
             raise NotComparable(f"no launch has {rule.metric}, so --fail-on {rule.text!r} cannot be checked")
-    pairs = list(same_shapes(old, new))
+    pairs = list(same_names(old, new))
+    pairs += left_over(old, new, pairs, lambda key, launch: key.name)
     if not strict_shape:
-        pairs += other_shapes(old, new, pairs)
+        pairs += left_over(old, new, pairs, lambda key, launch: (launch.module, key.kernel))
     paired_old, paired_new = ({pair[side] for pair in pairs} for side in (0, 1))
     order = {key: number for number, key in enumerate(new.launches)}
     return Comparison(
@@ -133,30 +149,47 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
             compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules)
             for pair in sorted(pairs, key=lambda pair: order[pair.new])
         ),
-        tuple(key for key in old.launches if key not in paired_old),
-        tuple(key for key in new.launches if key not in paired_new),
+        singles(old, paired_old),
+        singles(new, paired_new),
         tuple(rules),
     )
 
 
-def same_shapes(old: Facts, new: Facts) -> Iterator[Pair]:
-    return (Pair(key, key) for key in new.launches if key in old.launches)
+def singles(facts: Facts, paired: Set[LaunchKey]) -> tuple[Single, ...]:
+    return tuple(Single(key, launch.shader_of) for key, launch in facts.launches.items() if key not in paired)
 
 
-def other_shapes(old: Facts, new: Facts, pairs: Sequence[Pair]) -> Iterator[Pair]:
-    """Launches that are in no pair, n-th with n-th of each kernel."""
-    left_old, left_new = _by_kernel(old, {pair.old for pair in pairs}), _by_kernel(new, {pair.new for pair in pairs})
-    for kernel, keys in left_new.items():
-        yield from map(Pair, left_old.get(kernel, ()), keys)
+def same_names(old: Facts, new: Facts) -> Iterator[Pair]:
+    known = _by_name(old)
+    return (Pair(known[name], key) for name, key in _by_name(new).items() if name in known)
 
 
-def _by_kernel(facts: Facts, without: set[LaunchKey]) -> dict[tuple[str, str], list[LaunchKey]]:
-    """(module, kernel) -> its launches, in their order."""
-    kernels: dict[tuple[str, str], list[LaunchKey]] = {}
+def _by_name(facts: Facts) -> dict[tuple, LaunchKey]:
+    """By the name of the launch, its stage and its draw's name, and the ordinal among those with the same ones."""
+    seen = Counter()
+    found: dict[tuple, LaunchKey] = {}
+    for key, launch in facts.launches.items():
+        shader_of = launch.shader_of
+        name = (key.name, *((shader_of.stage, shader_of.name) if shader_of else ()))
+        seen[name] += 1
+        found[*name, seen[name] if shader_of else key.ordinal] = key
+    return found
+
+
+def left_over(old: Facts, new: Facts, pairs: Sequence[Pair], group: Group) -> Iterator[Pair]:
+    """Launches that are in no pair, n-th with n-th of each group."""
+    left_old = _in_groups(old, {pair.old for pair in pairs}, group)
+    for name, keys in _in_groups(new, {pair.new for pair in pairs}, group).items():
+        yield from map(Pair, left_old.get(name, ()), keys)
+
+
+def _in_groups(facts: Facts, without: Set[LaunchKey], group: Group) -> dict[Hashable, list[LaunchKey]]:
+    """Each group's launches, in their order."""
+    groups: dict[Hashable, list[LaunchKey]] = {}
     for key, launch in facts.launches.items():
         if key not in without:
-            kernels.setdefault((launch.module, key.kernel), []).append(key)
-    return kernels
+            groups.setdefault(group(key, launch), []).append(key)
+    return groups
 
 
 def check_origin(old: Facts, new: Facts) -> None:
@@ -190,7 +223,7 @@ def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequen
         compare_lines(old, new, "warp_cycles"),
         tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old)),
         tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old)),
-        new.draw,
+        new.shader_of,
     )
 
 

@@ -51,12 +51,29 @@ class LaunchKey(NamedTuple):
         return self.name if self.ordinal == 1 else f"{self.name} #{self.ordinal}"
 
 
+class ShaderOf(NamedTuple):
+    """The draw that a launch is a shader of."""
+
+    draw: int
+    name: str  # the draw's
+    of_pass: int
+    stage: str
+
+    def __str__(self) -> str:
+        return f"draw {self.draw}, {self.name}, pass {self.of_pass}, {self.stage}"
+
+
+def title(key: LaunchKey, shader_of: ShaderOf | None) -> str:
+    """ "transform<<<52, 32>>> (draw 2, teapot, pass 1, vertex)"."""
+    return f"{key} ({shader_of})" if shader_of else str(key)
+
+
 @dataclass(frozen=True)
 class LaunchFacts:
     metrics: dict[str, int]  # by name of correlate.metrics
     lines: dict[LineKey, LineCost]  # in source order; from a baseline only the costly ones
     module: str = ""  # file that the kernel's module came from, without its folders
-    draw: str = ""  # "draw 2, teapot": the one that it is a shader of; not in baselines
+    shader_of: ShaderOf | None = None
 
 
 @dataclass(frozen=True)
@@ -98,18 +115,18 @@ def measure(database: sqlite3.Connection, path: Path) -> Facts:
             f"{path}: its cycles include those of the sampler (--stream lsu); collect with --stream aux"
         )
     lines = line_costs(database)
-    draws = draw_texts(database)
+    shaders = shaders_of_draws(database)
     launches = {
-        key: LaunchFacts(values[launch], lines.get(launch, {}), module, draws.get(launch, ""))
+        key: LaunchFacts(values[launch], lines.get(launch, {}), module, shaders.get(launch))
         for launch, key, module in launch_keys(database)
     }
     return Facts(printable(meta["tool_version"]), origin(database, meta), launches)
 
 
-def draw_texts(database: sqlite3.Connection) -> dict[int, str]:
-    """By launch of a draw's shader."""
-    rows = database.execute("SELECT launch, draw, name FROM draw_launches JOIN draws USING (draw)")
-    return {launch: f"draw {draw}, {printable(name)}" for launch, draw, name in rows}
+def shaders_of_draws(database: sqlite3.Connection) -> dict[int, ShaderOf]:
+    """By launch."""
+    rows = database.execute("SELECT launch, draw, name, pass, stage FROM draw_launches JOIN draws USING (draw)")
+    return {launch: ShaderOf(draw, printable(name), *place) for launch, draw, name, *place in rows}
 
 
 def origin(database: sqlite3.Connection, meta: dict[str, str]) -> dict[str, str]:

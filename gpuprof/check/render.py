@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from gpuprof.base.results import Result
 from gpuprof.base.wording import plural
-from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange
+from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange, Single
 from gpuprof.check.facts import LINE_SHARE
 
 JSON_VERSION = 1
@@ -23,8 +23,8 @@ def text_report(comparison: Comparison) -> Iterator[str]:
             yield from (f"             {line_text(line)}" for line in blamed(crossing))
     for launch in comparison.with_verdict("improved"):
         yield from (f"improved   {launch.title}: {crossing_text(crossing)}" for crossing in launch.improvements)
-    yield from (f"missing    {key}: in the baseline, but not in this profile" for key in comparison.missing)
-    yield from (f"new        {key}: not in the baseline; --update adds it" for key in comparison.added)
+    yield from (f"missing    {launch.title}: in the baseline, but not in this profile" for launch in comparison.missing)
+    yield from (f"new        {launch.title}: not in the baseline; --update adds it" for launch in comparison.added)
     yield closing(comparison)
 
 
@@ -118,8 +118,8 @@ def json_report(comparison: Comparison, requirements: Sequence[dict] = ()) -> st
         "verdict": next((verdict for verdict in ("regressed", "missing", "improved") if verdict in verdicts), "same"),
         "fail_on": [rule.text for rule in comparison.rules],
         "launches": [_launch_json(launch) for launch in comparison.launches],
-        "missing": [key._asdict() for key in comparison.missing],
-        "added": [key._asdict() for key in comparison.added],
+        "missing": [_place_json(launch) for launch in comparison.missing],
+        "added": [_place_json(launch) for launch in comparison.added],
     } | ({"requirements": list(requirements)} if requirements else {})
     return json.dumps(report, indent=2)
 
@@ -130,8 +130,16 @@ def requirements_json(requirements: Sequence[dict]) -> str:
     return json.dumps({"version": JSON_VERSION, "verdict": verdict, "requirements": list(requirements)}, indent=2)
 
 
+def _place_json(launch: LaunchComparison | Single) -> dict:
+    """A launch, and the draw that it is a shader of, where it is one's."""
+    if launch.shader_of is None:
+        return launch.key._asdict()
+    names = ("draw", "name", "pass", "stage")
+    return launch.key._asdict() | {"shader_of": dict(zip(names, launch.shader_of, strict=True))}
+
+
 def _launch_json(launch: LaunchComparison) -> dict:
-    return launch.key._asdict() | {
+    return _place_json(launch) | {
         "verdict": launch.verdict,
         "shape_changed": {"old": launch.pair.old.shape, "new": launch.pair.new.shape}
         if launch.pair.shape_change

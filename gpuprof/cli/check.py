@@ -150,7 +150,7 @@ def judge(comparison, baseline: Path) -> None:
     if comparison.with_verdict("regressed"):
         raise Regression(summary(comparison))
     if comparison.missing:
-        names = ", ".join(map(str, comparison.missing))
+        names = ", ".join(launch.title for launch in comparison.missing)
         raise NotComparable(
             f"{baseline}: not in this profile: {names}; launch the kernel, or remove it from the baseline with --update"
         )

@@ -16,7 +16,6 @@ from gpuprof.errors import UsageError
 from gpuprof.report.pages import PAGES
 
 PAGES_OF_TASKS = ("tasks", "relations", "timeline")
-PAGES_OF_ALL = (*PAGES_OF_TASKS, "api")  # whatever launches were asked for
 
 
 @click.command(
@@ -119,11 +118,9 @@ def command(
     if sort is not None and page != "draws":
         raise UsageError(f"--sort sorts the page of draws; give --page draws{f', not {page}' if page else ''}")
     page = "relations" if task is not None else page
-    if (draw is not None or stages is not None) and page in PAGES_OF_ALL:
-        raise UsageError(
-            f"--draw and --stage choose launches of shaders, and the page {page} shows all of the run; leave them out, "
-            "or give --page draws or launches"
-        )
+    choosing = {"--kernel": kernel, "--launch": launch, "--draw": draw, "--stage": stages}
+    if given := [flag for flag, value in choosing.items() if value is not None]:
+        refuse_choice(page, task, given[0])
 
     shaders = shaders_of(draw, stages)
 
@@ -143,14 +140,13 @@ def command(
     with stage("reading the profile"), reading(file) as db:
         report = read_report(db, kernel, launch, shaders, traces=page == "traces")
         report = replace(report, vocabulary=VOCABULARIES[vocabulary])
+        chosen = {each.launch for some in report.kernels for each in some.launches} if given else None
         if page in PAGES_OF_TASKS:
-            report = replace(report, related=read_task_report(db, page, task))
+            report = replace(report, related=read_task_report(db, page, task, chosen))
         if page == "api":
             report = replace(report, calls=tuple(read_api_calls(db)))
         if page == "draws":
-            is_whole = kernel is None and launch is None and shaders is None
-            shown = {each.launch for some in report.kernels for each in some.launches}
-            report = replace(report, draws=read_draws(db, None if is_whole else shown))
+            report = replace(report, draws=read_draws(db, chosen))
         check_measured(report, page is None or PAGES[page].needs_cycles)
         text = html_text(db, report, other, kernel, launch, shaders) if format_ == HTML else ""
     report = attributed(report, attribution)
@@ -163,6 +159,14 @@ def command(
         PRINTERS[format_](report, Request(page or ("source" if lines else ""), lines, isa, task, sort), width)
     if page is None or PAGES[page].needs_cycles:
         check_sampled(report)
+
+
+def refuse_choice(page: str | None, task: str | None, flag: str) -> None:
+    """Refuses flags that choose launches where nothing of launches is shown."""
+    if page == "api":
+        raise UsageError(f"{flag} chooses launches, and the page api shows all calls of the run; leave it out")
+    if task is not None:
+        raise UsageError(f"{flag} chooses launches, and --task what one task or buffer is related to; give one of them")
 
 
 def shaders_of(draws: str | None, stages: str | None):

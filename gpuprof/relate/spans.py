@@ -1,7 +1,8 @@
 """When tasks begin and end, in GPU cycles, and the time of their parts.
 
 A launch has its own cycles. A copy or a wait takes no time: it happens when all that it waits for has ended. A task
-with parts runs from the first begin to the last end of these.
+with parts runs from the first begin to the last end of these; a command buffer from those that take time, if any does:
+what is copied for its draws may lie there long before the GPU takes it up.
 
 Tasks are places 0..n-1 in the order of their beginnings, so that a task's parent is before it: a forest, and one pass
 from the last task to the first closes it. Virtual tasks contain others beside it (links). A task's cover is all that it
@@ -57,13 +58,15 @@ def happened(launches: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) 
     return Leaves(np.where(is_point, ends, launches.begin), ends)
 
 
-def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves) -> Spans:
+def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves, is_buffer: np.ndarray) -> Spans:
     """Every task's span. parents: int64 (n,), NO_TASK or a task before it. links: int64 (m,) each, tasks and what they
-    contain beside their parts by place. A task that contains what it is a part of is left out there.
+    contain beside their parts by place. A task that contains what it is a part of is left out there. is_buffer: bool
+    (n,), command buffers.
     """
     forest = _Forest(parents, leaves)
     if len(links[0]):
         _Virtual(forest, parents, links, leaves).close_all()
+    _take_up(forest, parents, is_buffer)
     cycles = forest.sums - forest.own + forest.elsewhere
     return Spans(forest.begin, forest.end, forest.own, cycles)
 
@@ -108,6 +111,16 @@ class _Forest:
                 slot[above] += size[task]
             slot[task] = place[task] + 1
         return found
+
+
+def _take_up(forest: _Forest, parents: np.ndarray, is_buffer: np.ndarray) -> None:
+    """Command buffers run from the first begin to the last end of the parts that take time."""
+    parts = np.flatnonzero((parents != NO_TASK) & (forest.end > forest.begin))
+    parts = parts[is_buffer[parents[parts]]]
+    buffers = parents[parts]
+    forest.begin[buffers], forest.end[buffers] = LATEST, NEVER
+    np.minimum.at(forest.begin, buffers, forest.begin[parts])
+    np.maximum.at(forest.end, buffers, forest.end[parts])
 
 
 class _Cover(NamedTuple):

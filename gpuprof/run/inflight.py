@@ -121,6 +121,11 @@ class Queue:
             pieces.run_through()
             self.first_open += 1
 
+    def forget(self, first: int) -> None:
+        """Those from number `first` on."""
+        del self.pieces[first:]
+        self.first_open = min(self.first_open, first)
+
 
 class Pieces:
     """The trace of a launch, a piece for each order, after the emulation of those before it. The emulator runs on its
@@ -357,6 +362,15 @@ class InFlight:
         for mark in self._marks.values():
             mark.cycle = max([mark.cycle, *(end_cycle(number) for number in mark.flights)])
         self.drop()
+
+    def take_back(self, first: int) -> list[Flight]:
+        """Forgets the shaders of draws from number `first` on, and gives them; all before have been emulated."""
+        flights, self.flights = self.flights[first:], self.flights[:first]
+        for flight in flights:
+            flight.pieces.close()
+            self.n_instructions -= len(flight.launch.module.code)
+        self._queue.forget(first)
+        return flights
 
     def drop(self) -> None:
         """Forgets the flights, and what was to wait for them."""

@@ -28,7 +28,7 @@ from gpuprof.device.module import LoadedModule, load
 from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
-from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.graphics.counts import DrawCounts
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.isa.program import Program
@@ -360,6 +360,7 @@ class Session:
         if not (is_timed and self.in_flight.are_draws):
             self._settle()
         command = direct(command, self.memory)
+        before = len(self.in_flight.flights)
         state_changes, drained = changes(self.drawn, command), drains(self.drawn, command)
         touched = TouchedTargets(command, self.relating.touched) if self.relating.footprint else None
         work = WorkOfDraw(command, state_changes, drained, touched) if is_timed else None
@@ -373,12 +374,15 @@ class Session:
             fields["buffer"] = buffer.task
         try:
             # what is refused, or has no memory, leaves the draws before it in flight
-            with self.settling.marking(spares=(UsageError, DeviceMemoryError)), self.relating.drawing():
+            with self.settling.marking(spares=(UsageError, DeviceMemoryError, KernelFault)), self.relating.drawing():
                 counts = draw(command, self.memory, partial(self._run_shader, shaders, number, touched), work)
                 if touched:
                     touched.finish(counts)
                 blocks = work.blocks.rows if work else []
                 self.draws.drawn(fields | {"state_changes": state_changes, "drains": drained}, counts, blocks)
+        except KernelFault as fault:
+            self.settling.fault_in_draw(before, fault, self._settle)
+            raise
         finally:
             self.relating.end(cmd.TaskEnd(name))
             # One that has run no shader changes nothing: the next one still begins the pass.

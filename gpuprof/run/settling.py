@@ -5,7 +5,7 @@
 Everything in flight is timed together. The emulation goes on meanwhile, to the orders of the timing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -102,13 +102,28 @@ class Settler:
             self.in_flight.drop()
             # a script may catch a fault and go on
             if isinstance(error, KernelFault | KeyboardInterrupt):
-                self.draws.write()
-                self.relating.flush()
-                for flight in flights:
-                    self._cut_short(flight, error)
+                self._cut_all_short(flights, error)
             for flight in flights:
                 self.observer.output("".join(flight.counters.output))
             raise
+
+    def fault_in_draw(self, first: int, fault: KernelFault, settle: Callable[[], object]) -> None:
+        """A shader's fault ends its draw, whose flights begin with number `first`. The draws before it came to their
+        end: they are timed as if it had not been asked for.
+        """
+        ended = self.in_flight.take_back(first)
+        try:
+            settle()
+        finally:
+            self._cut_all_short(ended, fault)
+            for flight in ended:
+                self.observer.output("".join(flight.counters.output))
+
+    def _cut_all_short(self, flights: list[Flight], error: KernelFault | KeyboardInterrupt) -> None:
+        self.draws.write()
+        self.relating.flush()
+        for flight in flights:
+            self._cut_short(flight, error)
 
     def run_through(self) -> None:
         """Emulates what is in flight to its end. Nothing is timed."""

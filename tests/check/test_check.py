@@ -114,6 +114,7 @@ def folder(tmp_path):
 BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
 # The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
+# shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # 1% of any of them on.
 format = {FORMAT}
@@ -522,7 +523,7 @@ def matched(old: Facts, new: Facts, **options) -> tuple[list[tuple[str, str]], l
     """(baseline's launch, launch of now) in the order of now; missing; new."""
     found = compare(old, new, [], **options)
     pairs = [(str(launch.pair.old), str(launch.pair.new)) for launch in found.launches]
-    return pairs, [str(key) for key in found.missing], [str(key) for key in found.added]
+    return pairs, [each.title for each in found.missing], [each.title for each in found.added]
 
 
 A, B, C, D = (f"blur<<<{grid}, 64>>>" for grid in (8, 16, 32, 128))

@@ -18,17 +18,19 @@ from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import AGAIN
 from gpuprof.predict.draws.cycles import cycles_of_draws
 from gpuprof.predict.draws.doubled import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
+from gpuprof.predict.draws.explain import ExplainedDraw, OnChip
 from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.draws.units import unit_cycles
 from gpuprof.predict.mapping import IDENTITIES
 from gpuprof.predict.numbers import joined, numbers_of
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import rows_of, warnings_of
+from gpuprof.predict.shown.screen import explained_draw_lines, rows_of, warnings_of
 from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
 from gpuprof.predict.space.sensitivity import sensitivities
 from gpuprof.predict.validated import DRAWS, far_outside
+from gpuprof.report.terminal.look import Look
 from gpuprof.sweep.parameters import parse_parameter
 from tests.paths import ROOT
 from tests.support.command import gpuprof
@@ -241,6 +243,23 @@ def test_explained(folder):
     assert "(draw 1)" in lines[first + 3]  # the chip that draws nothing is in the table alone
 
 
+def test_whose_block_a_draw_waits_for():
+    """Of a draw that has no hull shader."""
+    blocks = (("vertex", 90.0, 80.0), ("l2", 10.0, 10.0))
+    told = [
+        "".join(line.plain for line in explained_draw_lines([ExplainedDraw(
+            1, "flat", "t4", "rule", 1.0, 1.0, (), (OnChip("a", 1.0, 1.0, unit, 0.5, blocks),)
+        )], Look(None, "", False, True)))
+        for unit in ("vertex", "l2", "hull", "tessellate")
+    ]  # fmt: skip
+    assert [re.search("limited by ([^;]*); (.*) 50%", line).groups() for line in told] == [
+        ("vertex", "all shaders twice as fast save"),
+        ("l2", "twice as fast it saves"),
+        ("hull of draws before it", "all shaders twice as fast save"),
+        ("tessellate of draws before it", "twice as fast it saves"),
+    ]
+
+
 def test_json_has_draws(folder):
     code, out, _ = gpuprof(folder, "predict", "f.gprec", "--chips", "t4", "--level", "draw", "--json")
     found = json.loads(out)
@@ -310,6 +329,11 @@ A100 = json.dumps(load_chip("a100").describe()).replace("'", "''")
         (["DELETE FROM draw_units WHERE unit = 'command'"], "draw 0 (placed and tinted) has no times of its units; "),
         (["DELETE FROM draw_work WHERE amount = 'n_tiles'"], "has no n_tiles of its units' work; "),
         (["DELETE FROM draw_work"], "of its units' work; "),
+        (
+            ["DELETE FROM draw_traffic"],
+            "draw 0 (placed and tinted) has no bytes that its units read and wrote, which recordings have from version "
+            f"8 on; {AGAIN}",
+        ),
         (["DELETE FROM draw_waves WHERE stage = 'vertex'"], "has no waves of a vertex shader; "),
         (["UPDATE draw_launches SET stage = 'pixel'"], "has no waves of a vertex shader; "),
         (["UPDATE draw_waves SET end_cycle = start_cycle"], "has no time of its first waves; "),

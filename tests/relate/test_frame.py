@@ -162,6 +162,46 @@ def test_the_pages(folder):
     assert next(row for row in line.splitlines() if row.startswith("draw 2")).count("=") > 0
 
 
+def test_pages_of_one_launch(folder):
+    """Its task, those that it is a part of, and their relations; the draw beside it and the copies are not there."""
+    asked = ("--launch", "1", "--csv")
+    tasks = gpuprof(folder, "report", "frame.gprec", "--page", "tasks", *asked)[1]
+    found = [(int(row["Task"]), row["Name"]) for row in csv.DictReader(tasks.splitlines())]
+    assert found == [(4, "draw 2"), (5, "saxpy"), (12, "frame 2"), (15, "targets")]
+    bars = gpuprof(folder, "report", "frame.gprec", "--page", "timeline", *asked)[1]
+    assert [row["Name"] for row in csv.DictReader(bars.splitlines())] == ["draw 2", "saxpy", "frame 2", "targets"]
+    relations = gpuprof(folder, "report", "frame.gprec", "--page", "relations", *asked)[1]
+    *rows, pair = relations.splitlines()
+    assert pair.rpartition(",")[0] == "3,5,default stream"
+    assert rows == [
+        "Table,relations",
+        "source,kind,target,via,nbytes,count,origin",
+        "copy to device array 1 of float32[4096],produces for,saxpy,array 1 of float32[4096],16384,1,observed",
+        "draw 2,produces,,render target 2,0,1,stated",
+        "saxpy,produces for,saxpy,render target 2,16384,1,observed",
+        "draw 3,depends on,draw 2,,0,1,stated",
+        "frame 2,contains,saxpy,,0,1,stated",
+        "targets,contains,saxpy,,0,1,stated",
+        "Table,could run at the same time",
+        "source,target,kind,bound_cycles",
+    ]
+
+
+@pytest.mark.parametrize("page", ["tasks", "relations", "timeline"])
+def test_pages_say_that_they_show_some(folder, page):
+    for asked in ((), ("--kernel", "saxpy")):
+        out = gpuprof(folder, "report", "frame.gprec", "--page", page, *asked)[1]
+        assert ("of the launches asked for" in " ".join(out.replace("\n# ", " ").split())) == bool(asked)
+
+
+def test_one_choice_at_a_time(folder):
+    code, _, error = gpuprof(folder, "report", "frame.gprec", "--task", "draw 1", "--launch", "1")
+    assert (code, error) == (
+        2,
+        "gpuprof: --launch chooses launches, and --task what one task or buffer is related to; give one of them\n",
+    )
+
+
 def test_a_name_that_no_task_has(folder):
     code, _, error = gpuprof(folder, "report", "frame.gprec", "--task", "drawing 1")
     assert (code, error) == (

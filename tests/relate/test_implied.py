@@ -30,9 +30,10 @@ def columns(pairs):
     return table[:, 0], table[:, 1]
 
 
-def spans_of(parents, links, times):
+def spans_of(parents, links, times, buffers=()):
     """(begin, end, own, parts) of each task."""
-    found = spans(np.array(parents, np.int64), columns(links), leaves_of(len(parents), times))
+    is_buffer = np.isin(np.arange(len(parents)), buffers)
+    found = spans(np.array(parents, np.int64), columns(links), leaves_of(len(parents), times), is_buffer)
     return list(zip(*(each.tolist() for each in found), strict=True))
 
 
@@ -55,6 +56,13 @@ def test_tasks_span_their_parts():
         (50, 60, 10, 0),
         (15, 60, 0, 35),
     ]
+
+
+def test_a_command_buffer_runs_while_its_draws_do():
+    """Task 1 is one of a copy and two draws, with a shader each; 6 is one of copies alone. All are parts of task 0."""
+    leaves = {2: (0, 0), 4: (50, 90), 5: (70, 95), 7: (3, 3), 8: (9, 9)}
+    found = spans_of([-1, 0, 1, 1, 3, 1, 0, 6, 6], [], leaves, buffers=[1, 6])
+    assert [found[task][:2] for task in (0, 1, 3, 6)] == [(0, 95), (50, 95), (50, 90), (3, 9)]
 
 
 def test_a_part_that_is_reached_twice_counts_once():

@@ -152,7 +152,7 @@ def _spans(check: Checked, tasks: Tasks, stated: Relations, constraints: Constra
     _check_sum(check, leaves)
     contains = stated.kind == kinds.NUMBERS[kinds.CONTAINS]
     links = tuple(tasks.places(column[contains]) for column in (stated.source, stated.target))
-    return spans(tasks.places(tasks.parent), links, leaves)
+    return spans(tasks.places(tasks.parent), links, leaves, tasks.kind == kinds.COMMAND_BUFFER)
 
 
 def _check_sum(check: Checked, leaves: Leaves) -> None:

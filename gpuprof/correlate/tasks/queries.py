@@ -3,7 +3,7 @@ columns.
 """
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,14 +157,15 @@ def orders(database: sqlite3.Connection) -> list[Order]:
     return [Order(*row) for row in database.execute(query)]
 
 
-def pairs(database: sqlite3.Connection, tasks: Tasks, most: int) -> list[Pair]:
-    """Tasks that are ordered and do not need each other, at most so many; none where nobody has noted what tasks read
-    and wrote.
+def pairs(database: sqlite3.Connection, tasks: Tasks, most: int, among: Set[int] | None = None) -> list[Pair]:
+    """Tasks that are ordered and do not need each other, one of them `among` these, at most so many; none where nobody
+    has noted what tasks read and wrote.
     """
     if not database.execute("SELECT EXISTS (SELECT 1 FROM accesses_by_task)").fetchone()[0]:
         return []
     found = independent(tasks.spans, orders(database), needs(database))
-    return [pair for pair, _ in zip(found, range(most), strict=False)]
+    wanted = (pair for pair in found if among is None or pair.source in among or pair.target in among)
+    return [pair for pair, _ in zip(wanted, range(most), strict=False)]
 
 
 def host_launches(database: sqlite3.Connection) -> dict[int, int]:

@@ -39,7 +39,8 @@ def _draw(database, draw, name, drains, start, end, launches, epoch_of) -> Recor
     first = min((first for unit, _, first in units if unit != "command"), default=end)
     busy, waves = {unit: cycles for unit, cycles, _ in units}, _waves(database, draw)
     is_timed = start is not None and "command" in busy and busy["command"] + end - first > 0
-    if lack := _lack(busy, work, launches, waves) if is_timed else "times of its units":
+    nbytes = _nbytes(database, draw)
+    if lack := _lack(busy, work, nbytes, launches, waves) if is_timed else "times of its units":
         raise NotComparable(f"draw {draw} ({name}) has no {lack}; {again(database)}")
     return RecordedDraw(
         draw,
@@ -51,7 +52,7 @@ def _draw(database, draw, name, drains, start, end, launches, epoch_of) -> Recor
         end,
         busy,
         work,
-        _nbytes(database, draw),
+        nbytes,
         waves,
         {stage: tuple(launches[stage]) for stage in SHADER_STAGES if stage in launches},
     )
@@ -62,8 +63,12 @@ def _nbytes(database: sqlite3.Connection, draw: int) -> dict[str, UnitBytes]:
     return {unit: UnitBytes(*nbytes) for unit, *nbytes in database.execute(text, (draw,))}
 
 
-def _lack(busy: dict[str, float], work: dict[str, int], launches, waves: dict[str, Waves]) -> str:
+def _lack(
+    busy: dict[str, float], work: dict[str, int], nbytes: dict[str, UnitBytes], launches, waves: dict[str, Waves]
+) -> str:
     """What a draw needs and has not; "" where it has all. Ratios are divided by the times of first waves."""
+    if not nbytes:
+        return "bytes that its units read and wrote, which recordings have from version 8 on"
     amounts = {"state_changes", *(amount for unit in busy for amount, _ in COSTS.get(unit, ()))}
     if not amounts <= work.keys():
         return f"{min(amounts - work.keys())} of its units' work"

@@ -208,12 +208,18 @@ def explained_draw_lines(rows: Sequence[ExplainedDraw], look: Look) -> Iterator[
             blocks = ", ".join(f"{name} {there:,.0f} -> {here:,.0f}" for name, there, here in chip.blocks)
             told.append(
                 f"  on {chip.chip}: {chip.rule_cycles:,.0f} cycles by the rule, {chip.cycles:,.0f} predicted; limited "
-                f"by {chip.unit}; {_twice(chip)} {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
+                f"by {_limiting_block(chip)}; {_twice(chip)} {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
                 f"{chip.chip}: {blocks}"
             )
         for text in map(shown, told):
             lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
             yield from map(Text, lines)
+
+
+def _limiting_block(chip: OnChip) -> str:
+    """A draw may wait for a block that draws before it keep busy and that it does not need itself."""
+    is_own = chip.unit in {name for name, _, _ in chip.blocks}
+    return chip.unit if is_own else f"{chip.unit} of draws before it"
 
 
 def _twice(chip: OnChip) -> str:

@@ -14,6 +14,7 @@ from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.look import BOLD, Look, fitted, shown
 
 MOST_ROWS = 50  # of a table on a terminal; CSV has all
+ONLY_CHOSEN = "only relations of the launches asked for, and of the tasks that they are parts of"
 NOT_OBSERVED = "which bytes each task reads and writes was not noted: collect without --no-accesses"
 
 
@@ -26,6 +27,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from titled("not needed", related.waste, look, waste_columns(look))
     yield from titled("could run at the same time", related.pairs, look, pair_columns(related, look))
     yield Text("")
+    if related.shown is not None:
+        yield from remark(ONLY_CHOSEN, look)
     if not related.observed:
         yield from remark(NOT_OBSERVED, look)
         return

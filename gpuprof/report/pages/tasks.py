@@ -16,6 +16,8 @@ from gpuprof.report.terminal.look import DIM, Look, shown
 
 NO_TASKS = "no tasks: the recording is of an older gpuprof, or was stopped before the first one ended"
 
+ONLY_CHOSEN = "only tasks of the launches asked for, and those that they are parts of, which have all of their time"
+
 
 def remark(words: str, look: Look) -> Iterator[Text]:
     """In a pipe lines that start with #."""
@@ -78,6 +80,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from table(columns, related.tree[:MOST_LINES], look)
     if len(related.tree) > MOST_LINES:
         yield from remark(f"{len(related.tree) - MOST_LINES:,} more lines (--format csv)", look)
+    if related.shown is not None:
+        yield from remark(ONLY_CHOSEN, look)
 
 
 def task_values(tasks: Tasks, place: int) -> dict:
@@ -108,7 +112,7 @@ HEADINGS = {
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     yield list(HEADINGS.values())
     tasks = report.related.tasks
-    for place in range(len(tasks)):
+    for place in report.related.places():
         values = task_values(tasks, place)
         yield [cell(values[name]) for name in HEADINGS]
 

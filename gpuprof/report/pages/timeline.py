@@ -11,7 +11,7 @@ from gpuprof.report.figures import grouped
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.pages.page import Page, Request
-from gpuprof.report.pages.tasks import NO_TASKS, begin, end, label, remark, task_values
+from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, remark, task_values
 from gpuprof.report.tasks import activity
 from gpuprof.report.tasks.lanes import Lane, in_parts
 from gpuprof.report.tasks.read import MOST_LINES, Node, TaskReport
@@ -56,6 +56,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield from pipeline(related.lanes, first, last, names, room, look)
     if len(nodes) > MOST_LINES:
         yield from remark(f"{len(nodes) - MOST_LINES:,} more rows (--format csv)", look)
+    if related.shown is not None:
+        yield from remark(ONLY_CHOSEN, look)
     yield from remark(
         f"{MARK} on the longest chain of needs ({related.path.cycles:,} cycles), {BAR} other time, {POINT} no time",
         look,
@@ -127,7 +129,7 @@ def title(lane: Lane) -> str:
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     yield ["Row", "Task", "Name", "Begin Cycle", "End Cycle", "Critical"]
     tasks, critical = report.related.tasks, set(report.related.path.tasks)
-    for place in range(len(tasks)):
+    for place in report.related.places():
         if tasks.value("begin_cycle", place) >= 0:
             task = tasks.value("task", place)
             times = (tasks.value("begin_cycle", place), tasks.value("end_cycle", place))

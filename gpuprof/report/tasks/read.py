@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections import defaultdict
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +14,9 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.relate.critical import Path
 from gpuprof.relate.independent import Pair
+from gpuprof.relate.kinds import CONTAINS
 from gpuprof.report.tasks.activity import Activity, read_activity
+from gpuprof.report.tasks.chosen import list_shown, tasks_of
 from gpuprof.report.tasks.lanes import Lane, read_lanes
 from gpuprof.report.tasks.wholes import Wholes
 
@@ -79,7 +82,9 @@ class Touch(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskReport:
-    """`chosen`: the tasks and buffers that were asked for by name, with what they are related to."""
+    """neighbours, touches: of the tasks and buffers that were asked for by name. `shown`: the tasks of the launches
+    that were asked for, and those that these are parts of; None: all.
+    """
 
     tasks: Tasks
     tree: tuple[Node, ...]
@@ -92,16 +97,26 @@ class TaskReport:
     touches: tuple[tuple[str, tuple[Touch, ...]], ...] = ()
     activity: Activity | None = None  # only for the page of the timeline, and so are these
     lanes: tuple[Lane, ...] = ()
+    shown: frozenset[int] | None = None
+
+    def places(self) -> list[int]:
+        """Rows of `tasks` that are shown."""
+        numbers = self.tasks.columns["task"].tolist()
+        return [place for place, task in enumerate(numbers) if self.shown is None or task in self.shown]
 
 
 MOST_CHOSEN = 20  # tasks of one name
 
 
-def read_task_report(database: sqlite3.Connection, page: str | None, chosen: str | None) -> TaskReport:
-    """What a page shows, or what all of them show. Raises UsageError where `chosen` names neither a task nor a
-    buffer.
+def read_task_report(
+    database: sqlite3.Connection, page: str | None, chosen: str | None, launches: Set[int] | None = None
+) -> TaskReport:
+    """What a page shows, or what all of them show; of the tasks of these launches, None: of all. The longest chain of
+    needs is that of all. Raises UsageError where `chosen` names neither a task nor a buffer.
     """
     tasks = read_tasks(database)
+    shown = None if launches is None else tasks_of(database, tasks, launches)
+    list_shown(database, shown)
     is_relations = page in ("relations", None)
     neighbours, touches = _chosen(database, chosen) if chosen is not None else ((), ())
     whole = is_relations and chosen is None
@@ -109,22 +124,23 @@ def read_task_report(database: sqlite3.Connection, page: str | None, chosen: str
     (observed,) = database.execute("SELECT EXISTS (SELECT 1 FROM accesses_by_task)").fetchone()
     return TaskReport(
         tasks,
-        tuple(tree(database, tasks)) if page in ("tasks", "timeline", None) else (),
+        tuple(tree(database, tasks, shown)) if page in ("tasks", "timeline", None) else (),
         tuple(_flows(database)) if whole else (),
         tuple(_waste(database)) if whole else (),
-        tuple(pairs(database, tasks, MOST_PAIRS)) if whole else (),
+        tuple(pairs(database, tasks, MOST_PAIRS, shown)) if whole else (),
         path,
         bool(observed),
         neighbours,
         touches,
         read_activity(database) if page in ("timeline", None) else None,
         read_lanes(database) if page in ("timeline", None) else (),
+        shown,
     )
 
 
-def tree(database: sqlite3.Connection, tasks: Tasks) -> list[Node]:
-    """Tasks in the order of their beginnings, each with its parts below; parts without parts of their own are one line
-    for each name.
+def tree(database: sqlite3.Connection, tasks: Tasks, shown: Set[int] | None = None) -> list[Node]:
+    """Tasks, those shown or all, in the order of their beginnings, each with its parts below; parts without parts of
+    their own are one line for each name.
     """
     children: dict[int, list[int]] = defaultdict(list)
     parents = tasks.columns["parent"]
@@ -136,6 +152,10 @@ def tree(database: sqlite3.Connection, tasks: Tasks) -> list[Node]:
     # a part of a virtual task stands there alone, where it is a part of nothing else
     inside = {tasks.place(part) for _, part in contained(database)}
     children[-1] = [place for place in children[-1] if place not in inside]
+    if shown is not None:
+        numbers = tasks.columns["task"].tolist()
+        left = {whole: [part for part in parts if numbers[part] in shown] for whole, parts in children.items()}
+        children = defaultdict(list, {whole: parts for whole, parts in left.items() if parts})
     reasons = _reasons(database)
     found: list[Node] = []
     stack = [(0, group) for group in reversed(_grouped(children[-1], children, tasks))]
@@ -189,6 +209,7 @@ FLOWS = """
 SELECT r.kind, s.name, COALESCE(t.name, ''), COALESCE(p.name, ''), COUNT(*), SUM(r.nbytes), r.origin
 FROM stored_relations r JOIN tasks s ON s.task = r.source LEFT JOIN tasks t ON t.task = r.target
     LEFT JOIN parameters p ON p.parameter = r.via
+WHERE r.target IN temp.tasks_shown OR (r.source IN temp.tasks_shown AND r.kind <> ?)
 GROUP BY r.kind, s.name, t.name, p.name, r.origin
 ORDER BY MIN(r.source), MIN(COALESCE(r.target, -1)), r.kind, p.name, r.origin
 """
@@ -196,13 +217,14 @@ WASTE = """
 SELECT f.kind, t.name, COALESCE(o.name, ''), COALESCE(p.name, ''), COUNT(*), SUM(f.nbytes)
 FROM task_findings f JOIN tasks t USING (task) LEFT JOIN tasks o ON o.task = f.other
     LEFT JOIN parameters p ON p.parameter = f.parameter
+WHERE f.task IN temp.tasks_shown OR f.other IN temp.tasks_shown
 GROUP BY f.kind, t.name, o.name, p.name
 ORDER BY SUM(f.nbytes) DESC, MIN(f.finding)
 """
 
 
 def _flows(database: sqlite3.Connection) -> list[Flow]:
-    return [Flow(*row) for row in database.execute(FLOWS)]
+    return [Flow(*row) for row in database.execute(FLOWS, (CONTAINS,))]
 
 
 def _waste(database: sqlite3.Connection) -> list[Waste]:
