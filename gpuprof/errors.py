@@ -65,7 +65,11 @@ class FileFormatError(GpuprofError):
 
 
 class DeviceMemoryError(GpuprofError):
-    """The host misused device memory: out of memory, a double free, an address that no allocation holds."""
+    """The host misused device memory: out of memory, a double free, an address that no allocation holds. `is_told`: a
+    checker has told its user of it.
+    """
+
+    is_told = False
 
 
 # What a kernel's fault is: memory that it must not touch, an address that is not aligned, a failed `assert`, more

@@ -9,6 +9,7 @@ end of one array is caught and does not read the next one.
 """
 
 from bisect import bisect_right, insort
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -26,6 +27,7 @@ WINDOW_NBYTES = 1 << 32
 
 ALIGNMENT = 256
 GUARD_NBYTES = 256
+MOST_RESTING_NBYTES = 1 << 28  # of freed memory that is not used again yet: what it may cost the host
 NULL_PAGE_NBYTES = 1 << 16  # an address below this is an index into a null pointer
 FIRST_ARENA_NBYTES = 1 << 20
 
@@ -84,6 +86,8 @@ class AddressSpace:
         self._live: list[Allocation] = []  # ascending
         self._new: list[Allocation] = []  # since `take_new`
         self._freed: dict[int, Allocation] = {}  # by address, for the message of a double free
+        self._resting: deque[tuple[int, int]] | None = None  # ranges that were freed and are not used again yet
+        self._resting_nbytes = 0
         self._holes: list[tuple[int, int]] = []  # free ranges below _top, ascending, no two adjacent
         self._top = GLOBAL_BASE  # end of the allocations
         self._used_top = GLOBAL_BASE  # the highest _top so far: memory above it was never written
@@ -132,10 +136,13 @@ class AddressSpace:
         return [each for each in new if self.at(each.address) is each]
 
     def keep_apart(self, nbytes: Iterable[int]) -> None:
-        """Gaps between allocations have at least so many bytes from now on. Before the first of them."""
+        """Gaps between allocations have at least so many bytes from now on, and where that is more than none, memory
+        that was freed rests for a time: somebody looks for uses of it. Before the first allocation.
+        """
         assert not self._live, "a gap has the length that it was made with"
         if not self._has_fixed_gaps:
-            self._guard_nbytes = max(GUARD_NBYTES, *nbytes, 0)
+            most = max(*nbytes, 0)
+            self._guard_nbytes, self._resting = max(GUARD_NBYTES, most), deque() if most else None
 
     def allocate(self, nbytes: int, name: str = "", is_undefined: bool = False, is_on_chip: bool = False) -> Allocation:
         """`nbytes` of zeros at a 256-byte aligned address; a program that relies on the zeros is wrong where the memory
@@ -145,6 +152,8 @@ class AddressSpace:
             raise DeviceMemoryError(f"cannot allocate {nbytes} bytes{_for(name)}: the size is negative")
         self._check_limit(nbytes, name)
         taken_nbytes = self._taken_nbytes(nbytes)
+        if self._rests_too_much(taken_nbytes):
+            self._wake(0)
         address = self._take_hole(taken_nbytes)
         if address is None:
             address = self._take_top(taken_nbytes, nbytes, name)
@@ -166,7 +175,7 @@ class AddressSpace:
             raise DeviceMemoryError(self._cannot_free(address))
         allocation = self._live.pop(index)
         self._freed[address] = allocation
-        self._return_range(address, address + self._taken_nbytes(allocation.nbytes))
+        self._rest(address, address + self._taken_nbytes(allocation.nbytes))
         self.used_nbytes -= allocation.nbytes
         self._bounds = None
 
@@ -322,6 +331,28 @@ class AddressSpace:
         raise DeviceMemoryError(
             f"out of memory: the host has no room for {nbytes} more bytes of device memory{_for(name)}"
         )
+
+    def _rest(self, start: int, end: int) -> None:
+        """A range is free: at once, or when enough others have been freed behind it."""
+        if self._resting is None:
+            self._return_range(start, end)
+            return
+        self._resting.append((start, end))
+        self._resting_nbytes += end - start
+        self._wake(MOST_RESTING_NBYTES)
+
+    def _wake(self, most_nbytes: int) -> None:
+        """Not more rest than so many bytes: those that were freed first are used again."""
+        while self._resting and self._resting_nbytes > most_nbytes:
+            start, end = self._resting.popleft()
+            self._resting_nbytes -= end - start
+            self._return_range(start, end)
+
+    def _rests_too_much(self, nbytes: int) -> bool:
+        """Whether there may be no room for an allocation because of what rests."""
+        if not self._resting:
+            return False
+        return not self._grows and self._top + nbytes - GLOBAL_BASE > len(self._arena)
 
     def _return_range(self, start: int, end: int) -> None:
         """Puts a range among the holes, joined with its neighbours; a hole that reaches the top lowers the top."""

@@ -17,6 +17,7 @@ from gpuprof.emulate.core.calls import CallStack
 from gpuprof.emulate.core.crowd import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
+from gpuprof.emulate.core.refusal import WrongRange
 from gpuprof.emulate.log.touched import Tell
 from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.scalar import special
@@ -331,6 +332,10 @@ class Chunk:
         if footprint is not None:
             for touched in tell():
                 footprint.touched(touched)
+
+    def refuses(self, at: int, wrong: WrongRange) -> bool:
+        """Whether instruction `at` goes on without what it must not touch."""
+        return False
 
     def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:
         """Counts where the lanes are to each other, in the space whose banks it matters for."""

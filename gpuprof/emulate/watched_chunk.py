@@ -4,6 +4,7 @@ from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.crowd import Key
 from gpuprof.emulate.core.lanes import Lanes
+from gpuprof.emulate.core.refusal import WrongRange
 from gpuprof.emulate.log.touched import Tell
 from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.meeting import Meetings, Pause, fetch
@@ -39,6 +40,12 @@ class WatchedChunk(Chunk):
         if self.executing is not None and self.executing.at == at:
             self.executing.add_ranges(tell())
 
+    def refuses(self, at: int, wrong: WrongRange) -> bool:
+        if self.executing is None or self.executing.at != at or at not in self.listener.wanted.refusing:
+            return False
+        self.listener.wrong(self.executing, self.executing.wrong_range(wrong))
+        return True
+
 
 class WatchedMeetings(Meetings):
     """Lanes that do one operation together at several places: each place is told of as an instruction of its own."""
@@ -48,6 +55,7 @@ class WatchedMeetings(Meetings):
         super().go_on(lanes, block, at, log)
 
     def operate_apart(self, kind: tuple, parts: list[Pause]) -> None:
+        self.chunk.executing = None  # several are executed at once
         told = [self._before(pause) for pause in parts if pause.site.at in self.chunk.watched.sites]
         super().operate_apart(kind, parts)
         for executed, pause in told:

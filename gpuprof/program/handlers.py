@@ -7,7 +7,7 @@ from typing import Protocol
 from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
 from gpuprof.device.api import Device
-from gpuprof.errors import GpuprofError, KernelFault
+from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault
 from gpuprof.isa.program import Function
 from gpuprof.program import errors
 from gpuprof.program.api_calls import Calls
@@ -97,6 +97,10 @@ class Handlers:
             self.fault = fault
             self._tell(str(fault))
             return Reply(errors.number_of(fault))
+        except DeviceMemoryError as error:
+            if not error.is_told:
+                self._tell(str(error))
+            return Reply(errors.number_of(error))
         except GpuprofError as error:
             self._tell(str(error))
             return Reply(errors.number_of(error))
@@ -107,11 +111,15 @@ class Handlers:
 
     def _tell(self, text: str) -> None:
         """With the call and its line; each of a place once."""
-        place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
-        whole = ": ".join(each for each in (str(place), function, text) if each)
+        whole = ": ".join(each for each in (self.place_of_call(), text) if each)
         if text and whole not in self._told:
             self._told.add(whole)
             self.services.tell(whole)
+
+    def place_of_call(self) -> str:
+        """The line and the call that is served, as far as they are known: "app.cu:15: cudaFree"."""
+        place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
+        return ": ".join(each for each in (str(place), function) if each)
 
     def _on_begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""

@@ -27,13 +27,13 @@ UNREADABLE = (struct.error, ValueError, IndexError, KeyError, ArithmeticError, O
 
 
 class Place(NamedTuple):
-    """`file` is as the compiler was told; "" and 0: unknown."""
+    """`file` is as the compiler was told; "" and 0: unknown. Code of several lines at once has a file alone."""
 
     file: str = ""
     line: int = 0
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else ""
+        return f"{self.file}:{self.line}" if self.file and self.line else self.file
 
 
 NOWHERE = Place()

@@ -167,6 +167,7 @@ def _run(
         choice=choice,
         lists_calls=settings.recorder is not None,
     )
+    device.executor.place_of_call = handlers.place_of_call
     try:
         sys.stdout.flush()
         code = run_process(executable, words, handlers)

@@ -96,6 +96,7 @@ class Session:
         self.drawn: cmd.Draw | None = None  # the last draw
         self.shading: OfDraw | None = None  # whose shader is being launched
         self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
+        self.place_of_call: Callable[[], str] = str  # where the host is, as far as somebody knows
         self.stream: StreamWriter | None = None
         self._handlers: dict[type, Callable] = {
             cmd.Allocate: lambda c: self.memory.allocate(c.nbytes, c.name, c.is_undefined),
@@ -159,7 +160,7 @@ class Session:
         try:
             result = self._handlers[type(command)](command)
         except DeviceMemoryError as error:
-            self._tell_host_errors(host_error(command, error, self.memory))
+            error.is_told = self._tell_host_errors(host_error(command, error, self.memory, self.place_of_call()))
             raise
         for told, sentence in self.tracers.done(command, result):
             if sentence:
@@ -169,15 +170,20 @@ class Session:
                 record_finding(self.recorder, told.name, launch, told.finding)
         return result
 
-    def _tell_host_errors(self, errors: Iterable[HostError]) -> None:
-        """They are findings of the launch that was asked for before them: a finding belongs to one."""
+    def _tell_host_errors(self, errors: Iterable[HostError]) -> bool:
+        """They are findings of the launch that was asked for before them: a finding belongs to one. Whether a generator
+        has taken one.
+        """
+        is_told = False
         for error in errors:
             for generator, sentence in self.tracers.host_errors(error):
+                is_told = True
                 if sentence:
                     self.settings.observer.notice(sentence)
                 if self.recorder and self.n_launches:
                     finding = Finding(error.kind, "error", error.text)
                     record_finding(self.recorder, generator, self.n_launches - 1, finding)
+        return is_told
 
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""

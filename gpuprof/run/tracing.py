@@ -74,7 +74,7 @@ class LaunchTrace:
         self.feed, self._known, self._beside = feed, known, beside
         self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing)
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
-        self.passes = feed.passes
+        self.wrong, self.passes = feed.tell_wrong, feed.passes
         self.results: list[tuple[str, TraceGenerator, Results]] = []
         self.names = names
 

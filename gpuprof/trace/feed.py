@@ -9,7 +9,7 @@ from gpuprof.base.interrupts import Stopped
 from gpuprof.errors import GeneratorError
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
-from gpuprof.trace.kernel import ADDRESSED, Code, Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSED, RANGED, Code, Instruction, Kernel
 from gpuprof.trace.tables import Results
 
 
@@ -25,7 +25,7 @@ class Feed:
         self._after: dict[int, list[TraceGenerator]] = {}
         self._of_blocks = [each for each in self.generators if each.blocks and overrides(each, "event")]
         operands: set[int] = set()
-        refusing: set[int] = set()
+        self._refusing: dict[int, list[TraceGenerator]] = {}
         for generator in self.generators:
             if generator.blocks:
                 continue
@@ -38,8 +38,11 @@ class Feed:
             if generator.values and overrides(generator, "post_event"):
                 operands.update(numbers_after)
             if generator.refuses:
-                refusing.update(number for number in numbers if kernel.instructions[number].kind in ADDRESSED)
-        self.refusing = frozenset(refusing)
+                refused = (*ADDRESSED, *(RANGED if overrides(generator, "refused") else ()))
+                for number in numbers:
+                    if kernel.instructions[number].kind in refused:
+                        self._refusing.setdefault(number, []).append(generator)
+        self.refusing = frozenset(self._refusing)
         self.passing = frozenset(
             number
             for number, told in self._before.items()
@@ -69,11 +72,18 @@ class Feed:
 
     def _tell(self, table: dict[int, list[TraceGenerator]], call: str, executed: Any) -> None:
         if executed.at in table:
-            instruction: Instruction = self.kernel.instructions[executed.at]
-            block = self.kernel.basic_blocks[instruction.basic_block]
-            event = TraceEvent(self.kernel, instruction, block, executed)
+            event = self._event(executed)
             for generator in table[executed.at]:
                 self._call(generator, getattr(generator, call), event)
+
+    def tell_wrong(self, executed: Any, refused: Any) -> None:
+        event = self._event(executed)
+        for generator in self._refusing[executed.at]:
+            self._call(generator, generator.refused, event, refused)
+
+    def _event(self, executed: Any) -> TraceEvent:
+        instruction: Instruction = self.kernel.instructions[executed.at]
+        return TraceEvent(self.kernel, instruction, self.kernel.basic_blocks[instruction.basic_block], executed)
 
     # The launch.
 
@@ -99,10 +109,10 @@ class Feed:
             _call(generator, generator.finish)
             yield generator, generator.end_launch(self.kernel.launch)
 
-    def _call(self, generator: TraceGenerator, call: Callable[..., None], event: TraceEvent) -> None:
+    def _call(self, generator: TraceGenerator, call: Callable[..., None], *told: Any) -> None:
         """An interrupt may come in the midst of the call: then nobody knows what the generator holds."""
         try:
-            _call(generator, call, event)
+            _call(generator, call, *told)
         except Stopped:
             self._open.remove(generator)
             raise

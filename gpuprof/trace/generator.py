@@ -53,7 +53,8 @@ class TraceGenerator:
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
     * `post_kinds`: `post_event` is told of these kinds alone; empty for all that are wanted.
     * `values`: operands are there in `post_event`, too.
-    * `refuses`: it may keep lanes from an access (TraceEvent.refuse).
+    * `refuses`: it may keep lanes from an access (TraceEvent.refuse), and kernels go on without what they must not
+      touch (`refused`).
 
     A generator may be used for many launches, one after the other.
     """
@@ -113,6 +114,12 @@ class TraceGenerator:
 
     def event(self, event: TraceEvent) -> None:
         """Warps are about to execute an instruction: addresses are known, results are not."""
+
+    def refused(self, event: TraceEvent, wrong: Any) -> None:
+        """Between the two, for a generator with `refuses`: the instruction leaves out memory that it must not touch, as
+        only its execution finds (kinds in kernel.RANGED). `wrong` has `kind` (a field of what TraceEvent.wrong gives),
+        `space`, arrays `warps`, rows of the event, and `lanes`, and of the first of these `address` and a `text`.
+        """
 
     def post_event(self, event: TraceEvent) -> None:
         """They have executed it."""

@@ -132,6 +132,15 @@ def test_freed(planted):
     assert "was there and has been freed" in found.text
 
 
+def test_freed_memory_rests_before_it_is_used_again(planted):
+    """What is allocated next lies elsewhere, or a use of what was freed would be a use of that."""
+    x = planted.array(128)
+    x.free()
+    assert planted.array(128).address != x.address
+    found = planted.run("use", 1, 32, x.address)
+    assert in_short(found) == 2 * [("use_after_free", 32)]
+
+
 def test_freed_twice(planted):
     x = planted.array(128)
     x.free()

@@ -265,6 +265,24 @@ def test_a_guess_of_code_that_is_not_optimised(tmp_path):
     assert told == {"swaps": set(), "stores": {GRW, GWW}}
 
 
+def test_a_guess_of_an_atomic_that_is_called(tmp_path):
+    """nvcc's -G makes each of CUDA's atomics a function that calls another. `other` swaps the next element."""
+    calls = {"inner": "atomicCAS(p + 2, a, b)", "outer": "inner(p, a, b)", "other": "outer(p + 1, a, b)"}
+    source = "".join(
+        f"__device__ __noinline__ int {name}(int *p, int a, int b) {{ return {what}; }}\n"
+        for name, what in calls.items()
+    )
+    source += "".join(
+        f'extern "C" __global__ void by_{name}(int *x) {{ int *p = x + 1, old = p[2]; atomicAdd(p + 2, 1); '
+        f"x[8 + 64 * blockIdx.x + threadIdx.x] = {name}(p, old, 7); }}\n"
+        for name in calls
+    )
+    planted = Planted(tmp_path, source, Racecheck())
+    found = {name: planted.run(f"by_{name}", 2, 64, planted.array(544)) for name in calls}
+    told = {name: {kind for kind, _ in in_short(each)} for name, each in found.items()}
+    assert told == {"inner": set(), "outer": set(), "other": {GRW}}
+
+
 def test_a_guess_is_of_the_same_address_not_of_the_same_register(tmp_path):
     """The register of the data was the lock's before."""
     source = "__device__ int lock;\n"

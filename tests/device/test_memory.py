@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from gpuprof.device.memory import GLOBAL_BASE, GUARD_NBYTES, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace, Allocation
+from gpuprof.device.memory import (
+    GLOBAL_BASE,
+    GUARD_NBYTES,
+    LOCAL_WINDOW,
+    MOST_RESTING_NBYTES,
+    SHARED_WINDOW,
+    AddressSpace,
+    Allocation,
+)
 from gpuprof.errors import DeviceMemoryError
 
 
@@ -148,3 +156,28 @@ def test_freeing_everything_starts_over(sizes):
         memory.free(address)
     assert memory.used_nbytes == 0
     assert [memory.allocate(nbytes).address for nbytes in sizes] == first
+
+
+def test_freed_memory_rests_until_there_is_no_other_room():
+    """Where somebody looks for uses of freed memory. Of a shared arena of 64 KiB, and of what is never full."""
+    memory = AddressSpace(arena=np.zeros(1 << 16, np.uint8))
+    memory.keep_apart([4096])
+    first = memory.allocate(1000)
+    memory.free(first.address)
+    second = memory.allocate(1000)
+    assert second.address == first.address + 5120  # 1000 + 4096, rounded up to 256
+    memory.free(second.address)
+    assert memory.allocate(60000).address == first.address
+    plain = AddressSpace()
+    plain.keep_apart([0])
+    plain.free(plain.allocate(1000).address)
+    assert plain.allocate(1000).address == first.address
+
+
+def test_not_all_freed_memory_rests():
+    memory = AddressSpace(arena=np.zeros(MOST_RESTING_NBYTES + (1 << 20), np.uint8))
+    memory.keep_apart([4096])
+    old, large = memory.allocate(1000), memory.allocate(MOST_RESTING_NBYTES - 8192)
+    memory.free(old.address)
+    memory.free(large.address)
+    assert memory.allocate(1000).address == old.address

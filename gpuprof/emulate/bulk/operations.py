@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.emulate.bulk.transfer import UNIT, Transfer, per_lane, targets
+from gpuprof.emulate.bulk.transfer import PREFETCH, UNIT, Place, Transfer, per_lane, targets
 from gpuprof.emulate.core.operands import DTYPES, KIND_OF_TYPE
 from gpuprof.emulate.core.operation import Env, Op
 from gpuprof.emulate.memory.atomic import apply_halves, apply_numbers
@@ -15,13 +15,13 @@ from gpuprof.isa.types import type_nbits
 def build_load(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
         place, nbytes, barrier, mask = group
-        transfer.check_units(element, source=address, size=nbytes, destination=place)
-        data = transfer.global_bytes(element, address, nbytes, "bulk read")
+        has_units = transfer.has_units(element, source=address, size=nbytes, destination=place)
+        data = transfer.global_bytes(element, address, nbytes, "bulk read").read() if has_units else None
         for target, reported in zip(
             targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
         ):
-            start = transfer.shared(element, target, nbytes, "bulk write")
-            transfer.view(start, nbytes)[:] = data
+            if data is not None:
+                transfer.shared(element, target, nbytes, "bulk write").write(data)
             transfer.report(element, reported, nbytes)
 
     return act
@@ -31,20 +31,21 @@ def build_load(inst: Instruction):
 def build_store(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
         place, nbytes, _, mask = group
-        transfer.check_units(element, destination=address, size=nbytes, source=place)
-        data = transfer.global_bytes(element, address, nbytes, "bulk write")
-        start = transfer.shared(element, place, nbytes, "bulk read")
-        chosen = np.resize(np.array([mask >> k & 1 for k in range(UNIT)], np.bool_), nbytes)  # bit i: byte i of each 16
-        np.copyto(data, transfer.view(start, nbytes), where=chosen)
+        if not transfer.has_units(element, destination=address, size=nbytes, source=place):
+            return
+        target = transfer.global_bytes(element, address, nbytes, "bulk write")
+        data = transfer.shared(element, place, nbytes, "bulk read").read()
+        chosen = np.array([mask >> k & 1 for k in range(UNIT)], np.bool_)  # bit i: byte i of each 16
+        target.write(data if chosen.all() else np.where(np.resize(chosen, len(data)), data, target.read()))
 
     return act
 
 
-@per_lane("bulk prefetch", 1)
+@per_lane(PREFETCH, 1)
 def build_prefetch(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        transfer.check_units(element, source=address, size=group[0])
-        transfer.global_bytes(element, address, group[0], "bulk prefetch")
+        if transfer.has_units(element, source=address, size=group[0]):
+            transfer.global_bytes(element, address, group[0], PREFETCH)
 
     return act
 
@@ -53,10 +54,9 @@ def build_prefetch(inst: Instruction):
 def build_copy(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
         place, nbytes, barrier, _ = group
-        transfer.check_units(element, source=address, size=nbytes, destination=place)
-        source_start = transfer.shared(element, address, nbytes, "bulk read")
-        start = transfer.shared(element, place, nbytes, "bulk write")
-        transfer.view(start, nbytes)[:] = transfer.view(source_start, nbytes).copy()
+        if transfer.has_units(element, source=address, size=nbytes, destination=place):
+            data = transfer.shared(element, address, nbytes, "bulk read").read()
+            transfer.shared(element, place, nbytes, "bulk write").write(data)
         transfer.report(element, barrier, nbytes)
 
     return act
@@ -71,12 +71,12 @@ def reduce_into(operation: str, kind: str, memory: np.ndarray, index: np.ndarray
     apply_numbers(operation, kind, False, memory.view(dtype), index, values.view(dtype), values.view(dtype))
 
 
-def reduce_bytes(operation: str, kind: str, target: np.ndarray, data: np.ndarray, nbytes: int) -> None:
-    """target = target op data, both uint8, of elements of nbytes."""
-    unsigned = np.dtype(f"u{nbytes}")
-    values = np.ascontiguousarray(data).view(unsigned)
-    memory = target.view(unsigned)
+def reduce_place(operation: str, kind: str, target: Place, data: np.ndarray, nbytes: int) -> None:
+    """target = target op data, of elements of nbytes."""
+    memory = target.read().view(f"u{nbytes}")
+    values = data.view(f"u{nbytes}")
     reduce_into(operation, kind, memory, np.arange(len(values)), values)
+    target.write(memory.view(np.uint8))
 
 
 NBYTES_OF = {kind: type_nbits(kind) // 8 for kind in FIELDS["redtype"].names}
@@ -92,10 +92,10 @@ def build_reduce(inst: Instruction):
 
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
         place, nbytes, _, _ = group
-        transfer.check_units(element, destination=address, size=nbytes, source=place)
-        target = transfer.global_bytes(element, address, nbytes, "bulk reduction")
-        start = transfer.shared(element, place, nbytes, "bulk read")
-        reduce_bytes(operation, kind, target, transfer.view(start, nbytes), NBYTES_OF[kind])
+        if transfer.has_units(element, destination=address, size=nbytes, source=place):
+            target = transfer.global_bytes(element, address, nbytes, "bulk reduction")
+            data = transfer.shared(element, place, nbytes, "bulk read").read()
+            reduce_place(operation, kind, target, data, NBYTES_OF[kind])
 
     return act
 
@@ -106,10 +106,10 @@ def build_reduce_shared(inst: Instruction):
 
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
         place, nbytes, barrier, _ = group
-        transfer.check_units(element, source=address, size=nbytes, destination=place)
-        data = transfer.view(transfer.shared(element, address, nbytes, "bulk read"), nbytes).copy()
-        start = transfer.shared(element, place, nbytes, "bulk reduction")
-        reduce_bytes(operation, kind, transfer.view(start, nbytes), data, NBYTES_OF[kind])
+        if transfer.has_units(element, source=address, size=nbytes, destination=place):
+            data = transfer.shared(element, address, nbytes, "bulk read").read()
+            target = transfer.shared(element, place, nbytes, "bulk reduction")
+            reduce_place(operation, kind, target, data, NBYTES_OF[kind])
         transfer.report(element, barrier, nbytes)
 
     return act

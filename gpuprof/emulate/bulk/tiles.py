@@ -1,12 +1,13 @@
 """Copies and reductions of tensor tiles, whose places a tensor map says."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.bulk import tensormap
 from gpuprof.emulate.bulk.operations import NBYTES_OF, reduce_into
 from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
-from gpuprof.emulate.log.touched import runs
 from gpuprof.emulate.together.services import read_bytes
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.families.cluster import OFFSET_MASK
@@ -39,20 +40,27 @@ def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets:
         tile = tensormap.columns(tensor, coordinates, tuple(offsets >> 16 * k & 0xFFFF for k in range(3)))
     else:
         tile = tensormap.tile(tensor, coordinates)
-    used = tile.address[tile.inside]
-    if len(used):
-        space = transfer.spaces["global"]
-        lo, hi = int(used.min()), int(used.max()) + tensor.nbytes
-        if not space.holds(lo, hi):
-            text = (
-                f"the tensor map reaches out of bounds of global memory, from 0x{lo:x} to 0x{hi:x}; "
-                f"{space.describe(hi)}"
-            )
-            raise transfer.fault(element, text, "address")
-        transfer.touched(element, np.unique(used >> 5))
-        for start, nbytes in zip(*runs(used, tensor.nbytes), strict=True):
-            transfer.note("global", transfer.site.verb, element, int(start), int(nbytes))
+    tile = allocated(transfer, tensor, element, tile)
+    transfer.touch_runs(element, tile.address[tile.inside], tensor.nbytes, transfer.site.verb)
     return tile
+
+
+def allocated(transfer: Transfer, tensor: tensormap.TensorMap, element: int, tile: tensormap.Tile) -> tensormap.Tile:
+    """The tile, of whose elements those that no allocation holds count as outside of the tensor. Raises KernelFault
+    when there are some."""
+    used, space = tile.address[tile.inside], transfer.spaces["global"]
+    if not len(used):
+        return tile
+    lo, hi = int(used.min()), int(used.max()) + tensor.nbytes
+    if space.holds(lo, hi):
+        return tile
+    held = space.inside(transfer.x, used, tensor.nbytes)
+    wrong = hi if held.all() else int(used[~held].min())
+    text = f"the tensor map reaches out of bounds of global memory, from 0x{lo:x} to 0x{hi:x}; {space.describe(wrong)}"
+    transfer.refuse(element, "outside", "global", wrong, text)
+    inside = tile.inside.copy()
+    inside[inside] = held
+    return tile._replace(inside=inside)
 
 
 def global_index(tile: tensormap.Tile, nbytes: int) -> np.ndarray:
@@ -62,24 +70,56 @@ def global_index(tile: tensormap.Tile, nbytes: int) -> np.ndarray:
     return (tile.address[tile.inside] - GLOBAL_BASE) // nbytes
 
 
-def shared_index(tensor, start: int, place: int, count: int) -> np.ndarray:
-    """The indexes of a tile's `count` elements in the chunk's shared memory, in elements. Swizzling goes by the address
-    in the block.
+class SharedTile(NamedTuple):
+    """A tile's elements in shared memory. `view`: all of the chunk's, in elements; `index`: of those that the block
+    has; `inside` bool: which of the tile's these are.
     """
+
+    view: np.ndarray
+    index: np.ndarray
+    inside: np.ndarray
+
+    def read(self) -> np.ndarray:
+        """0 for elements outside."""
+        values = np.zeros(len(self.inside), self.view.dtype)
+        values[self.inside] = self.view[self.index]
+        return values
+
+    def write(self, values: np.ndarray) -> None:
+        self.view[self.index] = values[self.inside]
+
+
+def shared_tile(transfer: Transfer, tensor, element: int, place: int, count: int, verb: str) -> SharedTile:
+    """Where a tile's `count` elements are. Swizzling goes by the address in the block. Raises KernelFault when it does
+    not have them.
+    """
+    nbytes = count * tensor.nbytes
     offset = (place & OFFSET_MASK) + np.arange(count, dtype=np.int64) * tensor.nbytes
-    return (tensormap.swizzled(offset, tensor.swizzle_nbytes) - (place & OFFSET_MASK) + start) // tensor.nbytes
+    offset = tensormap.swizzled(offset, tensor.swizzle_nbytes)
+    transfer.count_shared(element, nbytes)
+    inside = np.ones(count, np.bool_)
+    if not transfer.in_shared(place, nbytes):
+        transfer.leaves_shared(element, place, nbytes, verb)
+        inside = transfer.are_in_shared(place, offset, tensor.nbytes)
+    if inside.any():
+        transfer.note("shared", verb, element, place, int(np.count_nonzero(inside)) * tensor.nbytes)
+    index = (transfer.block_start(element, place) + offset[inside]) // tensor.nbytes
+    return SharedTile(transfer.spaces["shared"].views[tensor.nbytes], index, inside)
 
 
-def check_tile_place(transfer: Transfer, element: int, place: int) -> None:
+def has_tile_place(transfer: Transfer, element: int, place: int) -> bool:
+    """Raises KernelFault for a place that no tile can have."""
     if place % 128:
-        raise transfer.fault(element, f"a tile's place in shared memory, 0x{place:x}, is not aligned to 128 bytes")
+        text = f"a tile's place in shared memory, 0x{place:x}, is not aligned to 128 bytes"
+        transfer.refuse(element, "misaligned", "shared", place, text)
+    return place % 128 == 0
 
 
 @per_lane("tensor read", 8)
 def build_tensor_load(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], offsets: int) -> None:
         place, barrier, mask = group[:3]
-        check_tile_place(transfer, element, place)
+        is_placed = has_tile_place(transfer, element, place)
         tensor = tensor_of(transfer, inst, element, address)
         tile = tile_of(transfer, tensor, element, group, offsets)
         n = len(tile.inside)
@@ -88,8 +128,8 @@ def build_tensor_load(inst: Instruction):
         for target, reported in zip(
             targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
         ):
-            start = transfer.shared(element, target, n * tensor.nbytes, "tensor write")
-            transfer.spaces["shared"].views[tensor.nbytes][shared_index(tensor, start, place, n)] = values
+            if is_placed:
+                shared_tile(transfer, tensor, element, target, n, "tensor write").write(values)
             transfer.report(element, reported, n * tensor.nbytes)
 
     return act
@@ -100,12 +140,12 @@ def stored_tile(transfer: Transfer, inst: Instruction, element: int, address: in
     out.
     """
     place = group[0]
-    check_tile_place(transfer, element, place)
+    is_placed = has_tile_place(transfer, element, place)
     tensor = tensor_of(transfer, inst, element, address)
+    if not is_placed:
+        return tensor, np.empty(0, np.int64), np.empty(0, f"u{tensor.nbytes}")
     tile = tile_of(transfer, tensor, element, group, offsets)
-    n = len(tile.inside)
-    start = transfer.shared(element, place, n * tensor.nbytes, "tensor read")
-    values = transfer.spaces["shared"].views[tensor.nbytes][shared_index(tensor, start, place, n)]
+    values = shared_tile(transfer, tensor, element, place, len(tile.inside), "tensor read").read()
     return tensor, global_index(tile, tensor.nbytes), values[tile.inside]
 
 

@@ -6,6 +6,7 @@ Loads report their bytes to an mbarrier; stores belong to groups that a thread w
 
 from collections.abc import Iterator
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
-from gpuprof.emulate.log.touched import Touched
+from gpuprof.emulate.core.refusal import refuse_one
+from gpuprof.emulate.log.touched import Touched, runs
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record
 from gpuprof.emulate.together.mbarrier import complete
@@ -24,7 +26,30 @@ from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 OPERATIONS = {
     "read": "load", "write": "store", "reduction": "reduction", "prefetch": "prefetch", "operation": "atomic",
 }  # fmt: skip
+PREFETCH = "bulk prefetch"
 UNIT = 16  # bytes: sizes and addresses are multiples
+
+
+class Place(NamedTuple):
+    """Bytes of a space that a copy reads or writes. `memory`: all of the space's; `index`: of those that it has;
+    `inside` bool (n,): which of the n bytes these are, None for all.
+    """
+
+    memory: np.ndarray
+    index: slice | np.ndarray
+    inside: np.ndarray | None = None
+
+    def read(self) -> np.ndarray:
+        """uint8 (n,): 0 for bytes outside."""
+        if self.inside is None:
+            return self.memory[self.index].copy()
+        data = np.zeros(len(self.inside), np.uint8)
+        data[self.inside] = self.memory[self.index]
+        return data
+
+    def write(self, data: np.ndarray) -> None:
+        """Bytes outside are dropped."""
+        self.memory[self.index] = data if self.inside is None else data[self.inside]
 
 
 class Transfer:
@@ -46,49 +71,93 @@ class Transfer:
         row = element // WARP
         self.lanes[row] = self.lanes.get(row, 0) + 1
 
-    def check_units(self, element: int, **values: int) -> None:
-        """Addresses and sizes by what they are called. Raises KernelFault."""
+    def refuse(self, element: int, kind: str, space: str, address: int, text: str) -> None:
+        """Raises KernelFault, unless somebody watches who lets the kernel go on without what is wrong."""
+        refuse_one(self.x, self.site.at, element, kind, space, address, text)
+
+    def has_units(self, element: int, **values: int) -> bool:
+        """Whether addresses and sizes, by what they are called, are what a bulk copy can do. Raises KernelFault."""
         for what, value in values.items():
             if value % UNIT:
-                raise self.fault(
-                    element,
-                    f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}",
-                    "alignment",
-                )
+                text = f"the {what} of a bulk copy, {value if what == 'size' else hex(value)}, is no multiple of {UNIT}"
+                self.refuse(element, "misaligned", self.site.space, -1 if what == "size" else value, text)
+                return False
+        return True
 
-    def shared(self, element: int, address: int, nbytes: int, verb: str) -> int:
-        """The byte index in the chunk's shared memory of a place in shared memory. Raises KernelFault."""
+    def shared(self, element: int, address: int, nbytes: int, verb: str) -> Place:
+        """`nbytes` of shared memory. Raises KernelFault when no block of the cluster has them."""
+        self.count_shared(element, nbytes)
+        memory, start = self.spaces["shared"].views[1], self.block_start(element, address)
+        offset = address & OFFSET_MASK
+        if self.in_shared(address, nbytes):
+            self.note("shared", verb, element, address, nbytes)
+            return Place(memory, slice(start + offset, start + offset + nbytes))
+        self.leaves_shared(element, address, nbytes, verb)
+        offsets = offset + np.arange(self._at_most(nbytes), dtype=np.int64)
+        inside = self.are_in_shared(address, offsets, 1)
+        if inside.any():
+            self.note("shared", verb, element, address, int(np.count_nonzero(inside)))
+        return Place(memory, start + offsets[inside], inside)
+
+    def in_shared(self, address: int, nbytes: int) -> bool:
+        """Whether a block of the cluster has these bytes."""
         space = self.spaces["shared"]
-        rank, offset = address >> RANK_SHIFT, address & OFFSET_MASK
-        if rank > space.cluster or offset + nbytes > space.nbytes:
-            text = (
-                f"out of bounds {verb} of {nbytes} bytes in shared memory at 0x{address:x}; {space.describe(address)}"
-            )
-            raise self.fault(element, text, "address")
+        return address >> RANK_SHIFT <= space.cluster and (address & OFFSET_MASK) + nbytes <= space.nbytes
+
+    def are_in_shared(self, address: int, offsets: np.ndarray, nbytes: int) -> np.ndarray:
+        """Which elements of `nbytes` the block has that an address belongs to, by their offsets in it."""
+        space = self.spaces["shared"]
+        return (offsets + nbytes <= space.nbytes) & (address >> RANK_SHIFT <= space.cluster)
+
+    def leaves_shared(self, element: int, address: int, nbytes: int, verb: str) -> None:
+        """Raises KernelFault, or says what is outside: see `refuse`."""
+        space = self.spaces["shared"]
+        text = f"out of bounds {verb} of {nbytes} bytes in shared memory at 0x{address:x}; {space.describe(address)}"
+        end = address - (address & OFFSET_MASK) + space.nbytes
+        wrong = max(address, end) if address >> RANK_SHIFT <= space.cluster else address
+        self.refuse(element, "outside", "shared", wrong, text)
+
+    def _at_most(self, nbytes: int) -> int:
+        """No copy has more bytes than shared memory, where it begins or ends."""
+        return min(nbytes, self.spaces["shared"].nbytes)
+
+    def block_start(self, element: int, address: int) -> int:
+        """The byte index in the chunk's shared memory of the block that an address belongs to."""
+        space, rank = self.spaces["shared"], address >> RANK_SHIFT
         block = int(self.x.warps[element // WARP]) // space.warps_per_block
-        if rank:
-            block += rank - 1 - block % space.cluster
+        return (block + rank - 1 - block % space.cluster if rank else block) * space.stride
+
+    def count_shared(self, element: int, nbytes: int) -> None:
         row = element // WARP
         self.shared_nbytes[row] = self.shared_nbytes.get(row, 0) + nbytes
-        self.note("shared", verb, element, address, nbytes)
-        return block * space.stride + offset
 
-    def view(self, start: int, nbytes: int) -> np.ndarray:
-        return self.spaces["shared"].views[1][start : start + nbytes]
-
-    def global_bytes(self, element: int, address: int, nbytes: int, verb: str) -> np.ndarray:
-        """A view of a range of global memory. Raises KernelFault when no allocation holds it."""
+    def global_bytes(self, element: int, address: int, nbytes: int, verb: str) -> Place:
+        """A range of global memory. Raises KernelFault when no allocation holds it."""
         space = self.spaces["global"]
-        if nbytes and not space.holds(address, address + nbytes):
-            raise self.fault(
-                element,
-                f"out of bounds {verb} of {nbytes} bytes in global memory at 0x{address:x}; {space.describe(address)}",
-                "address",
-            )
-        self.touched(element, np.arange(address >> 5, (address + nbytes + 31) >> 5, dtype=np.int64))
-        self.note("global", verb, element, address, nbytes)
-        start = address - GLOBAL_BASE
-        return space.views[1][start : start + nbytes]
+        start, count = address - GLOBAL_BASE, nbytes if verb == PREFETCH else self._at_most(nbytes)
+        if not nbytes or space.holds(address, address + nbytes):
+            self.touched(element, np.arange(address >> 5, (address + count + 31) >> 5, dtype=np.int64))
+            self.note("global", verb, element, address, count)
+            return Place(space.views[1], slice(start, start + count))
+        index = np.arange(self._at_most(nbytes), dtype=np.int64)
+        inside = space.inside(self.x, address + index, 1)
+        wrong = address + (len(index) if inside.all() else int(np.argmin(inside)))
+        self.refuse(
+            element,
+            "outside",
+            "global",
+            wrong,
+            f"out of bounds {verb} of {nbytes} bytes in global memory at 0x{address:x}; {space.describe(wrong)}",
+        )
+        self.touch_runs(element, address + index[inside], 1, verb)
+        return Place(space.views[1], start + index[inside], inside)
+
+    def touch_runs(self, element: int, addresses: np.ndarray, nbytes: int, verb: str) -> None:
+        """Elements of `nbytes` of global memory."""
+        if len(addresses):
+            self.touched(element, np.unique(addresses >> 5))
+            for start, length in zip(*runs(addresses, nbytes), strict=True):
+                self.note("global", verb, element, int(start), int(length))
 
     def note(self, space: str, verb: str, element: int, address: int, nbytes: int) -> None:
         """For who watches. The last word of the verb says what is done."""
@@ -100,14 +169,18 @@ class Transfer:
     def report(self, element: int, barrier: int, nbytes: int) -> None:
         """Bytes have arrived: tells the mbarrier at an address of shared memory."""
         if barrier % 8:
-            raise self.fault(element, f"the mbarrier of a bulk copy, 0x{barrier:x}, is not aligned to 8 bytes")
-        index = self.shared(element, barrier, 8, "mbarrier operation") >> 3
-        self.shared_nbytes[element // WARP] -= 8
+            text = f"the mbarrier of a bulk copy, 0x{barrier:x}, is not aligned to 8 bytes"
+            return self.refuse(element, "misaligned", "shared", barrier, text)
+        if not self.in_shared(barrier, 8):
+            return self.leaves_shared(element, barrier, 8, "mbarrier operation")
+        self.note("shared", "mbarrier operation", element, barrier, 8)
+        index = (self.block_start(element, barrier) + (barrier & OFFSET_MASK)) >> 3
         if complete(self.x, self.site.at, element, index, nbytes) and self.x.chunk.cluster == 1:
             _, key = self.x.chunk.mbarriers.key_of(index)
             known, count = self.ended.get(element // WARP, (int(key), 0))
             if key == known:
                 self.ended[element // WARP] = (known, count + 1)
+        return None
 
     def finish(self) -> None:
         """Writes the trace: one record for each warp that runs the instruction."""

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.log.touched import Touched
 
 ROW_NBYTES = np.array([16, 128, 64, 32])
@@ -91,20 +91,22 @@ def read_fragment(lanes: Lanes, descriptors: np.ndarray, operand: Operand, at: i
 def _fetch(lanes: Lanes, address: np.ndarray, nbytes: int, at: int) -> np.ndarray:
     """The words at addresses (warps, registers, 32) of each warp's own block."""
     space = lanes.chunk.spaces["shared"]
-    outside = ((address < 0) | (address + nbytes > space.nbytes)) & (lanes.masks != 0)[:, None, None]
+    everyone = np.broadcast_to((lanes.masks != 0)[:, None, None], address.shape)
+    outside = ((address < 0) | (address + nbytes > space.nbytes)) & everyone
     if outside.any():
-        warp, _, lane = (int(index[0]) for index in np.nonzero(outside))
         place = int(address[outside][0])
+        warps, _, rank = np.nonzero(outside)
+        elements = np.unique(WARP * warps + rank)
         text = f"a matrix descriptor leads to 0x{place:x} in shared memory; {space.describe(place)}"
-        raise fault_of_element(lanes, at, WARP * warp + lane, text)
-    lanes.chunk.touches(at, lambda: words_at(lanes, address, nbytes))
+        refuse(lanes, at, WrongRange("outside", "shared", elements, place, text))
+    read = everyone & ~outside
+    lanes.chunk.touches(at, lambda: words_at(address, read, nbytes))
     base = lanes.warps.astype(np.int64) // space.warps_per_block * space.stride
-    view = space.views[nbytes]
-    return view.take((address + base[:, None, None]) // nbytes, mode="clip")
+    words = space.views[nbytes].take((address + base[:, None, None]) // nbytes, mode="clip")
+    return np.where(outside, 0, words) if outside.any() else words
 
 
-def words_at(lanes: Lanes, address: np.ndarray, nbytes: int) -> Iterator[Touched]:
-    """The words that `_fetch` reads, for who watches, warp by warp."""
-    rows, _, lane = np.nonzero(np.broadcast_to((lanes.masks != 0)[:, None, None], address.shape))
-    places = address[lanes.masks != 0].reshape(-1)
-    yield Touched("shared", "load", WARP * rows + lane, places, np.full(len(places), nbytes))
+def words_at(address: np.ndarray, read: np.ndarray, nbytes: int) -> Iterator[Touched]:
+    """The words that `_fetch` reads, for who watches, warp by warp. address, read: (warps, registers, 32)."""
+    rows, _, lane = np.nonzero(read)
+    yield Touched("shared", "load", WARP * rows + lane, address[read], np.full(len(rows), nbytes))

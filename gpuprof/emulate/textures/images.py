@@ -1,6 +1,6 @@
 """What textures and surfaces have in common: from handles to images, and the trace of what was touched."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +9,8 @@ from gpuprof.device.images import Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.operands import Ref
+from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.log.coalesce import TAG_BANKS, tag_bank
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.emulate.log.touched import Touched
@@ -44,9 +46,11 @@ def handle_word(lanes: Lanes, at: int, element: int, handle: int) -> int:
     return word if word == 0 or word & VALID else 0
 
 
-def find_images(lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool) -> Iterator[Found]:
+def find_images(
+    lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool, results: Sequence[Ref] = ()
+) -> Iterator[Found]:
     """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
-    memory any more.
+    memory any more; where the latter is refused, `results` are 0.
     """
     for handle in np.unique(handles):
         where = np.flatnonzero(handles == handle)
@@ -61,16 +65,21 @@ def find_images(lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray
             )
         if image.is_surface != is_surface:
             raise fault_of_element(lanes, at, element, f"handle 0x{int(handle):x} is {image.name}, and no {what}")
-        check_in_memory(lanes, at, element, int(handle), image)
-        yield Found(image, word, where)
+        if is_in_memory(lanes, at, elements[where], int(handle), image):
+            yield Found(image, word, where)
+        else:
+            for ref in results:
+                lanes.v[ref.kind][ref.index][elements[where]] = 0
 
 
-def check_in_memory(lanes: Lanes, at: int, element: int, handle: int, image: Image) -> None:
+def is_in_memory(lanes: Lanes, at: int, elements: np.ndarray, handle: int, image: Image) -> bool:
     space = lanes.chunk.spaces["global"]
     for number, level in enumerate(image.levels):
         if not space.holds(level.address, level.address + image.level_nbytes(number)):
             text = f"the memory of {image.name} (handle 0x{handle:x}) is gone; {space.describe(level.address)}"
-            raise fault_of_element(lanes, at, element, text, "address")
+            refuse(lanes, at, WrongRange("outside", "global", elements, level.address, text))
+            return False
+    return True
 
 
 def sampler_word(lanes: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) -> int:

@@ -1,5 +1,8 @@
 """Loads, stores and reductions of surfaces. The first coordinate counts bytes; formatted forms count elements."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from gpuprof.chips.model import LINE_NBYTES
@@ -9,6 +12,7 @@ from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import KIND_OF_TYPE, U32, U64, Ref, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
+from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.memory.load_store import ELEMENTS
 from gpuprof.emulate.textures.images import active_elements, find_images, trace
 from gpuprof.isa.encoding import RZ, Instruction
@@ -42,7 +46,9 @@ class Site:
 def addresses(
     lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, nbytes: int, scale: int
 ) -> np.ndarray:
-    """int64 (n,): where each lane's access is, -1 for one that is outside and to be left out. Raises KernelFault."""
+    """int64 (n,): where each lane's access is, -1 for one that is outside and to be left out, or wrong. Raises
+    KernelFault for a wrong one.
+    """
     if image.geometry not in GEOMETRIES[site.n, site.layered]:
         wanted = GEOMETRIES[site.n, site.layered][0]
         raise fault_of_element(
@@ -62,16 +68,9 @@ def addresses(
     outside = np.zeros(len(elements), np.bool_)
     for value, limit in zip(position, limits, strict=True):
         outside |= (value < 0) | (value > limit)
-    if site.bounds == "trap" and outside.any():
-        fail(
-            lanes,
-            site,
-            image,
-            elements,
-            coordinates,
-            int(np.flatnonzero(outside)[0]),
-            f"out of range access of {nbytes} bytes",
-        )
+    wrong = Wrong(lanes, site, image, elements, coordinates)
+    if site.bounds == "trap":
+        wrong.refuse(outside, "outside", f"out of range access of {nbytes} bytes")
     position = [np.clip(value, 0, max(limit, 0)) for value, limit in zip(position, limits, strict=True)]
     misaligned = position[0] % nbytes != 0
     if site.bounds == "clamp":  # the nearest place an element of this size can have
@@ -80,32 +79,40 @@ def addresses(
             misaligned & ~outside,
         )
     misaligned &= ~outside
-    if misaligned.any():
-        fail(
-            lanes,
-            site,
-            image,
-            elements,
-            coordinates,
-            int(np.flatnonzero(misaligned)[0]),
-            f"misaligned access of {nbytes} bytes",
-        )
+    wrong.refuse(misaligned, "misaligned", f"misaligned access of {nbytes} bytes")
     row = position[-1]
     for axis in (2, 1):
         row = row * level[1 + axis] + (position[axis] if axis < len(rest) else 0)
     flat = level.address + row * level.width * image.texel_nbytes + position[0]
-    if limits[0] < 0:
-        fail(lanes, site, image, elements, coordinates, 0, f"access of {nbytes} bytes to a row of fewer")
-    return np.where(outside, -1, flat) if site.bounds == "zero" else flat
+    if limits[0] < 0 and site.bounds != "trap":
+        wrong.refuse(np.ones_like(outside), "outside", f"access of {nbytes} bytes to a row of fewer")
+        return np.full(len(elements), -1, np.int64)
+    left_out = misaligned | outside if site.bounds != "clamp" else misaligned
+    return np.where(left_out, -1, flat)
 
 
-def fail(lanes: Lanes, site: Site, image: Image, elements: np.ndarray, coordinates: np.ndarray, lane: int, what: str):
-    where = ", ".join(str(int(value[lane])) for value in coordinates)
-    raise fault_of_element(lanes, site.at, int(elements[lane]), f"{what} at ({where}) of {image.name}", "address")
+class Wrong(NamedTuple):
+    """An access of lanes, `elements` int64 (n,), to an image at `coordinates` (dimensions, n)."""
+
+    lanes: Lanes
+    site: Site
+    image: Image
+    elements: np.ndarray
+    coordinates: np.ndarray
+
+    def refuse(self, where: np.ndarray, kind: str, what: str) -> None:
+        """Of lanes, bool (n,), if there is one. Raises KernelFault where nobody refuses it."""
+        chosen = np.flatnonzero(where)
+        if len(chosen):
+            place = ", ".join(str(int(value[chosen[0]])) for value in self.coordinates)
+            text = f"{what} at ({place}) of {self.image.name}"
+            refuse(self.lanes, self.site.at, WrongRange(kind, "surface", self.elements[chosen], -1, text))
 
 
-def each_image(group: Lanes, site: Site, nbytes_of, scale_of):
-    """(image, elements, addresses) for the lanes of each surface; then the whole instruction is in the trace."""
+def each_image(group: Lanes, site: Site, nbytes_of, scale_of, results: Sequence[Ref] = ()):
+    """(image, elements, addresses) for the lanes of each surface; then the whole instruction is in the trace. What is
+    loaded from a surface that is gone, into `results`, is 0 where that is refused.
+    """
     elements = active_elements(group, site.guard)
     table = np.full((len(elements), 1), -1, np.int64)
     nbytes, sizes = site.nbytes, np.zeros(len(elements), np.int64)
@@ -114,7 +121,7 @@ def each_image(group: Lanes, site: Site, nbytes_of, scale_of):
             [site.row(group, ref, elements).view(np.int32).astype(np.int64) for ref in site.coordinates]
         )
         for image, _, at in find_images(
-            group, site.at, elements, site.row(group, site.handle, elements), is_surface=True
+            group, site.at, elements, site.row(group, site.handle, elements), True, results
         ):
             nbytes = nbytes_of(image)
             found = addresses(group, site, image, elements[at], coordinates[:, at], nbytes, scale_of(image))
@@ -137,7 +144,7 @@ def build_load(inst: Instruction, env: Env) -> Op:
 
     def op(lanes: Lanes) -> None:
         view = lanes.chunk.spaces["global"].views[element.nbytes]
-        for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1):
+        for _, elements, address in each_image(lanes, site, lambda image: site.nbytes, lambda image: 1, results):
             index = np.maximum(address - GLOBAL_BASE, 0) // element.nbytes
             for k, ref in enumerate(results):
                 lanes.v[ref.kind][ref.index][elements] = np.where(address < 0, 0, view[index + k])

@@ -105,7 +105,7 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
                 else None
             )
             parts = []
-            for image, word, at in find_images(lanes, site.at, elements, handles, is_surface=False):
+            for image, word, at in find_images(lanes, site.at, elements, handles, False, site.results):
                 check_geometry(lanes, site.at, elements[at[0]], image, geometry)
                 texels = fetch_from(
                     lanes.chunk.spaces["global"].views, image, combined(word, named), np.ascontiguousarray(words[:, at])
@@ -127,7 +127,7 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
 
 def gathered(parts: list[tuple[np.ndarray, np.ndarray]], count: int) -> np.ndarray:
     """The addresses of all lanes in one table, as wide as the widest."""
-    table = np.full((count, max(address.shape[1] for _, address in parts)), -1, np.int64)
+    table = np.full((count, max((address.shape[1] for _, address in parts), default=1)), -1, np.int64)
     for at, address in parts:
         table[at[:, None], np.arange(address.shape[1])] = address
     return table

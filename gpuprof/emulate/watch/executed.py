@@ -9,11 +9,12 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
+from gpuprof.emulate.core.refusal import WrongRange
 from gpuprof.emulate.log.touched import Touched
 from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
 from gpuprof.emulate.watch.bounds import Wrong, wrong_lanes
 from gpuprof.emulate.watch.operands import Place, Value, values_at
-from gpuprof.emulate.watch.ranges import Ranges, ranges_of
+from gpuprof.emulate.watch.ranges import Ranges, Refused, ranges_of, refused_of
 from gpuprof.emulate.watch.state import State
 
 
@@ -177,7 +178,10 @@ class Executed(OfWarps):
         self.refused = refused if self.refused is None else self.refused | refused
 
     def add_ranges(self, found: Iterable[Touched]) -> None:
-        self.ranges += [ranges_of(touched, self._keep) for touched in found]
+        self.ranges += [ranges_of(touched, self._keep) for touched in found if len(touched.elements)]
+
+    def wrong_range(self, wrong: WrongRange) -> Refused:
+        return refused_of(wrong, self.chunk.spaces["global"].memory, self._keep)
 
     def keep(self, with_operands: bool) -> None:
         """Works out what is read of registers, in memory of its own: the instruction may write them."""

@@ -3,13 +3,15 @@
 from typing import NamedTuple, Protocol
 
 from gpuprof.emulate.watch.executed import BlockRun, Executed
+from gpuprof.emulate.watch.ranges import Refused
 
 
 class Wanted(NamedTuple):
     """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
     after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
-    instructions those whose lanes the listener may refuse (Executed.refuse), and those that it is asked about each time
-    (`passes`). `state`: the listener asks for what lanes hold between two instructions (Executed.state).
+    instructions those whose lanes the listener may refuse (Executed.refuse), or which go on without what they must not
+    touch (`wrong`), and those that it is asked about each time (`passes`). `state`: the listener asks for what lanes
+    hold between two instructions (Executed.state).
     """
 
     before: frozenset[int]
@@ -34,6 +36,9 @@ class Listener(Protocol):
 
     def before(self, executed: Executed) -> None:
         """Warps execute an instruction: nothing of it has happened yet."""
+
+    def wrong(self, executed: Executed, refused: Refused) -> None:
+        """In its midst: an instruction in Wanted.refusing leaves out what it must not touch."""
 
     def after(self, executed: Executed) -> None:
         """It has happened. Of an instruction that waits, the lanes have been asked to wait."""

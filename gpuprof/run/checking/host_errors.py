@@ -16,14 +16,17 @@ class HostError(NamedTuple):
     text: str
 
 
-def host_error(command: cmd.Command, error: DeviceMemoryError, memory: AddressSpace) -> Iterator[HostError]:
-    """What the command did wrong; nothing where there was no room."""
+def host_error(
+    command: cmd.Command, error: DeviceMemoryError, memory: AddressSpace, place: str = ""
+) -> Iterator[HostError]:
+    """What the command did wrong; nothing where there was no room. `place`: where the host is."""
+    text = f"{place}: {error}" if place else str(error)
     if getattr(command, "nbytes", 0) < 0:
-        yield HostError("negative_size", str(error))
-    elif isinstance(command, cmd.Free):
-        yield HostError("double_free" if memory.was_freed(command.address) else "invalid_free", str(error))
+        yield HostError("negative_size", text)
+    elif isinstance(command, cmd.Free | cmd.FreeLater):
+        yield HostError("double_free" if memory.was_freed(command.address) else "invalid_free", text)
     elif isinstance(command, COPIES):
-        yield HostError("copy_out_of_bounds", str(error))
+        yield HostError("copy_out_of_bounds", text)
 
 
 def leaks(memory: AddressSpace, modules: Sequence[LoadedModule]) -> Iterator[HostError]:

@@ -31,6 +31,7 @@ FOUND_LATER = (
     *("surface_store", "surface_reduction", "matrix_async"),
 )
 ENDS = ("exit", "return")
+NOTHING = np.empty(0, np.uint8)
 # What takes bits from one place to another: padding stays padding.
 MOVES = frozenset(
     ("same_bits", "pack", "low", "high", "and", "or", "shl", "shr", "shf_left", "shf_right", "prmt", "bfe", "bfi",
@@ -428,7 +429,7 @@ class Initcheck(Doubts):
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
         self._loaded.setdefault(step.plan.instruction.number, "the value comes from memory that nothing has written")
         for source, target in self._spaces.transfers(step.event):
-            read_bytes = np.concatenate([each.shadow.get(each.address, each.nbytes) for each in source])
+            read_bytes = np.concatenate([NOTHING, *(each.shadow.get(each.address, each.nbytes) for each in source)])
             times, rest = divmod(sum(each.nbytes for each in target), max(len(read_bytes), 1))
             given = np.tile(read_bytes, times) if not rest else np.zeros(0, np.uint8)
             for place in target:

@@ -1,13 +1,15 @@
 """Accesses to memory that a program must not make."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
-from gpuprof.trace.checkers.checker import Checker, Instance, first_of
+from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
-from gpuprof.trace.kernel import Allocation, Kernel, Variable
+from gpuprof.trace.kernel import RANGED, Allocation, Kernel, Variable
+from gpuprof.trace.masks import WARP
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "changes", "reduction": "changes"}
 # Kind of a finding, by what TraceEvent.wrong tells apart.
@@ -23,11 +25,12 @@ KINDS = {
 class Memcheck(Checker):
     """Finds accesses out of bounds, misaligned, of freed memory and of null pointers, and writes to constants.
 
-    A lane that may not do its access loads 0, or its store is dropped, and the kernel goes on.
+    A lane that may not do its access loads 0, or its store is dropped, and the kernel goes on. Of bulk copies, tiles
+    and matrices these are the bytes that are outside.
     """
 
     name = "memcheck"
-    kinds = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store", "mbarrier")
+    kinds = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store", "mbarrier", *RANGED)
     refuses = True
     checks_host = True
     padding = Option(4096, "bytes between allocations at least, so that a neighbour is not hit by mistake")
@@ -43,6 +46,7 @@ class Memcheck(Checker):
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
+        self._of_line: dict[tuple[str, int], int] = {}  # kind, line of PTX -> code address of what `refused` told first
         self.constants = [variable for variable in kernel.variables if variable.space == "const"]
 
     def event(self, event: TraceEvent) -> None:
@@ -73,6 +77,19 @@ class Memcheck(Checker):
         )
         found = self.kernel.allocation_at(address) if access.space == "global" else None
         self.note(kind, Instance(text, who, _kept(address), found.name if found else ""), count, event.pc)
+
+    def refused(self, event: TraceEvent, wrong: Any) -> None:
+        kind, count = KINDS[wrong.kind], len(wrong.lanes)
+        # One line may become several instructions that read the same: of wgmma one for every 8 columns.
+        pc = self._of_line.setdefault((kind, event.instruction.ptx_line or -event.pc), event.pc)
+        if not self.is_new(kind, pc):
+            self.more(kind, count, pc)
+            return
+        row = int(wrong.warps[0])
+        who = Who(int(event.block[row]), WARP * int(event.warp[row]) + int(wrong.lanes[0]))
+        found = self.kernel.allocation_at(wrong.address) if wrong.space == "global" else None
+        text = f"{self.thread_text(who)}: {wrong.text}"
+        self.note(kind, Instance(text, who, _kept(wrong.address), found.name if found else ""), count, pc)
 
     def _why(self, event: TraceEvent, access: Access, kind: str, address: int) -> str:
         if kind == "misaligned":

@@ -86,7 +86,7 @@ class Racecheck(Checker):
         self._shadow = Shadow(kernel, self._blocks)
         self._async = Asynchronous(kernel, self._blocks, self._shadow.touch_ranges)
         self._shadow.renumber = self._async.renumber
-        self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()
+        self._guesses = first_guesses(kernel.code) if "atomic" in kinds else frozenset()
         self._accumulators, self._of_registers = Accumulators(), touching(kernel.code)
         self._fragments = Fragments(kernel.code)
         self._acts: dict[int, Callable[[TraceEvent], None]] = {}

@@ -281,5 +281,4 @@ class Spaces:
             by_lane.setdefault((place.row, place.lane), []).append(place)
         for places in by_lane.values():
             source = [place for place in places if place.operation == "load"]
-            if source:
-                yield source, [place for place in places if place.operation != "load"]
+            yield source, [place for place in places if place.operation != "load"]

@@ -3,11 +3,13 @@ Programming Guide, atomics).
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from gpuprof.isa.encoding import Instruction as Encoded, Operand, sources_of, writes
 from gpuprof.isa.opcodes import numbers
-from gpuprof.trace.kernel import Instruction
+from gpuprof.trace.kernel import Code, Instruction
 
 WORDS = {"R": 1, "D": 2}  # of the register file that a register is
 ADDS, COPIES = numbers("IADD", "IADD.64"), numbers("MOV", "MOV.64")
@@ -15,33 +17,124 @@ OF_VARIABLES = ("local", "generic")  # spaces where code that is not optimised k
 Value = tuple[object, int]  # what it is made from, and the bytes that were added
 
 
-def first_guesses(instructions: Sequence[Instruction]) -> frozenset[int]:
-    """Numbers of the loads that have a compare-and-swap at their address behind them."""
-    loads: dict[tuple, list[int]] = defaultdict(list)
-    found: set[int] = set()
-    values = _Values("")
-    for instruction in instructions:
-        if instruction.function != values.function:
-            values = _Values(instruction.function)
-        if instruction.kind == "load":
-            loads[values.place(instruction.encoded)].append(instruction.number)
-        elif instruction.kind == "atomic" and instruction.op.c:
-            found.update(loads.get(values.place(instruction.encoded), ()))
-        values.step(instruction)
-    return frozenset(found)
+def first_guesses(code: Code) -> frozenset[int]:
+    """Numbers of the loads that have a compare-and-swap at their address behind them, also in a function that is
+    called: nvcc's -G makes each atomic of CUDA's headers one.
+    """
+    functions = [code.instructions[each.first : each.first + each.count] for each in code.functions]
+    called = _Called({instructions[0].number: instructions for instructions in functions if instructions}, code)
+    return frozenset(number for instructions in functions for number in called.guesses(instructions))
+
+
+class Effect(NamedTuple):
+    """What a function does for its caller. `swaps`: places of compare-and-swaps that registers lead to as the function
+    begins; `written`: words of registers.
+    """
+
+    swaps: frozenset[tuple[str, Value]]
+    written: frozenset[int]
+
+
+class _Called:
+    """The functions of a module, by the number of their first instruction."""
+
+    def __init__(self, functions: dict[int, Sequence[Instruction]], code: Code):
+        self._functions, self._blocks = functions, code.basic_blocks
+        self._effects: dict[int, Effect] = {}
+        for number in self._callees_first():
+            self._effects[number] = self._effect(number)
+
+    def _callees_first(self) -> list[int]:
+        """Functions that are called, by their first instruction, each behind those that it calls."""
+        calls = {first: [*chain(*map(self._entries, code))] for first, code in self._functions.items()}
+        order: dict[int, None] = {}
+        begun: set[int] = set()
+        left = [*chain(*calls.values())]
+        while left:
+            number = left[-1]
+            inner = [] if number in begun else [each for each in calls.get(number, ()) if each not in begun]
+            begun.add(number)
+            left += inner
+            if not inner:
+                order[left.pop()] = None
+        return [*order]
+
+    def guesses(self, instructions: Sequence[Instruction]) -> set[int]:
+        loads: dict[tuple[str, Value], list[int]] = defaultdict(list)
+        found: set[int] = set()
+        for instruction, places in self._followed(instructions, _Values()):
+            if instruction.kind == "load":
+                loads[places[0]].append(instruction.number)
+            else:
+                found.update(number for place in places for number in loads.get(place, ()))
+        return found
+
+    def _followed(self, instructions: Sequence[Instruction], values: "_Values") -> Iterator[tuple[Instruction, list]]:
+        """Loads with their place, compare-and-swaps with theirs, and calls with those of the function."""
+        for instruction in instructions:
+            effects = [self._effects.get(number, NO_EFFECT) for number in self._entries(instruction)]
+            if instruction.kind == "load" or (instruction.kind == "atomic" and instruction.op.c):
+                yield instruction, [values.place(instruction.encoded)]
+            elif effects:
+                yield instruction, [values.handed(swap) for effect in effects for swap in effect.swaps]
+            values.step(instruction)
+            for effect in effects:
+                values.forget(effect.written, instruction.number)
+
+    def _entries(self, instruction: Instruction) -> list[int]:
+        if instruction.kind != "call":
+            return []
+        callees = self._blocks[instruction.basic_block].callees
+        return [self._blocks[callee].instructions[0].number for callee in callees]
+
+    def _effect(self, number: int) -> Effect:
+        """Of the function that begins at an instruction. Of one that calls itself, what it does without that."""
+        values = _Values()
+        swaps = {
+            place
+            for instruction, places in self._followed(self._functions.get(number, ()), values)
+            for place in places
+            if instruction.kind != "load" and is_handed(place)
+        }
+        return Effect(frozenset(swaps), frozenset(values.written))
+
+
+NO_EFFECT = Effect(frozenset(), frozenset())
+UNSET = "unset"
+
+
+def is_handed(place: tuple[str, Value]) -> bool:
+    """Whether it is what a register of the caller leads to."""
+    _, (root, _) = place
+    return isinstance(root, tuple) and root[0] == UNSET
 
 
 class _Values:
-    """What registers hold in a function, in the order of its code. Equal values are equal pointers."""
+    """What registers hold in a function, in the order of its code. Equal values are equal pointers. `written`: words of
+    registers so far.
+    """
 
-    def __init__(self, function: str):
-        self.function = function
+    def __init__(self) -> None:
+        self.written: set[int] = set()
         self._held: dict[int, Value] = {}  # by the first of a register's words
         self._variables: dict[Value, Value] = {}  # by address
 
-    def place(self, encoded: Encoded) -> tuple:
-        """Where an instruction accesses memory."""
-        return self.function, encoded.op.space, self._address(encoded)
+    def place(self, encoded: Encoded) -> tuple[str, Value]:
+        """Where an instruction accesses memory. Global addresses are generic ones, too."""
+        space = encoded.op.space
+        return "global" if space == "generic" else space, self._address(encoded)
+
+    def handed(self, place: tuple[str, Value]) -> tuple[str, Value]:
+        """What is such a place to a function that is called (`is_handed`), as its caller sees it."""
+        space, ((_, word), ahead) = place
+        root, nbytes = self._value(word)
+        return space, (root, nbytes + ahead)
+
+    def forget(self, written: Collection[int], number: int) -> None:
+        """Words that the call at instruction `number` has written."""
+        self.written.update(written)
+        for word in written:
+            self._held[word] = ("of", number, word), 0
 
     def step(self, instruction: Instruction) -> None:
         """The instruction has been executed."""
@@ -51,6 +144,7 @@ class _Values:
             self._variables[self._address(encoded)] = self._source(encoded, "b") or (instruction.number, 0)
         for operand in writes(encoded):
             words = _words(operand)
+            self.written.update(words)
             for word in words:  # an odd one is the upper half of the one before it
                 self._held[word] = self._held[word & ~1] = ("of", instruction.number, word), 0
             if words and value:
@@ -76,7 +170,10 @@ class _Values:
         """What a slot's register holds; None where it has none."""
         operand = next((operand for name, operand in sources_of(encoded) if name == slot), None)
         words = _words(operand) if operand else range(0)
-        return self._held.get(words[0], (("unset", words[0]), 0)) if words else None
+        return self._value(words[0]) if words else None
+
+    def _value(self, word: int) -> Value:
+        return self._held.get(word, ((UNSET, word), 0))
 
 
 def _words(operand: Operand) -> range:

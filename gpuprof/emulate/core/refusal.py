@@ -1,0 +1,36 @@
+"""Accesses that only execution finds to be wrong: they end the kernel, or who watches lets it go on without them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.emulate.core.faults import fault_of_element
+from gpuprof.emulate.core.lanes import Lanes
+
+FAULT_OF = {"misaligned": "alignment", "outside": "address"}
+
+
+class WrongRange(NamedTuple):
+    """What lanes must not touch. `kind`: a key of FAULT_OF; `elements` int64 (k,), ascending: rows of the lanes, 32 *
+    row + lane; `address`: the first element's first wrong byte in the space. `text`: a sentence on the first element.
+    """
+
+    kind: str
+    space: str
+    elements: np.ndarray
+    address: int
+    text: str
+
+
+def refuse(lanes: Lanes, at: int, wrong: WrongRange) -> None:
+    """Returns where the kernel goes on: what would be read is 0 then, and what would be written is dropped.
+
+    Raises KernelFault where nobody watches instruction `at` who refuses its accesses.
+    """
+    if not lanes.chunk.refuses(at, wrong):
+        raise fault_of_element(lanes, at, int(wrong.elements[0]), wrong.text, FAULT_OF[wrong.kind])
+
+
+def refuse_one(lanes: Lanes, at: int, element: int, kind: str, space: str, address: int, text: str) -> None:
+    """`refuse`, of one element."""
+    refuse(lanes, at, WrongRange(kind, space, np.array([element], np.int64), address, text))
