@@ -83,7 +83,8 @@ class Racecheck(Checker):
             any(map(_publishes, wanted)) or bool(kinds & {"fence", "mbarrier", "cluster_barrier"}),
             bool(kinds & {"copy", "fence", *FAMILIES, *AFTER}) or any(map(self._reports_copies, wanted)),
         )
-        self._shadow = Shadow(kernel, self._blocks)
+        n_accesses = sum(each.kind in ACCESSES and each.function == kernel.name for each in wanted)
+        self._shadow = Shadow(kernel, self._blocks, n_accesses)
         self._async = Asynchronous(kernel, self._blocks, self._shadow.touch_ranges)
         self._shadow.renumber = self._async.renumber
         self._guesses = first_guesses(kernel.instructions) if "atomic" in kinds else frozenset()

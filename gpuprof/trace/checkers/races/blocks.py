@@ -2,12 +2,22 @@
 
 import numpy as np
 
-from gpuprof.trace.checkers.races.order import EPOCHS, GROUPS, N_COLUMNS, N_FAMILIES, N_MOMENTS, N_ROWS, TICKS, Order
-from gpuprof.trace.checkers.races.rows import LEAST_ROWS, N_ROW_COLUMNS, index_of
-from gpuprof.trace.checkers.slots import Slots, with_room
+from gpuprof.trace.checkers.races.order import (
+    EPOCHS,
+    GROUPS,
+    N_COLUMNS,
+    N_FAMILIES,
+    N_MOMENTS,
+    N_ROWS,
+    N_WAYS,
+    TICKS,
+    Order,
+)
+from gpuprof.trace.checkers.races.rows import LEAST_ROWS, N_ROW_COLUMNS, N_WAY_COLUMNS, index_of
+from gpuprof.trace.checkers.slots import Slots, longer, with_room
 from gpuprof.trace.masks import WARP
 
-GROWTH_SHIFT = 3  # tables grow by an eighth
+LEAST_WAYS = 1 << 6
 PER_SLOT = (
     *("epoch", "clock", "moment", "known", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
     *("group", "groups", "n_groups", "fenced", "fence_epoch", "fence_acquired", "block_fences"),
@@ -47,9 +57,11 @@ class Blocks(Slots):
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
             moments=_zeros(LEAST_ROWS, N_COLUMNS),
-            counts=np.array([1, 0, 0, 0, 0, 1], np.int64),
+            counts=np.array([1, 0, 0, 0, 0, 1, 1, 0], np.int64),
             rows=_zeros(LEAST_ROWS, N_ROW_COLUMNS),
             row_index=_zeros(2 * LEAST_ROWS),
+            ways=_zeros(LEAST_WAYS, N_WAY_COLUMNS),
+            way_index=_zeros(2 * LEAST_WAYS),
         )
 
     def grow(self, n_slots: int) -> None:
@@ -63,22 +75,15 @@ class Blocks(Slots):
         """Room for so many more moments."""
         needed = int(self.order.counts[N_MOMENTS]) + n
         if needed > len(self.order.moments):
-            self.order = self.order._replace(moments=_longer(self.order.moments, needed))
+            self.order = self.order._replace(moments=longer(self.order.moments, needed))
 
     def room_for_rows(self, n: int) -> None:
-        """Room for so many more rows."""
-        needed = int(self.order.counts[N_ROWS]) + n
-        if needed > len(self.order.rows):
-            rows = _longer(self.order.rows, needed)
-            index = index_of(rows, int(self.order.counts[N_ROWS]))
-            self.order = self.order._replace(rows=rows, row_index=index)
-
-
-def _longer(table: np.ndarray, length: int) -> np.ndarray:
-    """The table with room for `length` rows, and an eighth more than it had."""
-    grown = np.zeros((max(length, len(table) + (len(table) >> GROWTH_SHIFT)), table.shape[1]), table.dtype)
-    grown[: len(table)] = table
-    return grown
+        """Room for so many more rows, and as many more ways."""
+        for which, name, of_index in ((N_ROWS, "rows", "row_index"), (N_WAYS, "ways", "way_index")):
+            table, n_used = getattr(self.order, name), int(self.order.counts[which])
+            if n_used + n > len(table):
+                table = longer(table, n_used + n)
+                self.order = self.order._replace(**{name: table, of_index: index_of(table, n_used)})
 
 
 def _zeros(*shape: int) -> np.ndarray:

@@ -15,18 +15,19 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.compiled.options import cold
+from gpuprof.compiled.options import cold, hot
 
-# Columns of moments. OF_ASYNC: 0, or how one waits for an asynchronous operation. IN_GROUP: for the group it is in;
+# Columns of moments. Of an asynchronous operation EPOCH says how one waits for it. IN_GROUP: for the group it is in;
 # then DONE is the moment at which its group had been waited for, and CLOCK the lanes that it is of, as bits.
 # ON_BARRIER: at an mbarrier; then DONE is the sequence number of the first such wait.
-BLOCK, WARP, EPOCH, CLOCK, TICK, DONE, OF_ASYNC = range(7)
-N_COLUMNS = 7
-IN_GROUP, ON_BARRIER = 1, 2
+BLOCK, WARP, EPOCH, CLOCK, TICK = range(5)
+DONE = TICK  # an asynchronous operation is over or under way, whatever its warp releases
+N_COLUMNS = 5
+IN_GROUP, ON_BARRIER = -1, -2
 # Kinds of groups: cp.async; what bulk copies read; what they write; multiplications of warp groups.
 COPIES, BULK_READS, BULK_WRITES, MATRICES = range(4)
 N_FAMILIES = 4
-N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS = range(6)  # of counts
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS, N_WAYS, LAST_WAY = range(8)  # of counts
 CTA, GPU = 0, 1  # scopes
 SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
 TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
@@ -56,9 +57,11 @@ class Order(NamedTuple):
     epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
-    counts: np.ndarray  # int64 (6,)
-    rows: np.ndarray  # (n, 3): accesses, see `rows`; number 0 is none
-    row_index: np.ndarray  # of the rows, by a hash; its length is a power of two, twice that of the rows at least
+    counts: np.ndarray  # int64 (8,)
+    rows: np.ndarray  # (n, 2): accesses, see `rows`; number 0 is none
+    row_index: np.ndarray  # of the rows, by a hash; longer than they are
+    ways: np.ndarray  # (n, 3): how accesses are made; number 0 is none
+    way_index: np.ndarray  # the same of the ways
 
 
 @cold
@@ -93,26 +96,30 @@ def present(order, block, slot, warp, lane):
             if same and moments[number, TICK] == tick:
                 order.moment[slot, thread] = number
                 return number
-    number = _new_moment(order, block, warp, epoch, clock, tick, 0)
+    number = _new_moment(order, block, warp, epoch, clock, tick)
     order.moment[slot, thread] = number
     return number
 
 
 @cold
-def _new_moment(order, block, warp, epoch, clock, tick, of_async):
+def _new_moment(order, block, warp, epoch, clock, tick):
     number = order.counts[N_MOMENTS]
     order.counts[N_MOMENTS] = number + 1
     row = order.moments[number]
     row[BLOCK], row[WARP], row[EPOCH], row[CLOCK], row[TICK] = block, warp, epoch, clock, tick
-    row[DONE], row[OF_ASYNC] = 0, of_async
     return number
+
+
+@hot
+def is_asynchronous(moments, moment):
+    return moments[moment, EPOCH] < 0
 
 
 @cold
 def open_group(order, block, slot, warp, lane, family):
     """The moment of the asynchronous operations that a warp has under way, and that no group has yet."""
     if order.group[slot, warp, family] == 0:
-        order.group[slot, warp, family] = _new_moment(order, block, warp, 0, 0, 0, IN_GROUP)
+        order.group[slot, warp, family] = _new_moment(order, block, warp, IN_GROUP, 0, 0)
     number = order.group[slot, warp, family]
     order.moments[number, CLOCK] |= np.int32(np.uint32(1) << np.uint32(lane))
     return number
@@ -127,21 +134,30 @@ def in_group(order, block, slot, warp, lane, family):
 @kept
 def on_barrier(order, block, warp):
     """A new moment, of an operation that reports to an mbarrier."""
-    return _new_moment(order, block, warp, 0, 0, 0, ON_BARRIER)
+    return _new_moment(order, block, warp, ON_BARRIER, 0, 0)
+
+
+@hot
+def _epoch_and_tick(moments, moment):
+    """A group that has been taken for one that is over is its own end: of no epoch, and no release."""
+    if is_asynchronous(moments, moment):
+        return np.int32(0), np.int32(0)
+    return moments[moment, EPOCH], min(moments[moment, TICK], np.int32(TICKS - 1))
 
 
 @cold
 def is_before(order, moment, lane, block, slot, warp, my_lane):
     """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
     moments = order.moments
-    if moments[moment, OF_ASYNC] != 0:
+    if is_asynchronous(moments, moment):
         done = moments[moment, DONE]
-        if done == 0 or moments[moment, OF_ASYNC] == ON_BARRIER:
+        if done == 0 or moments[moment, EPOCH] == ON_BARRIER:
             return 0 < done <= order.acquired[slot, warp, CTA]
         moment = done
+    epoch, tick = _epoch_and_tick(moments, moment)
     thread, its_block, its_warp = 32 * warp + my_lane, moments[moment, BLOCK], moments[moment, WARP]
     if its_block == block:
-        if moments[moment, EPOCH] < order.epoch[slot, thread] or (its_warp == warp and lane == my_lane):
+        if epoch < order.epoch[slot, thread] or (its_warp == warp and lane == my_lane):
             return True
         knows = its_warp == warp and warp < order.known.shape[1]
         if knows and order.known[slot, warp, my_lane, lane] > moments[moment, CLOCK]:
@@ -149,14 +165,13 @@ def is_before(order, moment, lane, block, slot, warp, my_lane):
     place = its_block * order.tick.shape[1] + its_warp
     if place >= len(order.published):  # nobody publishes anything in this kernel
         return False
-    tick = min(moments[moment, TICK], TICKS - 1)
     by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
     if its_block == block:
         return 0 < by_block <= order.acquired[slot, warp, CTA]
     acquired = order.acquired[slot, warp, GPU]
     if 0 < by_gpu <= acquired:
         return True
-    by_epoch = order.epoch_published[its_block, min(moments[moment, EPOCH], EPOCHS - 1)]
+    by_epoch = order.epoch_published[its_block, min(epoch, EPOCHS - 1)]
     if 0 < by_epoch <= acquired:
         return True
     # Another warp of its block has taken it over and published it in turn.
@@ -344,7 +359,8 @@ def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     the lane itself, of my warp, or of another thread in an epoch between the two.
     """
     moments = order.moments
-    epoch, its_warp = moments[moment, EPOCH], moments[moment, WARP]
+    its_warp = moments[moment, WARP]
+    epoch, tick = _epoch_and_tick(moments, moment)
     if moments[moment, BLOCK] != block or moment < order.fenced[slot, 32 * its_warp + lane]:
         return True
     if epoch < order.fence_epoch[slot, warp]:
@@ -358,4 +374,4 @@ def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     place = its_warp + moments[moment, BLOCK] * order.tick.shape[1]
     if place >= len(order.published):
         return False
-    return 0 < order.published[place, min(moments[moment, TICK], TICKS - 1), CTA] <= order.fence_acquired[slot, warp]
+    return 0 < order.published[place, tick, CTA] <= order.fence_acquired[slot, warp]
