@@ -16,6 +16,7 @@ from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
 from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.images import IMAGES, accesses_of
+from gpuprof.trace.checkers.races.lanes import ALL_LANES
 from gpuprof.trace.checkers.races.shadow import SPACES, Shadow
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option
@@ -168,7 +169,9 @@ class Racecheck(Checker):
         if event.instruction.kind == "barrier_arrive":
             whole[:] = False
         if whole.any():
-            order.pass_barriers(self._blocks.order, np.where(whole, masks, np.uint32(0)), slots, event.warp)
+            passing = np.where(whole, masks, np.uint32(0))
+            absent = self._blocks.absent(passing, slots, event.warp)
+            order.pass_barriers(self._blocks.order, passing, slots, event.warp, absent)
         if not whole.all():
             waits = event.instruction.kind != "barrier_arrive"
             self._publish(event, np.where(whole, np.uint32(0), masks), order.CTA, waits)
@@ -190,7 +193,10 @@ class Racecheck(Checker):
         live = self._blocks.live[slots, event.warp]
         masks = event.true_masks
         held = masks != 0
-        order.sync_warps(self._blocks.order, masks[held], slots[held], event.warp[held], members[held], live[held])
+        masks, slots, warps, members, live = (each[held] for each in (masks, slots, event.warp, members, live))
+        # Whom they wait for may be fewer than they are: then they all stand apart.
+        absent = self._blocks.absent(np.where(members.min(axis=1) == ALL_LANES, masks, 1), slots, warps)
+        order.sync_warps(self._blocks.order, masks, slots, warps, members, live, absent)
 
     def _fence(self, event: TraceEvent) -> None:
         scope = SCOPES.get(unpack_name(event.instruction.encoded.mods, "scope"), order.GPU)
@@ -198,7 +204,9 @@ class Racecheck(Checker):
         order.acquire(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp, scope, True)
 
     def _fence_proxy(self, event: TraceEvent) -> None:
-        order.fence_proxy(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+        masks, slots = event.true_masks, self._blocks.slots(event.block)
+        absent = self._blocks.absent(masks, slots, event.warp)
+        order.fence_proxy(self._blocks.order, masks, slots, event.warp, absent)
 
     def _mbarrier(self, event: TraceEvent) -> None:
         if self._reports_copies(event.instruction):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from gpuprof.trace.checkers.races.lanes import N_APART, N_PLAIN, N_STATES, give_all
 from gpuprof.trace.checkers.races.order import (
     EPOCHS,
     GROUPS,
@@ -19,8 +20,8 @@ from gpuprof.trace.masks import WARP
 
 LEAST_WAYS = 1 << 6
 PER_SLOT = (
-    *("epoch", "clock", "moment", "known", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
-    *("group", "groups", "n_groups", "fenced", "fence_epoch", "fence_acquired", "block_fences"),
+    *("state", "apart", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
+    *("group", "groups", "n_groups", "fence_epoch", "fence_acquired", "block_fences"),
 )
 
 
@@ -33,13 +34,15 @@ class Blocks(Slots):
         """What the kernel does: waits within warps, fences or releases, has asynchronous operations or their fences."""
         super().__init__(threads_per_block)
         warps = self.n_warps
-        n_known, n_published = (warps if syncs_warps else 0), (n_blocks if publishes else 1)
-        n_families, n_fenced = (N_FAMILIES, warps * WARP) if is_asynchronous else (0, 0)
+        n_known, n_published = (WARP if syncs_warps else 0), (n_blocks if publishes else 1)
+        n_families = N_FAMILIES if is_asynchronous else 0
+        n_states = N_STATES if syncs_warps or is_asynchronous else N_PLAIN
+        self._forgets_exited = n_states == N_PLAIN
         self.order = Order(
-            epoch=_zeros(0, warps * WARP),
-            clock=_zeros(0, warps * WARP),
-            moment=_zeros(0, warps * WARP),
-            known=_zeros(0, n_known, WARP, WARP),
+            state=_zeros(0, warps, n_states),
+            apart=_zeros(0, warps),
+            by_lane=_zeros(1, n_states, WARP),
+            known=_zeros(1, n_known, n_known),
             arrived=_zeros(0, warps),
             tick=_zeros(0, warps),
             acquired=_zeros(0, warps, 2),
@@ -49,7 +52,6 @@ class Blocks(Slots):
             group=_zeros(0, warps, n_families),
             groups=_zeros(0, warps, n_families, GROUPS),
             n_groups=_zeros(0, warps, n_families),
-            fenced=_zeros(0, n_fenced),
             fence_epoch=_zeros(0, warps),
             fence_acquired=_zeros(0, warps),
             block_fences=_zeros(0, 2),
@@ -57,7 +59,7 @@ class Blocks(Slots):
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
             moments=_zeros(LEAST_ROWS, N_COLUMNS),
-            counts=np.array([1, 0, 0, 0, 0, 1, 1, 0], np.int64),
+            counts=np.array([1, 0, 0, 0, 0, 1, 1, 0, 1, 0], np.int64),
             rows=_zeros(LEAST_ROWS, N_ROW_COLUMNS),
             row_index=_zeros(2 * LEAST_ROWS),
             ways=_zeros(LEAST_WAYS, N_WAY_COLUMNS),
@@ -68,8 +70,21 @@ class Blocks(Slots):
         self.order = self.order._replace(**{name: with_room(getattr(self.order, name), n_slots) for name in PER_SLOT})
 
     def clear(self, slot: int) -> None:
+        give_all(self.order, slot)
         for name in PER_SLOT:
             getattr(self.order, name)[slot] = 0
+
+    def absent(self, masks: np.ndarray, slots: np.ndarray, warps: np.ndarray) -> np.ndarray:
+        """uint32 (n,): lanes of warps that need not come where those of `masks`, uint32 (n,), do so that all are alike.
+        Makes room for the warps whose lanes will not be.
+        """
+        there = self.live[slots, warps] if self._forgets_exited else self._whole[warps]
+        n_apart = int(np.count_nonzero((there & ~masks != 0) & (masks != 0)))
+        needed = int(self.order.counts[N_APART]) + n_apart
+        if needed > len(self.order.by_lane):
+            by_lane, known = (longer(table, needed) for table in (self.order.by_lane, self.order.known))
+            self.order = self.order._replace(by_lane=by_lane, known=known)
+        return ~there
 
     def room_for(self, n: int) -> None:
         """Room for so many more moments."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from gpuprof.compiled.kept import kept
 from gpuprof.compiled.options import OPTIONS, hot
+from gpuprof.trace.checkers.races.lanes import FENCED, N_PLAIN, PRESENT
 from gpuprof.trace.checkers.races.order import DONE, EPOCH, IN_GROUP, LAST_WAY, N_MOMENTS, N_ROWS, N_WAYS, Order
 
 # Columns of rows, int32.
@@ -147,9 +148,10 @@ def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], 
     n_rows, n_moments, n_ways = (int(order.counts[which]) for which in (N_ROWS, N_MOMENTS, N_WAYS))
     has_row, is_live, has_way = (np.zeros(n, np.bool_) for n in (n_rows, n_moments, n_ways))
     has_row[0] = is_live[0] = has_way[0] = True
+    present = order.state[:, :, PRESENT], order.by_lane[:, PRESENT]
     each_entry(has_row, np.zeros(0, np.int32))
     has_way[order.rows[:n_rows][has_row, WAY]] = True
-    for needed in (order.rows[:n_rows][has_row, MOMENT], order.moment, order.group, order.groups, moments):
+    for needed in (order.rows[:n_rows][has_row, MOMENT], *present, order.group, order.groups, moments):
         is_live[needed.reshape(-1)] = True
     of_group = is_live & (order.moments[:n_moments, EPOCH] == IN_GROUP)
     is_live[order.moments[:n_moments][of_group, DONE]] = True
@@ -163,9 +165,11 @@ def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], 
     order.rows[:n_rows, WAY] = new_ways[order.rows[:n_rows, WAY]]
     of_group = order.moments[:n_moments, EPOCH] == IN_GROUP
     order.moments[:n_moments, DONE][of_group] = new_moments[order.moments[:n_moments, DONE][of_group]]
-    for numbers in (order.moment, order.group, order.groups):
+    for numbers in (*present, order.group, order.groups):
         numbers[:] = new_moments[numbers]
-    order.fenced[:] = np.concatenate(([0], np.cumsum(is_live)))[order.fenced]
+    if order.state.shape[2] > N_PLAIN:
+        for fenced in (order.state[:, :, FENCED], order.by_lane[:, FENCED]):
+            fenced[:] = np.concatenate(([0], np.cumsum(is_live)))[fenced]
     for index, table, n in ((order.row_index, order.rows, n_rows), (order.way_index, order.ways, n_ways)):
         index[:] = 0
         fill_index(index, table, n)

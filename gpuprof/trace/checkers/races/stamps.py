@@ -17,6 +17,7 @@ from gpuprof.trace.checkers.races.judge import (
     lane_at,
     piece,
 )
+from gpuprof.trace.checkers.races.lanes import NOW, of_lane
 from gpuprof.trace.checkers.races.lines import (
     BYTES,
     CELL_LENGTH,
@@ -124,11 +125,11 @@ def touch(
             catch_up(order, slot, warp)
         if how & MAY_BE_FLAG and does & READ:
             order.pending[slot, warp] = 1
-        for lane in range(32):
+        if order.apart[slot, warp] == 0 and left != 0:
+            moments[:] = present(order, block, slot, warp, 0)
+        for lane in range(32 if order.apart[slot, warp] != 0 else 0):
             if left >> lane & 1:
-                moments[lane] = order.moment[slot, 32 * warp + lane]
-                if moments[lane] == 0:
-                    moments[lane] = present(order, block, slot, warp, lane)
+                moments[lane] = present(order, block, slot, warp, lane)
         access = order.counts[N_ACCESSES]
         while left:
             lane = lowest(left)
@@ -139,7 +140,7 @@ def touch(
                 for member in range(32):
                     if members >> member & 1:
                         kept_as = np.int64(open_group(order, block, slot, warp, member, COPIES))
-            epoch, origin = np.int64(order.epoch[slot, 32 * warp + lane]), addresses[lane] - shown[k, lane]
+            epoch, origin = np.int64(of_lane(order, NOW, slot, warp, lane)), addresses[lane] - shown[k, lane]
             row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
             group = Group(np.int64(k), block, slot, warp, epoch, moments[lane], kept_as, at << AT_SHIFT | how, does,
                           access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
@@ -311,7 +312,7 @@ def touch_range(
     catch_up(order, slot, warp)
     access = order.counts[N_ACCESSES]
     order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
-    epoch, instruction = np.int64(order.epoch[slot, 32 * warp + lane]), at << AT_SHIFT | how
+    epoch, instruction = np.int64(of_lane(order, NOW, slot, warp, lane)), at << AT_SHIFT | how
     row = row_of(order, moment, instruction, np.int64(0), np.int64(0))
     group = Group(np.int64(0), block, slot, warp, epoch, moment, moment, instruction, does, access + 1, address - shown,
                   address, lane, np.int64(0), np.int64(0), row)  # fmt: skip
