@@ -42,6 +42,7 @@ SPECIAL_NAMES = {
     pairs.STILL_READ: "async_copy_race",
     pairs.NOT_FENCED: "missing_proxy_fence",
 }
+PUBLISHING = ("barrier_arrive", "fence", "mbarrier", "mbarrier_wait", "cluster_barrier")
 CLUSTER_WAIT = numbers("BAR.CLUSTER.WAIT")
 PROXY_FENCE, REPORTED_COPIES = "fence.proxy.async", "cp.async.mbarrier.arrive"  # as they stand in PTX
 SCOPES = {"cta": order.CTA}  # all others are seen by the whole GPU
@@ -77,12 +78,13 @@ class Racecheck(Checker):
         super().initialize(kernel)
         wanted = [instruction for instruction in kernel.instructions if instruction.kind in self.kinds]
         kinds = {instruction.kind for instruction in wanted}
+        reports_copies = any(map(self._reports_copies, wanted))
         self._blocks = Blocks(
             kernel.n_blocks,
             kernel.threads_per_block,
             "warp_sync" in kinds,
-            any(map(_publishes, wanted)) or bool(kinds & {"fence", "mbarrier", "cluster_barrier"}),
-            bool(kinds & {"copy", "fence", *FAMILIES, *AFTER}) or any(map(self._reports_copies, wanted)),
+            any(map(_publishes, wanted)) or bool(kinds & {*PUBLISHING, *AFTER}) or reports_copies,
+            bool(kinds & {"copy", "fence", *FAMILIES, *AFTER}) or reports_copies,
         )
         n_accesses = sum(each.kind in ACCESSES and each.function == kernel.name for each in wanted)
         self._shadow = Shadow(kernel, self._blocks, n_accesses)
@@ -310,7 +312,10 @@ def _sem(instruction: Instruction) -> str:
 
 
 def _publishes(instruction: Instruction) -> bool:
-    return _sem(instruction) in RELEASES or instruction.kind == "barrier_arrive"
+    """Whether something releases or acquires; so does a barrier of some threads of a block."""
+    if instruction.kind in BLOCK_BARRIERS:
+        return instruction.encoded.b != RZ or instruction.encoded.imm >> 16 != 0
+    return _sem(instruction) in (*RELEASES, *ACQUIRES)
 
 
 def how_of(instruction: Instruction, are_volatile_weak: bool) -> int:

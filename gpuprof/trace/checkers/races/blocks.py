@@ -7,6 +7,7 @@ from gpuprof.trace.checkers.races.order import (
     EPOCHS,
     GROUPS,
     N_COLUMNS,
+    N_COLUMNS_OF_BARRIERS,
     N_FAMILIES,
     N_MOMENTS,
     N_ROWS,
@@ -31,11 +32,15 @@ class Blocks(Slots):
     def __init__(
         self, n_blocks: int, threads_per_block: int, syncs_warps: bool, publishes: bool, is_asynchronous: bool = True
     ):
-        """What the kernel does: waits within warps, fences or releases, has asynchronous operations or their fences."""
+        """What the kernel does: waits within warps; fences, releases or acquires; has asynchronous operations or their
+        fences.
+        """
         super().__init__(threads_per_block)
         warps = self.n_warps
-        n_known, n_published = (WARP if syncs_warps else 0), (n_blocks if publishes else 1)
-        n_families = N_FAMILIES if is_asynchronous else 0
+        n_known, n_published = (WARP if syncs_warps else 0), (n_blocks if publishes else 0)
+        n_syncing, n_ordered = (warps if syncs_warps else 0), (warps if publishes or is_asynchronous else 0)
+        n_columns = N_COLUMNS if syncs_warps or publishes or is_asynchronous else N_COLUMNS_OF_BARRIERS
+        n_families, n_fencing = (N_FAMILIES, warps) if is_asynchronous else (0, 0)
         n_states = N_STATES if syncs_warps or is_asynchronous else N_PLAIN
         self._forgets_exited = n_states == N_PLAIN
         self.order = Order(
@@ -43,22 +48,22 @@ class Blocks(Slots):
             apart=_zeros(0, warps),
             by_lane=_zeros(1, n_states, WARP),
             known=_zeros(1, n_known, n_known),
-            arrived=_zeros(0, warps),
-            tick=_zeros(0, warps),
-            acquired=_zeros(0, warps, 2),
+            arrived=_zeros(0, n_syncing),
+            tick=_zeros(0, n_ordered),
+            acquired=_zeros(0, n_ordered, 2),
             block_acquired=_zeros(0, 2),
-            pending=_zeros(0, warps),
-            due=_zeros(0, warps),
+            pending=_zeros(0, n_ordered),
+            due=_zeros(0, n_ordered),
             group=_zeros(0, warps, n_families),
             groups=_zeros(0, warps, n_families, GROUPS),
             n_groups=_zeros(0, warps, n_families),
-            fence_epoch=_zeros(0, warps),
-            fence_acquired=_zeros(0, warps),
+            fence_epoch=_zeros(0, n_fencing),
+            fence_acquired=_zeros(0, n_fencing),
             block_fences=_zeros(0, 2),
             published=_zeros(n_published * warps, TICKS, 2),
             epoch_published=_zeros(n_published, EPOCHS),
             last_published=_zeros(n_published),
-            moments=_zeros(LEAST_ROWS, N_COLUMNS),
+            moments=_zeros(LEAST_ROWS, n_columns),
             counts=np.array([1, 0, 0, 0, 0, 1, 1, 0, 1, 0], np.int64),
             rows=_zeros(LEAST_ROWS, N_ROW_COLUMNS),
             row_index=_zeros(2 * LEAST_ROWS),

@@ -193,7 +193,7 @@ def _readers(order, group, first, second, lane, base, some):
         first = _merged(order, group, first, lane, base, some)
         return first, second, first != 0
     is_plain = not is_asynchronous(moments, group.moment)
-    is_alone = is_plain and len(order.published) == order.tick.shape[1]  # no block publishes anything
+    is_alone = is_plain and len(order.published) <= order.apart.shape[1]  # no block publishes anything for another
     if is_alone and second != 0 and moments[first_moment, BLOCK] != moments[second_moment, BLOCK]:
         return first, second, True  # whoever writes would meet one of two blocks' readers that nothing orders
     if second != 0 and second_moment == group.moment:

@@ -34,23 +34,24 @@ from gpuprof.trace.checkers.races.lanes import (
 # Columns of moments. Of an asynchronous operation EPOCH says how one waits for it. IN_GROUP: for the group it is in;
 # then DONE is the moment at which its group had been waited for, and CLOCK the lanes that it is of, as bits.
 # ON_BARRIER: at an mbarrier; then DONE is the sequence number of the first such wait.
+# The last two are missing where nothing but barriers orders anything.
 BLOCK, WARP, EPOCH, CLOCK, TICK = range(5)
 DONE = TICK  # an asynchronous operation is over or under way, whatever its warp releases
-N_COLUMNS = 5
+N_COLUMNS, N_COLUMNS_OF_BARRIERS = 5, 3
 IN_GROUP, ON_BARRIER = -1, -2
 # Kinds of groups: cp.async; what bulk copies read; what they write; multiplications of warp groups.
 COPIES, BULK_READS, BULK_WRITES, MATRICES = range(4)
 N_FAMILIES = 4
-N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS, N_WAYS, LAST_WAY = range(
-    8
-)  # of counts, before those of `lanes`
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS, N_WAYS, LAST_WAY = range(8)  # of counts; see `lanes`
 CTA, GPU = 0, 1  # scopes
 SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
 TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
 
 
 class Order(NamedTuple):
-    """int32 arrays but for `counts`. First axis: slots of blocks that run, or blocks of the grid; then warps."""
+    """int32 arrays but for `counts`. First axis: slots of blocks that run, or blocks of the grid; then warps, of which
+    there are none in what the kernel does not need.
+    """
 
     state: np.ndarray  # (slots, warps, n): see `lanes`
     apart: np.ndarray  # (slots, warps)
@@ -68,7 +69,7 @@ class Order(NamedTuple):
     fence_epoch: np.ndarray  # (slots, warps): the epoch of the warp's last proxy fence
     fence_acquired: np.ndarray  # (slots, warps): what it had acquired then
     block_fences: np.ndarray  # (slots, 2): the last two epochs in which some thread of the block had a proxy fence
-    published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet; 1 block if none ever
+    published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet
     epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
@@ -102,13 +103,13 @@ def present(order, block, slot, warp, lane):
     if found != 0:
         return found
     epoch, clock = of_lane(order, NOW, slot, warp, lane), clock_of(order, slot, warp, lane)
-    tick, row = order.tick[slot, warp], order.apart[slot, warp]
+    row, tick = order.apart[slot, warp], order.tick[slot, warp] if order.tick.shape[1] != 0 else np.int32(0)
     for other in range(32 if row != 0 else 0):
         number = order.by_lane[row, PRESENT, other]
         if number != 0:
-            moments = order.moments
-            same = moments[number, EPOCH] == epoch and moments[number, CLOCK] == clock
-            if same and moments[number, TICK] == tick:
+            moment = order.moments[number]
+            is_same = moment[EPOCH] == epoch
+            if is_same and (len(moment) < N_COLUMNS or (moment[CLOCK] == clock and moment[TICK] == tick)):
                 order.by_lane[row, PRESENT, lane] = number
                 return number
     number = _new_moment(order, block, warp, epoch, clock, tick)
@@ -124,7 +125,9 @@ def _new_moment(order, block, warp, epoch, clock, tick):
     number = order.counts[N_MOMENTS]
     order.counts[N_MOMENTS] = number + 1
     row = order.moments[number]
-    row[BLOCK], row[WARP], row[EPOCH], row[CLOCK], row[TICK] = block, warp, epoch, clock, tick
+    row[BLOCK], row[WARP], row[EPOCH] = block, warp, epoch
+    if len(row) == N_COLUMNS:
+        row[CLOCK], row[TICK] = clock, tick
     return number
 
 
@@ -160,6 +163,8 @@ def _epoch_and_tick(moments, moment):
     """A group that has been taken for one that is over is its own end: of no epoch, and no release."""
     if is_asynchronous(moments, moment):
         return np.int32(0), np.int32(0)
+    if moments.shape[1] < N_COLUMNS:
+        return moments[moment, EPOCH], np.int32(0)
     return moments[moment, EPOCH], min(moments[moment, TICK], np.int32(TICKS - 1))
 
 
@@ -180,7 +185,7 @@ def is_before(order, moment, lane, block, slot, warp, my_lane):
         knows = its_warp == warp and order.known.shape[1] != 0
         if knows and known_of(order, slot, warp, my_lane, lane) > moments[moment, CLOCK]:
             return True
-    place = its_block * order.tick.shape[1] + its_warp
+    place = its_block * order.apart.shape[1] + its_warp
     if place >= len(order.published):  # nobody publishes anything in this kernel
         return False
     by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
@@ -203,14 +208,8 @@ def pass_barriers(order, masks, slots, warps, absent):
         slot, warp = slots[k], warps[k]
         if masks[k] == 0:
             continue
-        catch_up(order, slot, warp)
-        if order.pending[slot, warp]:
-            order.acquired[slot, warp, CTA] = order.acquired[slot, warp, GPU] = order.counts[SEQUENCE]
-            order.pending[slot, warp] = 0
-        handed_on, mine = order.block_acquired[slot], order.acquired[slot, warp]
-        for scope in range(2):
-            handed_on[scope] = max(handed_on[scope], mine[scope])
-        order.due[slot, warp] |= SYNCED
+        if order.acquired.shape[1] != 0:
+            _hand_on(order, slot, warp)
         row = apart_of(order, slot, warp, masks[k], absent[k])
         if row == 0:
             order.state[slot, warp, NOW] += 1
@@ -222,6 +221,19 @@ def pass_barriers(order, masks, slots, warps, absent):
                 order.by_lane[row, PRESENT, lane] = 0
         if order.known.shape[1] == 0:
             unite(order, slot, warp, absent[k])
+
+
+@hot
+def _hand_on(order, slot, warp):
+    """What the warp has acquired, to all of its block."""
+    catch_up(order, slot, warp)
+    if order.pending[slot, warp]:
+        order.acquired[slot, warp, CTA] = order.acquired[slot, warp, GPU] = order.counts[SEQUENCE]
+        order.pending[slot, warp] = 0
+    handed_on, mine = order.block_acquired[slot], order.acquired[slot, warp]
+    for scope in range(2):
+        handed_on[scope] = max(handed_on[scope], mine[scope])
+    order.due[slot, warp] |= SYNCED
 
 
 @kept
@@ -236,7 +248,7 @@ def publish(order, masks, blocks, slots, warps, scope, waits):
             continue
         block, slot, warp = blocks[k], slots[k], warps[k]
         catch_up(order, slot, warp)
-        published = order.published[block * order.tick.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
+        published = order.published[block * order.apart.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
         for each in range(scope + 1):
             if published[each] == 0:
                 published[each] = now
@@ -413,7 +425,7 @@ def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     for fence in order.block_fences[slot]:
         if epoch < fence < mine:
             return True
-    place = its_warp + moments[moment, BLOCK] * order.tick.shape[1]
+    place = its_warp + moments[moment, BLOCK] * order.apart.shape[1]
     if place >= len(order.published):
         return False
     return 0 < order.published[place, tick, CTA] <= order.fence_acquired[slot, warp]

@@ -154,7 +154,8 @@ def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], 
     for needed in (order.rows[:n_rows][has_row, MOMENT], *present, order.group, order.groups, moments):
         is_live[needed.reshape(-1)] = True
     of_group = is_live & (order.moments[:n_moments, EPOCH] == IN_GROUP)
-    is_live[order.moments[:n_moments][of_group, DONE]] = True
+    if of_group.any():
+        is_live[order.moments[:n_moments][of_group, DONE]] = True
     new_moments, new_rows, new_ways = (np.cumsum(live, dtype=np.int32) - 1 for live in (is_live, has_row, has_way))
     each_entry(has_row, new_rows)
     for table, live in ((order.moments, is_live), (order.rows, has_row), (order.ways, has_way)):
@@ -164,7 +165,8 @@ def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], 
     order.rows[:n_rows, MOMENT] = new_moments[order.rows[:n_rows, MOMENT]]
     order.rows[:n_rows, WAY] = new_ways[order.rows[:n_rows, WAY]]
     of_group = order.moments[:n_moments, EPOCH] == IN_GROUP
-    order.moments[:n_moments, DONE][of_group] = new_moments[order.moments[:n_moments, DONE][of_group]]
+    if of_group.any():
+        order.moments[:n_moments, DONE][of_group] = new_moments[order.moments[:n_moments, DONE][of_group]]
     for numbers in (*present, order.group, order.groups):
         numbers[:] = new_moments[numbers]
     if order.state.shape[2] > N_PLAIN:

@@ -121,10 +121,11 @@ def touch(
             return k
         if stored.masks[k] == 0:
             continue
-        if order.due[slot, warp] != 0:
-            catch_up(order, slot, warp)
-        if how & MAY_BE_FLAG and does & READ:
-            order.pending[slot, warp] = 1
+        if order.acquired.shape[1] != 0:
+            if order.due[slot, warp] != 0:
+                catch_up(order, slot, warp)
+            if how & MAY_BE_FLAG and does & READ:
+                order.pending[slot, warp] = 1
         if order.apart[slot, warp] == 0 and left != 0:
             moments[:] = present(order, block, slot, warp, 0)
         for lane in range(32 if order.apart[slot, warp] != 0 else 0):
