@@ -132,6 +132,7 @@ def touch(
             if left >> lane & 1:
                 moments[lane] = present(order, block, slot, warp, lane)
         access = order.counts[N_ACCESSES]
+        row, row_moment, row_lanes, row_stride = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
         while left:
             lane = lowest(left)
             members, lanes, stride = _next_group(addresses, moments, left, lane, stored.nbytes, does)
@@ -142,13 +143,14 @@ def touch(
                     if members >> member & 1:
                         kept_as = np.int64(open_group(order, block, slot, warp, member, COPIES))
             epoch, origin = np.int64(of_lane(order, NOW, slot, warp, lane)), addresses[lane] - shown[k, lane]
-            row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
+            if row < 0 or kept_as != row_moment or lanes != row_lanes or stride != row_stride:
+                row_moment, row_lanes, row_stride = kept_as, lanes, stride
+                row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
             group = Group(np.int64(k), block, slot, warp, epoch, moments[lane], kept_as, at << AT_SHIFT | how, does,
                           access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
-            while lane < 32:
+            while members >> lane:
                 base, some, lane = _next_line(group, members, lane, stored.nbytes)
-                if some != 0:
-                    _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
+                _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
         order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
     return len(stored.masks)
 
@@ -206,7 +208,7 @@ def _next_group(addresses, moments, left, lane, nbytes, does):
 def _next_line(group, members, lane, nbytes):
     """The next line that a group's `members`, lanes from `lane` on, touch: (address, bytes of it, the lane behind)."""
     base, some, step = np.int64(-1), np.int64(0), group.stride >> 3
-    while lane < 32:
+    while members >> lane:
         if members >> lane & 1:
             address = group.start + step * (lane - group.lane)
             if base < 0:
@@ -253,7 +255,8 @@ def _touch_units(order, pool, lines, line, found, stored, group, base, some):
         if some >> (unit << shift) & 1:
             before = unit_entries(pool, np.int64(lines[line] >> FORM_SHIFT), form, unit)
             after, _ = judge(order, found, stored, group, before, base, each << (unit << shift))
-            put_unit(pool, lines, line, unit, after)
+            if after != before:
+                put_unit(pool, lines, line, unit, after)
     if some == WHOLE and group.does & WRITE:
         clear(pool, lines, line)
         cell = new_cell(pool, _first_entries(group, base, some), some, np.int64(0))
