@@ -262,7 +262,7 @@ def test_a_barrier_of_some_threads_in_each_block(tmp_path):
     body = '__shared__ int s[64]; if (t < 64) { s[t] = t; asm volatile("bar.sync 3, 64;" ::: "memory"); x[t] = s[t ^ 32]; }'
     source = f'extern "C" __global__ void k(int *x) {{ int t = threadIdx.x; {body} }}'
     planted = Planted(tmp_path, source, Racecheck())
-    assert planted.run("k", 3, 128, planted.array(64)) == []
+    assert planted.run("k", 3, 128, planted.array(256)) == []
 
 
 def test_a_guess_of_code_that_is_not_optimised(tmp_path):
