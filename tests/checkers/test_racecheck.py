@@ -259,7 +259,8 @@ def test_pairs_that_have_no_room_are_counted():
 
 def test_a_barrier_of_some_threads_in_each_block(tmp_path):
     """Nothing else in the module orders anything."""
-    body = '__shared__ int s[64]; if (t < 64) { s[t] = t; asm volatile("bar.sync 3, 64;" ::: "memory"); x[t] = s[t ^ 32]; }'
+    barrier = 'asm volatile("bar.sync 3, 64;" ::: "memory");'
+    body = f"__shared__ int s[64]; if (t < 64) {{ s[t] = t; {barrier} x[t] = s[t ^ 32]; }}"
     source = f'extern "C" __global__ void k(int *x) {{ int t = threadIdx.x; {body} }}'
     planted = Planted(tmp_path, source, Racecheck())
     assert planted.run("k", 3, 128, planted.array(256)) == []

@@ -79,12 +79,14 @@ class Racecheck(Checker):
         wanted = [instruction for instruction in kernel.instructions if instruction.kind in self.kinds]
         kinds = {instruction.kind for instruction in wanted}
         reports_copies = any(map(self._reports_copies, wanted))
+        has_groups = bool(kinds & {"copy", *FAMILIES, *AFTER}) or reports_copies
         self._blocks = Blocks(
             kernel.n_blocks,
             kernel.threads_per_block,
             "warp_sync" in kinds,
             any(map(_publishes, wanted)) or bool(kinds & {*PUBLISHING, *AFTER}) or reports_copies,
-            bool(kinds & {"copy", "fence", *FAMILIES, *AFTER}) or reports_copies,
+            has_groups or "fence" in kinds,
+            has_groups,
         )
         n_accesses = sum(each.kind in ACCESSES and each.function == kernel.name for each in wanted)
         self._shadow = Shadow(kernel, self._blocks, n_accesses)

@@ -30,17 +30,23 @@ class Blocks(Slots):
     """`order`: the state."""
 
     def __init__(
-        self, n_blocks: int, threads_per_block: int, syncs_warps: bool, publishes: bool, is_asynchronous: bool = True
+        self,
+        n_blocks: int,
+        threads_per_block: int,
+        syncs_warps: bool,
+        publishes: bool,
+        is_asynchronous: bool = True,
+        has_groups: bool = True,
     ):
         """What the kernel does: waits within warps; fences, releases or acquires; has asynchronous operations or their
-        fences.
+        fences; groups of these.
         """
         super().__init__(threads_per_block)
         warps = self.n_warps
         n_known, n_published = (WARP if syncs_warps else 0), (n_blocks if publishes else 0)
         n_syncing, n_ordered = (warps if syncs_warps else 0), (warps if publishes or is_asynchronous else 0)
         n_columns = N_COLUMNS if syncs_warps or publishes or is_asynchronous else N_COLUMNS_OF_BARRIERS
-        n_families, n_fencing = (N_FAMILIES, warps) if is_asynchronous else (0, 0)
+        n_families, n_fencing = (N_FAMILIES if has_groups else 0), (warps if is_asynchronous else 0)
         n_states = N_STATES if syncs_warps or is_asynchronous else N_PLAIN
         self._forgets_exited = n_states == N_PLAIN
         self.order = Order(
