@@ -1,5 +1,5 @@
-"""Bytes that racecheck keeps for each byte that a kernel touches: stamps, and tables of who accessed when. The goal is
-4.
+"""Bytes that racecheck keeps for each byte that a kernel touches: stamps, tables of who accessed when, and the state of
+the threads that run. The goal is 4.
 
 Kernels of samples/, and kernels whose accesses are of single bytes or scattered, from `byte_kernels.cu`. Bytes of
 shared memory count for the blocks that run at one time. Run `python -m tests.bench.race_shadow`.
@@ -36,8 +36,7 @@ class Kept(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Of stamps and tables of accesses. The state of what is ordered goes by the threads that run."""
-        return (self.shadow["stamps"] + self.shadow["accesses"]) / self.touched
+        return sum(self.shadow.values()) / self.touched
 
 
 class Counting(Racecheck):

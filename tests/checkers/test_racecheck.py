@@ -60,6 +60,10 @@ def _shared():
             body = SHARED.format(of=of) + f"s[t] = y[t]; {sync} x[t] = s[{IN_WARP}];"
             yield Case(f"in_warp_{name}_{of.split()[0]}", body, 2, 64, () if enough else (WR,))
     own = SHARED.format(of="int")
+    yield Case("exits_before_barriers", own + "if (t % 3 == 0) return; for (int k = 0; k < 3; k++) { s[t] = y[t] + k;"
+               "__syncthreads(); x[t] += s[(t + 1) % 3 ? (t + 1) % 64 : t]; __syncthreads(); }", 1, 64)  # fmt: skip
+    yield Case("exits_between_warp_syncs", own + "s[t] = y[t]; if (t % 32 == 5) return; __syncwarp(); x[t] = s["
+               + IN_WARP + "];", 2, 64, (WR,))  # fmt: skip
     yield Case("tiles", own + "s[t] = y[t]; __syncwarp(t % 32 < 16 ? 0xffff : 0xffff0000); x[t] = s[t ^ 5];", 2, 64)
     yield Case("across_tiles", own + "s[t] = y[t]; __syncwarp(t % 32 < 16 ? 0xffff : 0xffff0000); x[t] = s[t ^ 16];", 2,
                64, (WR,))  # fmt: skip
@@ -251,6 +255,15 @@ def test_pairs_that_have_no_room_are_counted():
         stamps.touch(blocks.order, pool, place, found, given, addresses, slots, of_lanes, of_lanes.copy(), at, 0,
                      judge.WRITE, stamps.rows_of_warp(4), stamps.numbers_of_warp(4), 0)  # fmt: skip
     assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [pairs.MOST_FOUND, 3]
+
+
+def test_a_barrier_of_some_threads_in_each_block(tmp_path):
+    """Nothing else in the module orders anything."""
+    barrier = 'asm volatile("bar.sync 3, 64;" ::: "memory");'
+    body = f"__shared__ int s[64]; if (t < 64) {{ s[t] = t; {barrier} x[t] = s[t ^ 32]; }}"
+    source = f'extern "C" __global__ void k(int *x) {{ int t = threadIdx.x; {body} }}'
+    planted = Planted(tmp_path, source, Racecheck())
+    assert planted.run("k", 3, 128, planted.array(256)) == []
 
 
 def test_a_guess_of_code_that_is_not_optimised(tmp_path):

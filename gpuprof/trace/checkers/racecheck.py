@@ -16,6 +16,7 @@ from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
 from gpuprof.trace.checkers.races.guesses import first_guesses
 from gpuprof.trace.checkers.races.images import IMAGES, accesses_of
+from gpuprof.trace.checkers.races.lanes import ALL_LANES
 from gpuprof.trace.checkers.races.shadow import SPACES, Shadow
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option
@@ -41,6 +42,7 @@ SPECIAL_NAMES = {
     pairs.STILL_READ: "async_copy_race",
     pairs.NOT_FENCED: "missing_proxy_fence",
 }
+PUBLISHING = ("barrier_arrive", "fence", "mbarrier", "mbarrier_wait", "cluster_barrier")
 CLUSTER_WAIT = numbers("BAR.CLUSTER.WAIT")
 PROXY_FENCE, REPORTED_COPIES = "fence.proxy.async", "cp.async.mbarrier.arrive"  # as they stand in PTX
 SCOPES = {"cta": order.CTA}  # all others are seen by the whole GPU
@@ -76,14 +78,18 @@ class Racecheck(Checker):
         super().initialize(kernel)
         wanted = [instruction for instruction in kernel.instructions if instruction.kind in self.kinds]
         kinds = {instruction.kind for instruction in wanted}
+        reports_copies = any(map(self._reports_copies, wanted))
+        has_groups = bool(kinds & {"copy", *FAMILIES, *AFTER}) or reports_copies
         self._blocks = Blocks(
             kernel.n_blocks,
             kernel.threads_per_block,
             "warp_sync" in kinds,
-            any(map(_publishes, wanted)) or bool(kinds & {"fence", "mbarrier", "cluster_barrier"}),
-            bool(kinds & {"copy", "fence", *FAMILIES, *AFTER}) or any(map(self._reports_copies, wanted)),
+            any(map(_publishes, wanted)) or bool(kinds & {*PUBLISHING, *AFTER}) or reports_copies,
+            has_groups or "fence" in kinds,
+            has_groups,
         )
-        self._shadow = Shadow(kernel, self._blocks)
+        n_accesses = sum(each.kind in ACCESSES and each.function == kernel.name for each in wanted)
+        self._shadow = Shadow(kernel, self._blocks, n_accesses)
         self._async = Asynchronous(kernel, self._blocks, self._shadow.touch_ranges)
         self._shadow.renumber = self._async.renumber
         self._guesses = first_guesses(kernel.code) if "atomic" in kinds else frozenset()
@@ -167,7 +173,9 @@ class Racecheck(Checker):
         if event.instruction.kind == "barrier_arrive":
             whole[:] = False
         if whole.any():
-            order.pass_barriers(self._blocks.order, np.where(whole, masks, np.uint32(0)), slots, event.warp)
+            passing = np.where(whole, masks, np.uint32(0))
+            absent = self._blocks.absent(passing, slots, event.warp)
+            order.pass_barriers(self._blocks.order, passing, slots, event.warp, absent)
         if not whole.all():
             waits = event.instruction.kind != "barrier_arrive"
             self._publish(event, np.where(whole, np.uint32(0), masks), order.CTA, waits)
@@ -189,7 +197,10 @@ class Racecheck(Checker):
         live = self._blocks.live[slots, event.warp]
         masks = event.true_masks
         held = masks != 0
-        order.sync_warps(self._blocks.order, masks[held], slots[held], event.warp[held], members[held], live[held])
+        masks, slots, warps, members, live = (each[held] for each in (masks, slots, event.warp, members, live))
+        # Whom they wait for may be fewer than they are: then they all stand apart.
+        absent = self._blocks.absent(np.where(members.min(axis=1) == ALL_LANES, masks, 1), slots, warps)
+        order.sync_warps(self._blocks.order, masks, slots, warps, members, live, absent)
 
     def _fence(self, event: TraceEvent) -> None:
         scope = SCOPES.get(unpack_name(event.instruction.encoded.mods, "scope"), order.GPU)
@@ -197,7 +208,9 @@ class Racecheck(Checker):
         order.acquire(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp, scope, True)
 
     def _fence_proxy(self, event: TraceEvent) -> None:
-        order.fence_proxy(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+        masks, slots = event.true_masks, self._blocks.slots(event.block)
+        absent = self._blocks.absent(masks, slots, event.warp)
+        order.fence_proxy(self._blocks.order, masks, slots, event.warp, absent)
 
     def _mbarrier(self, event: TraceEvent) -> None:
         if self._reports_copies(event.instruction):
@@ -301,7 +314,10 @@ def _sem(instruction: Instruction) -> str:
 
 
 def _publishes(instruction: Instruction) -> bool:
-    return _sem(instruction) in RELEASES or instruction.kind == "barrier_arrive"
+    """Whether something releases or acquires; so does a barrier of some threads of a block."""
+    if instruction.kind in BLOCK_BARRIERS:
+        return instruction.encoded.b != RZ or instruction.encoded.imm >> 16 != 0
+    return _sem(instruction) in (*RELEASES, *ACQUIRES)
 
 
 def how_of(instruction: Instruction, are_volatile_weak: bool) -> int:

@@ -4,6 +4,8 @@ import numpy as np
 
 from gpuprof.trace.masks import WARP
 
+GROWTH_SHIFT = 3
+
 
 class Slots:
     """`live`: uint32 (slots, warps), lanes that have not exited. A derived class keeps more by slot."""
@@ -59,9 +61,18 @@ class Slots:
 
 
 def with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """The array, with zeros behind it where it has fewer than `length` rows."""
-    if length <= len(array):
+    """The array, with zeros behind it where it has fewer than `length` rows: twice as many as it had, or more."""
+    return _grown(array, length, 2 * len(array))
+
+
+def longer(array: np.ndarray, length: int) -> np.ndarray:
+    """The same where it is large: an eighth more than it had, or more."""
+    return _grown(array, length, len(array) + (len(array) >> GROWTH_SHIFT))
+
+
+def _grown(array: np.ndarray, needed: int, likely: int) -> np.ndarray:
+    if needed <= len(array):
         return array
-    grown = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), array.dtype)
+    grown = np.zeros((max(needed, likely), *array.shape[1:]), array.dtype)
     grown[: len(array)] = array
     return grown

@@ -1,5 +1,6 @@
 """What is ordered before what, and who touched which bytes: the state of racecheck, compiled by Numba.
 
+lanes         what is kept of the lanes of a warp, once where they are alike
 order         moments of warps, and what orders them
 blocks        that order, of the blocks that run
 rows          accesses as rows of a table, which stamps have the numbers of

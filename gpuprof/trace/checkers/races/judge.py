@@ -18,9 +18,9 @@ from gpuprof.trace.checkers.races.order import (
     DONE,
     EPOCH,
     IN_GROUP,
-    OF_ASYNC,
     ON_BARRIER,
     WARP,
+    is_asynchronous,
     is_before,
     is_fenced,
 )
@@ -36,6 +36,7 @@ from gpuprof.trace.checkers.races.rows import (
     WIDTH,
     lane_from,
     lanes_of,
+    of_way,
     row_of,
 )
 
@@ -109,7 +110,7 @@ def _excused(how, other, same_block, same_warp):
 @hot
 def _is_long_ago(moments, moment, block, epoch):
     """Whether a barrier of the block has ended the moment."""
-    return moments[moment, BLOCK] == block and moments[moment, EPOCH] < epoch and moments[moment, OF_ASYNC] == 0
+    return moments[moment, BLOCK] == block and 0 <= moments[moment, EPOCH] < epoch
 
 
 @hot
@@ -117,9 +118,8 @@ def _is_under_way(moments, moment):
     """Of what is not before me: whether it is an asynchronous operation that I have not waited for. For a group, its
     own thread waits, and others for that thread.
     """
-    return moments[moment, OF_ASYNC] == ON_BARRIER or (
-        moments[moment, OF_ASYNC] == IN_GROUP and moments[moment, DONE] == 0
-    )
+    waited_for = moments[moment, EPOCH]
+    return waited_for == ON_BARRIER or (waited_for == IN_GROUP and moments[moment, DONE] == 0)
 
 
 @hot
@@ -130,7 +130,7 @@ def piece(order, group, entries, base, some):
         is_same = some >> other & 1 and lane_at(group, base + other) == lane_at(group, base + byte)
         for entry in entries:
             if is_same and entry != 0:
-                stride = np.int64(order.rows[entry >> LANE_SHIFT, STRIDE])
+                stride = of_way(order, entry, STRIDE)
                 is_same = lane_from(stride, entry & LANE, byte, other) == entry & LANE
         if is_same:
             found |= np.int64(1) << other
@@ -166,10 +166,9 @@ def judge(order, found, stored, group, entries, base, some):
 @hot
 def _is_own(order, group, entry, base, some):
     """Whether an entry of my moment is of the same lane as mine at each byte, and of no other."""
-    row = entry >> LANE_SHIFT
-    if order.rows[row, LANES] != 0 or group.lanes != 0:
+    if of_way(order, entry, LANES) != 0 or group.lanes != 0:
         return False
-    byte, stride = lowest(some), np.int64(order.rows[row, STRIDE])
+    byte, stride = lowest(some), of_way(order, entry, STRIDE)
     if lane_at(group, base + byte) != entry & LANE:
         return False
     if stride == group.stride:
@@ -193,8 +192,8 @@ def _readers(order, group, first, second, lane, base, some):
     if first_moment == group.moment:
         first = _merged(order, group, first, lane, base, some)
         return first, second, first != 0
-    is_plain = moments[group.moment, OF_ASYNC] == 0
-    is_alone = is_plain and len(order.published) == order.tick.shape[1]  # no block publishes anything
+    is_plain = not is_asynchronous(moments, group.moment)
+    is_alone = is_plain and len(order.published) <= order.apart.shape[1]  # no block publishes anything for another
     if is_alone and second != 0 and moments[first_moment, BLOCK] != moments[second_moment, BLOCK]:
         return first, second, True  # whoever writes would meet one of two blocks' readers that nothing orders
     if second != 0 and second_moment == group.moment:
@@ -225,13 +224,12 @@ NONE, ALL, SOME = range(3)
 @hot
 def _unordered(order, group, entry, lane, base, some):
     """Of how many bytes a reader is not ordered before the group."""
-    row = entry >> LANE_SHIFT
-    moments, moment = order.moments, np.int64(order.rows[row, MOMENT])
+    moments, moment = order.moments, np.int64(order.rows[entry >> LANE_SHIFT, MOMENT])
     if _is_long_ago(moments, moment, group.block, group.epoch):
         return NONE
     if moments[moment, BLOCK] != group.block or moments[moment, WARP] != group.warp:
         return NONE if is_before(order, moment, 0, group.block, group.slot, group.warp, lane) else ALL
-    byte, stride, lanes, result, seen = lowest(some), np.int64(order.rows[row, STRIDE]), lanes_of(order, entry), -1, -1
+    byte, stride, lanes, result, seen = lowest(some), of_way(order, entry, STRIDE), lanes_of(order, entry), -1, -1
     for other in range(byte, LINE_NBYTES):
         mine, its = lane_at(group, base + other), lane_from(stride, entry & LANE, byte, other)
         if not some >> other & 1 or mine << 5 | its == seen:
@@ -276,9 +274,9 @@ def _all_lanes(lanes, stride, lane, some):
 @hot
 def _merged(order, group, entry, lane, base, some):
     """The entry of a reader once the group has read the bytes at the same moment, too; 0 where it takes several."""
-    its_stride, its = np.int64(order.rows[entry >> LANE_SHIFT, STRIDE]), lanes_of(order, entry)
+    its_stride, its = of_way(order, entry, STRIDE), lanes_of(order, entry)
     mine, stride = (np.int64(group.lanes) << 1 | 1) << lane, np.int64(group.stride)
-    place = np.int64(order.rows[entry >> LANE_SHIFT, PLACE])
+    place = of_way(order, entry, PLACE)
     if place & STRONG and not group.place & STRONG:  # the weak one of the two races with more
         place = np.int64(group.place)
     if its_stride != stride:
@@ -293,7 +291,7 @@ def _merged(order, group, entry, lane, base, some):
         stride = np.int64(0)
     both = mine | its
     first = lowest(both)
-    if both == its and place == order.rows[entry >> LANE_SHIFT, PLACE]:
+    if both == its and place == of_way(order, entry, PLACE):
         return entry
     row = row_of(order, group.kept_as, place, both >> first >> 1, stride)
     return np.int64(row << LANE_SHIFT | first)
@@ -307,8 +305,8 @@ def _is_same_value(order, stored, group, writer, lane, its, base, first, some):
     """Whether a lane stores what another one, the writer, has, where some bytes of a line, from `first` on, are of the
     two. What the writer has stored is in memory, or it is one of the warps that store now.
     """
-    row, byte = writer >> LANE_SHIFT, lowest(some)
-    stride, its_row = np.int64(order.rows[row, STRIDE]), _row_of_writer(order, stored, group, writer, its, base + first)
+    byte, stride = lowest(some), of_way(order, writer, STRIDE)
+    its_row = _row_of_writer(order, stored, group, writer, its, base + first)
     for other in range(first, LINE_NBYTES):
         is_of_both = lane_at(group, base + other) == lane and lane_from(stride, writer & LANE, byte, other) == its
         if not some >> other & 1 or not is_of_both:
@@ -334,9 +332,8 @@ def _row_of_writer(order, stored, group, writer, its, address):
     """The row of this event, the present one or one before it, in which the writer's lane stores to the address; -1 for
     none.
     """
-    row = writer >> LANE_SHIFT
-    moment = np.int64(order.rows[row, MOMENT])
-    if order.rows[row, PLACE] >> AT_SHIFT != group.place >> AT_SHIFT:
+    moment = np.int64(order.rows[writer >> LANE_SHIFT, MOMENT])
+    if of_way(order, writer, PLACE) >> AT_SHIFT != group.place >> AT_SHIFT:
         return np.int64(-1)
     block, warp, start = order.moments[moment, BLOCK], order.moments[moment, WARP], address & -stored.nbytes
     for k in range(group.row, -1, -1):
@@ -364,7 +361,7 @@ def _lacks_fence(order, group, moment, its_place, its, lane):
     if its_place & STRONG:
         return False
     written = moment
-    if order.moments[moment, OF_ASYNC] != 0:  # what cp.async writes is there once its group has been waited for
+    if is_asynchronous(order.moments, moment):  # what cp.async writes is there once its group has been waited for
         if not its_place & ASYNC:
             return False
         written = np.int64(order.moments[moment, DONE])
@@ -373,9 +370,9 @@ def _lacks_fence(order, group, moment, its_place, its, lane):
 
 @hot
 def _look_at_writer(order, found, stored, group, entries, base, some):
-    rows, moments, writer = order.rows, order.moments, entries[0]
-    row, byte = writer >> LANE_SHIFT, lowest(some)
-    moment, its_place, stride = np.int64(rows[row, MOMENT]), np.int64(rows[row, PLACE]), np.int64(rows[row, STRIDE])
+    moments, writer, byte = order.moments, entries[0], lowest(some)
+    moment = np.int64(order.rows[writer >> LANE_SHIFT, MOMENT])
+    its_place, stride = of_way(order, writer, PLACE), of_way(order, writer, STRIDE)
     its_block, its_warp = np.int64(moments[moment, BLOCK]), np.int64(moments[moment, WARP])
     in_block, in_warp = its_block == group.block, its_block == group.block and its_warp == group.warp
     is_excused = _excused(group.place & HOW, its_place & HOW, in_block, in_warp)
@@ -412,9 +409,9 @@ def _look_at_writer(order, found, stored, group, entries, base, some):
 
 @hot
 def _look_at_reader(order, found, group, reader, base, some):
-    rows, moments = order.rows, order.moments
-    row, byte = reader >> LANE_SHIFT, lowest(some)
-    moment, its_place, stride = np.int64(rows[row, MOMENT]), np.int64(rows[row, PLACE]), np.int64(rows[row, STRIDE])
+    moments, byte = order.moments, lowest(some)
+    moment = np.int64(order.rows[reader >> LANE_SHIFT, MOMENT])
+    its_place, stride = of_way(order, reader, PLACE), of_way(order, reader, STRIDE)
     is_mine = moment == group.moment and not group.place & BY_PROXY
     if is_mine and _is_own(order, group, reader, base, some):
         return  # I have read it, and nobody else

@@ -3,11 +3,13 @@
 A line is 32 bytes. Bytes of it that the same entries stand for share them: those of a warp's access that lie side by
 side, above all. The entries of a line take one of three forms, the one that needs the least room:
 
-    cells   a list of sets of bytes with their entries   5 numbers a set     | writer | first | second | bytes | next |
-    words   the entries of its 8 words                   3 and 8 a column    | writers | firsts | seconds | -> columns
-    bytes   the entries of its 32 bytes                  3 and 32 a column   the same
+    cells   a list of sets of bytes with their entries   5 numbers a set    | writer | first | second | bytes | next |
+    words   the entries of its 8 words                   1 and a column of  | head | writers | firsts | seconds |
+    bytes   the entries of its 32 bytes                  each that is there   the same
 
-All stand in one pool of uint32; what is freed is used again. Entries are those of the lowest of a set's bytes (`rows`).
+The entries of a column stand bit by bit behind each other, each as wide as the widest needs; the head says how wide,
+and which columns are there. All stand in one pool of uint32; what is freed is used again. Entries are those of the
+lowest of a set's bytes (`rows`).
 """
 
 from typing import NamedTuple
@@ -15,34 +17,38 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.compiled.options import OPTIONS, hot
-from gpuprof.trace.checkers.races.rows import LANE, LANE_SHIFT, STRIDE, WIDTH, lane_from, moved
+from gpuprof.compiled.options import OPTIONS, cold, hot
+from gpuprof.trace.checkers.races.rows import LANE, LANE_SHIFT, STRIDE, WIDTH, lane_from, moved, of_way
 
 LINE_SHIFT, LINE_NBYTES, WHOLE = 5, 32, 0xFFFFFFFF
-# Of a cell. The first three also stand in front of the columns of words and bytes, as places in the pool.
-WRITER, FIRST, SECOND, BYTES, NEXT = range(5)
-N_STAMPS = 3
+WRITER, FIRST, SECOND, BYTES, NEXT = range(5)  # of a cell; the first three are also the columns of words and bytes
+N_STAMPS, CELL_LENGTH = 3, 5
 # A line's number in `lines`: where its form stands << 2 | the form; 0: nobody has touched it.
 CELLS, WORDS, BYTE_BY_BYTE = range(3)
 FORM_SHIFT, FORM = 2, 3
 WORD_SHIFT, BYTE_SHIFT = 2, 0  # of a line's byte: its word, its byte
-# Of `counts`: numbers of the pool that have been used, and the first that is free of each size; the next stands in it.
-N_USED, FREE = 0, 1
-SIZES = (3, 5, 8, 32)
-OF_COLUMNS, OF_CELL, OF_WORDS, OF_BYTES = range(4)
-MOST_OF_LINE = SIZES[OF_COLUMNS] + N_STAMPS * SIZES[OF_BYTES]  # numbers that a line takes at most, but for cells
-NOTHING = 32  # numbers at the beginning, all 0: a column that nobody needed
+# A head: the columns that are there, as bits, and the bits of an entry << 3, a multiple of WIDTH_STEP.
+COLUMNS, HEAD_SHIFT, WIDTH_STEP, MOST_WIDTH = 7, 3, 4, 32
+MOST_LENGTH = 1 + N_STAMPS * MOST_WIDTH  # numbers of the longest form but for cells
+# Of `counts`: numbers of the pool that have been used, bits that an entry gets at least, and for each length the first
+# piece that is free; the next one stands in it.
+N_USED, LEAST_WIDTH, FREE = 0, 1, 2
+NOTHING = 1  # numbers at the beginning, for no use: 0 is no piece
 LOWEST = np.array([0, 1, 28, 2, 29, 14, 24, 3, 30, 22, 20, 15, 25, 17, 4, 8,
                    31, 27, 13, 23, 21, 19, 16, 7, 26, 12, 18, 6, 11, 5, 10, 9], np.int64)  # fmt: skip
 
 
 class Pool(NamedTuple):
     numbers: np.ndarray  # uint32 (n,)
-    counts: np.ndarray  # int64 (5,)
+    counts: np.ndarray  # int64 (FREE + MOST_LENGTH + 1,)
 
 
-def new_pool() -> Pool:
-    return Pool(np.zeros(NOTHING, np.uint32), np.array([NOTHING, 0, 0, 0, 0], np.int64))
+def new_pool(n_rows: int = 0) -> Pool:
+    """For so many rows, or more: what is made for fewer has to be made anew."""
+    counts = np.zeros(FREE + MOST_LENGTH + 1, np.int64)
+    width = LANE_SHIFT + n_rows.bit_length()
+    counts[N_USED], counts[LEAST_WIDTH] = NOTHING, min(max(-(-width // WIDTH_STEP) * WIDTH_STEP, 16), 24)
+    return Pool(np.zeros(NOTHING, np.uint32), counts)
 
 
 @hot
@@ -52,27 +58,27 @@ def lowest(bits):
 
 
 @hot
-def _take(pool, size):
-    """A free piece of one of SIZES; what is in it means nothing."""
-    found = pool.counts[FREE + size]
+def _take(pool, length):
+    """A free piece of so many numbers; what is in it means nothing."""
+    found = pool.counts[FREE + length]
     if found != 0:
-        pool.counts[FREE + size] = pool.numbers[found]
+        pool.counts[FREE + length] = pool.numbers[found]
         return found
     found = pool.counts[N_USED]
-    pool.counts[N_USED] = found + SIZES[size]
+    pool.counts[N_USED] = found + length
     return found
 
 
 @hot
-def _give(pool, place, size):
-    pool.numbers[place] = pool.counts[FREE + size]
-    pool.counts[FREE + size] = place
+def _give(pool, place, length):
+    pool.numbers[place] = pool.counts[FREE + length]
+    pool.counts[FREE + length] = place
 
 
 @hot
 def new_cell(pool, entries, mask, after):
     """A cell with `after` behind it."""
-    cell, numbers = _take(pool, OF_CELL), pool.numbers
+    cell, numbers = _take(pool, CELL_LENGTH), pool.numbers
     put_entries(pool, cell, entries)
     numbers[cell + BYTES], numbers[cell + NEXT] = mask, after
     return cell
@@ -112,7 +118,7 @@ def _is_same(order, a, b, at_a, at_b):
     """Whether two entries, at two bytes of a line, say the same of all bytes."""
     if a == 0 or b == 0 or a >> LANE_SHIFT != b >> LANE_SHIFT:
         return a == b
-    stride = np.int64(order.rows[a >> LANE_SHIFT, STRIDE])
+    stride = of_way(order, a, STRIDE)
     return lane_from(stride, a & LANE, at_a, at_b) == b & LANE
 
 
@@ -142,7 +148,7 @@ def tidy(order, pool, lines, line):
                     for column in range(N_STAMPS):
                         numbers[one + column] = numbers[other + column]
                 numbers[one + BYTES], numbers[before + NEXT] = low | high, after
-                _give(pool, other, OF_CELL)
+                _give(pool, other, CELL_LENGTH)
             else:
                 before = other
             other = after
@@ -153,22 +159,22 @@ def tidy(order, pool, lines, line):
 
 @hot
 def _spread_where_shorter(order, pool, lines, line, n_cells):
-    numbers, n_columns, has_words, has_bytes = pool.numbers, 0, True, True
+    numbers, columns, highest, has_words, has_bytes = pool.numbers, 0, np.int64(0), True, True
     for column in range(N_STAMPS):
-        cell, is_needed = np.int64(lines[line] >> FORM_SHIFT), 0
+        cell = np.int64(lines[line] >> FORM_SHIFT)
         while cell != 0:
             entry, mask = np.int64(numbers[cell + column]), np.int64(numbers[cell + BYTES])
             if entry != 0:
-                is_needed = 1
+                columns |= 1 << column
+            highest = max(highest, entry)
             has_bytes = has_bytes and mask & mask - 1 == 0
-            has_words = has_words and _is_of_words(mask, np.int64(order.rows[entry >> LANE_SHIFT, STRIDE]))
+            has_words = has_words and _is_of_words(mask, of_way(order, entry, STRIDE))
             cell = np.int64(numbers[cell + NEXT])
-        n_columns += is_needed
-    size, form = (OF_WORDS, WORDS) if has_words else (OF_BYTES, BYTE_BY_BYTE)
+    form, head = WORDS if has_words else BYTE_BY_BYTE, _head(pool, columns, highest)
     # Where each byte is another's, more of them are to come: cells would be left behind that are too many.
     n_likely = 4 * n_cells if has_bytes else n_cells
-    if SIZES[OF_COLUMNS] + SIZES[size] * n_columns < SIZES[OF_CELL] * n_likely:
-        _spread(order, pool, lines, line, size, form)
+    if _length(head, form) < CELL_LENGTH * n_likely:
+        _spread(order, pool, lines, line, head, form)
 
 
 @hot
@@ -190,67 +196,136 @@ def fits(form, mask, stride):
 
 
 @hot
-def put_unit(pool, columns, unit, entries, size):
-    """A word's or byte's entries. `size`: of the columns."""
-    for column in range(N_STAMPS):
-        entry = entries[column]
-        place = np.int64(pool.numbers[columns + column])
-        if place == 0 and entry != 0:
-            place = _take(pool, size)
-            pool.numbers[place : place + SIZES[size]] = 0
-            pool.numbers[columns + column] = place
-        if place != 0:
-            pool.numbers[place + unit] = entry
+def _head(pool, columns, highest):
+    """Of columns, as bits, whose entries are `highest` at most; the lane may be any."""
+    width = pool.counts[LEAST_WIDTH]
+    while (highest | LANE) >> width:
+        width += WIDTH_STEP
+    return width << HEAD_SHIFT | columns
 
 
 @hot
-def unit_entries(pool, columns, unit):
+def _n_columns(columns):
+    return (columns & 1) + (columns >> 1 & 1) + (columns >> 2 & 1)
+
+
+@hot
+def _length(head, form):
+    """Numbers that words or bytes take."""
+    return 1 + _n_columns(head & COLUMNS) * ((head >> HEAD_SHIFT) >> (WORD_SHIFT if form == WORDS else BYTE_SHIFT))
+
+
+@hot
+def _at(place, head, form, column, unit):
+    """Where a column's entry for a word or byte stands: the number, and its bit."""
+    n_before = _n_columns(head & (1 << column) - 1) * (LINE_NBYTES >> shift_of(form)) + unit
+    bit = n_before * (head >> HEAD_SHIFT)
+    return place + 1 + (bit >> 5), bit & 31
+
+
+@hot
+def _unit_entry(numbers, place, head, form, column, unit):
+    if not head >> column & 1:
+        return np.int64(0)
+    (at, bit), width = _at(place, head, form, column, unit), head >> HEAD_SHIFT
+    found = np.int64(numbers[at]) >> bit
+    if bit + width > 32:
+        found |= np.int64(numbers[at + 1]) << 32 - bit
+    return found & (np.int64(1) << width) - 1
+
+
+@hot
+def _put_unit_entry(numbers, place, head, form, column, unit, entry):
+    """In a column that is there and wide enough."""
+    (at, bit), width = _at(place, head, form, column, unit), head >> HEAD_SHIFT
+    bits = ((np.int64(1) << width) - 1) << bit
+    both = np.int64(numbers[at])
+    numbers[at] = (both & ~bits | entry << bit) & WHOLE
+    if bit + width > 32:
+        numbers[at + 1] = np.int64(numbers[at + 1]) & ~(bits >> 32) | entry >> 32 - bit
+
+
+@hot
+def put_unit(pool, lines, line, unit, entries):
+    """A word's or byte's entries; where a column is not there, or not wide enough, the line's form is made anew."""
+    place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+    head, columns, highest = np.int64(pool.numbers[place]), 0, np.int64(0)
+    for column in range(N_STAMPS):
+        entry = entries[column]
+        columns |= (1 << column) if entry != 0 else 0
+        highest = max(highest, entry)
+    if columns & ~head or highest >> (head >> HEAD_SHIFT):
+        place = _widen(pool, place, form, max(_head(pool, 0, highest), head & ~COLUMNS) | head & COLUMNS | columns)
+        lines[line], head = place << FORM_SHIFT | form, np.int64(pool.numbers[place])
+    for column in range(N_STAMPS):
+        if head >> column & 1:
+            _put_unit_entry(pool.numbers, place, head, form, column, unit, entries[column])
+
+
+@cold
+def _new_units(pool, head, form):
+    """Words or bytes without entries."""
+    length = _length(head, form)
+    place = _take(pool, length)
+    pool.numbers[place : place + length] = 0
+    pool.numbers[place] = head
+    return place
+
+
+@cold
+def _widen(pool, place, form, head):
+    """The same words or bytes with another head, in another place."""
+    new, numbers = _new_units(pool, head, form), pool.numbers
+    before = np.int64(numbers[place])
+    for column in range(N_STAMPS):
+        for unit in range(LINE_NBYTES >> shift_of(form)):
+            entry = _unit_entry(numbers, place, before, form, column, unit)
+            if entry != 0:
+                _put_unit_entry(numbers, new, head, form, column, unit, entry)
+    _give(pool, place, _length(before, form))
+    return new
+
+
+@hot
+def unit_entries(pool, place, form, unit):
     numbers = pool.numbers
+    head = np.int64(numbers[place])
     return (
-        np.int64(numbers[numbers[columns + WRITER] + unit]),
-        np.int64(numbers[numbers[columns + FIRST] + unit]),
-        np.int64(numbers[numbers[columns + SECOND] + unit]),
+        _unit_entry(numbers, place, head, form, WRITER, unit),
+        _unit_entry(numbers, place, head, form, FIRST, unit),
+        _unit_entry(numbers, place, head, form, SECOND, unit),
     )
 
 
 @hot
-def _spread(order, pool, lines, line, size, form):
-    columns, numbers, shift = _take(pool, OF_COLUMNS), pool.numbers, shift_of(form)
-    for column in range(N_STAMPS):
-        numbers[columns + column] = 0
+def _spread(order, pool, lines, line, head, form):
+    place, numbers, shift = _new_units(pool, head, form), pool.numbers, shift_of(form)
     cell = np.int64(lines[line] >> FORM_SHIFT)
     while cell != 0:
         mask = np.int64(numbers[cell + BYTES])
         for unit in range(LINE_NBYTES >> shift):
             if mask >> (unit << shift) & 1:
                 entries = entries_of(order, pool, cell, lowest(mask), unit << shift)
-                put_unit(pool, columns, unit, entries, size)
+                for column in range(N_STAMPS):
+                    if entries[column] != 0:
+                        _put_unit_entry(numbers, place, head, form, column, unit, entries[column])
         after = np.int64(numbers[cell + NEXT])
-        _give(pool, cell, OF_CELL)
+        _give(pool, cell, CELL_LENGTH)
         cell = after
-    lines[line] = columns << FORM_SHIFT | form
+    lines[line] = place << FORM_SHIFT | form
 
 
 @hot
 def to_cells(order, pool, lines, line):
     """A line of words or bytes becomes one of cells."""
-    columns, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+    place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
     shift, cell = shift_of(form), np.int64(0)
     for unit in range(LINE_NBYTES >> shift):
-        entries = unit_entries(pool, columns, unit)
+        entries = unit_entries(pool, place, form, unit)
         if entries[0] | entries[1] | entries[2]:
             cell = new_cell(pool, entries, ((1 << (1 << shift)) - 1) << (unit << shift), cell)
-    _give_columns(pool, columns, form)
+    _give(pool, place, _length(np.int64(pool.numbers[place]), form))
     lines[line] = cell << FORM_SHIFT | CELLS
-
-
-@hot
-def _give_columns(pool, columns, form):
-    for column in range(N_STAMPS):
-        place = np.int64(pool.numbers[columns + column])
-        if place != 0:
-            _give(pool, place, OF_WORDS if form == WORDS else OF_BYTES)
-    _give(pool, columns, OF_COLUMNS)
 
 
 @hot
@@ -261,11 +336,11 @@ def clear(pool, lines, line):
     if place == 0:
         return
     if form != CELLS:
-        _give_columns(pool, place, form)
+        _give(pool, place, _length(np.int64(pool.numbers[place]), form))
         return
     while place != 0:
         after = np.int64(pool.numbers[place + NEXT])
-        _give(pool, place, OF_CELL)
+        _give(pool, place, CELL_LENGTH)
         place = after
 
 
@@ -281,20 +356,29 @@ def each_entry(pool, lines, has_row, new_rows):
     numbers = pool.numbers
     for line in range(len(lines)):
         place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+        if form != CELLS:
+            _each_of_units(numbers, place, form, has_row, new_rows)
+            continue
         while place != 0:
             for column in range(N_STAMPS):
-                if form == CELLS:
-                    _one_entry(numbers, place + column, has_row, new_rows)
-                elif numbers[place + column] != 0:
-                    for unit in range(LINE_NBYTES >> shift_of(form)):
-                        _one_entry(numbers, np.int64(numbers[place + column]) + unit, has_row, new_rows)
-            place = np.int64(numbers[place + NEXT]) if form == CELLS else np.int64(0)
+                numbers[place + column] = _one_entry(np.int64(numbers[place + column]), has_row, new_rows)
+            place = np.int64(numbers[place + NEXT])
 
 
 @hot
-def _one_entry(numbers, at, has_row, new_rows):
-    row = np.int64(numbers[at]) >> LANE_SHIFT
+def _each_of_units(numbers, place, form, has_row, new_rows):
+    head = np.int64(numbers[place])
+    for column in range(N_STAMPS):
+        for unit in range(LINE_NBYTES >> shift_of(form)):
+            if head >> column & 1:
+                entry = _unit_entry(numbers, place, head, form, column, unit)
+                entry = _one_entry(entry, has_row, new_rows)  # a new number is never greater
+                _put_unit_entry(numbers, place, head, form, column, unit, entry)
+
+
+@hot
+def _one_entry(entry, has_row, new_rows):
     if len(new_rows):
-        numbers[at] = np.int64(new_rows[row]) << LANE_SHIFT | np.int64(numbers[at]) & LANE
-    else:
-        has_row[row] = True
+        return np.int64(new_rows[entry >> LANE_SHIFT]) << LANE_SHIFT | entry & LANE
+    has_row[entry >> LANE_SHIFT] = True
+    return entry

@@ -6,7 +6,7 @@ from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.lines import LINE_NBYTES, LINE_SHIFT, Pool, clear_lines
 from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE, PAGE_SHIFT, Place
-from gpuprof.trace.checkers.slots import with_room
+from gpuprof.trace.checkers.slots import longer, with_room
 from gpuprof.trace.kernel import Kernel
 
 LAST_PAGE = 1 << 24  # 64 GiB of addresses
@@ -37,7 +37,7 @@ class GlobalLines:
         missing = page[self._pages[page] == NOWHERE]
         self._pages[missing] = self._n_pages + np.arange(len(missing))
         self._n_pages += len(missing)
-        self.lines = with_room(self.lines, self._n_pages * LINES_OF_PAGE)
+        self.lines = longer(self.lines, self._n_pages * LINES_OF_PAGE)
 
     def pages(self) -> tuple[np.ndarray, np.ndarray]:
         """int64 (n,) each: the address of each page that has lines, ascending, and the number of its first line."""

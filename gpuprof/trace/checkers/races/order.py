@@ -15,30 +15,48 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.compiled.kept import kept
-from gpuprof.compiled.options import cold
+from gpuprof.compiled.options import cold, hot
+from gpuprof.trace.checkers.races.lanes import (
+    ALL_LANES,
+    CLOCK_NOW,
+    FENCED,
+    KNOWN,
+    NOW,
+    PRESENT,
+    apart_of,
+    clock_of,
+    forget_present,
+    known_of,
+    of_lane,
+    unite,
+)
 
-# Columns of moments. OF_ASYNC: 0, or how one waits for an asynchronous operation. IN_GROUP: for the group it is in;
+# Columns of moments. Of an asynchronous operation EPOCH says how one waits for it. IN_GROUP: for the group it is in;
 # then DONE is the moment at which its group had been waited for, and CLOCK the lanes that it is of, as bits.
 # ON_BARRIER: at an mbarrier; then DONE is the sequence number of the first such wait.
-BLOCK, WARP, EPOCH, CLOCK, TICK, DONE, OF_ASYNC = range(7)
-N_COLUMNS = 7
-IN_GROUP, ON_BARRIER = 1, 2
+# The last two are missing where nothing but barriers orders anything.
+BLOCK, WARP, EPOCH, CLOCK, TICK = range(5)
+DONE = TICK  # an asynchronous operation is over or under way, whatever its warp releases
+N_COLUMNS, N_COLUMNS_OF_BARRIERS = 5, 3
+IN_GROUP, ON_BARRIER = -1, -2
 # Kinds of groups: cp.async; what bulk copies read; what they write; multiplications of warp groups.
 COPIES, BULK_READS, BULK_WRITES, MATRICES = range(4)
 N_FAMILIES = 4
-N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS = range(6)  # of counts
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS, N_WAYS, LAST_WAY = range(8)  # of counts; see `lanes`
 CTA, GPU = 0, 1  # scopes
 SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
 TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
 
 
 class Order(NamedTuple):
-    """int32 arrays but for `counts`. First axis: slots of blocks that run, or blocks of the grid; then warps."""
+    """int32 arrays but for `counts`. First axis: slots of blocks that run, or blocks of the grid; then warps, of which
+    there are none in what the kernel does not need.
+    """
 
-    epoch: np.ndarray  # (slots, threads)
-    clock: np.ndarray  # (slots, threads)
-    moment: np.ndarray  # (slots, threads): the present one, 0 where there is none yet
-    known: np.ndarray  # (slots, warps, 32, 32): as far as a lane knows another; no warps where none waits
+    state: np.ndarray  # (slots, warps, n): see `lanes`
+    apart: np.ndarray  # (slots, warps)
+    by_lane: np.ndarray  # (n, n, 32)
+    known: np.ndarray  # (n, 32, 32): as far as a lane knows another; no lanes where none waits for others of its warp
     arrived: np.ndarray  # (slots, warps): lanes that wait for others of their warp, as bits
     tick: np.ndarray  # (slots, warps)
     acquired: np.ndarray  # (slots, warps, 2): the sequence number, by scope
@@ -48,17 +66,18 @@ class Order(NamedTuple):
     group: np.ndarray  # (slots, warps, N_FAMILIES): the moment of asynchronous operations that no group has yet
     groups: np.ndarray  # (slots, warps, N_FAMILIES, GROUPS): moments of groups
     n_groups: np.ndarray  # (slots, warps, N_FAMILIES)
-    fenced: np.ndarray  # (slots, threads): earlier moments of the thread are behind one of its proxy fences
     fence_epoch: np.ndarray  # (slots, warps): the epoch of the warp's last proxy fence
     fence_acquired: np.ndarray  # (slots, warps): what it had acquired then
     block_fences: np.ndarray  # (slots, 2): the last two epochs in which some thread of the block had a proxy fence
-    published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet; 1 block if none ever
+    published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet
     epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
-    counts: np.ndarray  # int64 (6,)
-    rows: np.ndarray  # (n, 3): accesses, see `rows`; number 0 is none
-    row_index: np.ndarray  # of the rows, by a hash; its length is a power of two, twice that of the rows at least
+    counts: np.ndarray  # int64 (10,)
+    rows: np.ndarray  # (n, 2): accesses, see `rows`; number 0 is none
+    row_index: np.ndarray  # of the rows, by a hash; longer than they are
+    ways: np.ndarray  # (n, 3): how accesses are made; number 0 is none
+    way_index: np.ndarray  # the same of the ways
 
 
 @cold
@@ -80,39 +99,48 @@ def catch_up(order, slot, warp):
 @cold
 def present(order, block, slot, warp, lane):
     """The number of a lane's present moment. Room for it has been made (`room_for`)."""
-    thread = 32 * warp + lane
-    found = order.moment[slot, thread]
+    found = of_lane(order, PRESENT, slot, warp, lane)
     if found != 0:
         return found
-    epoch, clock, tick = order.epoch[slot, thread], order.clock[slot, thread], order.tick[slot, warp]
-    for other in range(32):
-        number = order.moment[slot, 32 * warp + other]
+    epoch, clock = of_lane(order, NOW, slot, warp, lane), clock_of(order, slot, warp, lane)
+    row, tick = order.apart[slot, warp], order.tick[slot, warp] if order.tick.shape[1] != 0 else np.int32(0)
+    for other in range(32 if row != 0 else 0):
+        number = order.by_lane[row, PRESENT, other]
         if number != 0:
-            moments = order.moments
-            same = moments[number, EPOCH] == epoch and moments[number, CLOCK] == clock
-            if same and moments[number, TICK] == tick:
-                order.moment[slot, thread] = number
+            moment = order.moments[number]
+            is_same = moment[EPOCH] == epoch
+            if is_same and (len(moment) < N_COLUMNS or (moment[CLOCK] == clock and moment[TICK] == tick)):
+                order.by_lane[row, PRESENT, lane] = number
                 return number
-    number = _new_moment(order, block, warp, epoch, clock, tick, 0)
-    order.moment[slot, thread] = number
+    number = _new_moment(order, block, warp, epoch, clock, tick)
+    if row != 0:
+        order.by_lane[row, PRESENT, lane] = number
+    else:
+        order.state[slot, warp, PRESENT] = number
     return number
 
 
 @cold
-def _new_moment(order, block, warp, epoch, clock, tick, of_async):
+def _new_moment(order, block, warp, epoch, clock, tick):
     number = order.counts[N_MOMENTS]
     order.counts[N_MOMENTS] = number + 1
     row = order.moments[number]
-    row[BLOCK], row[WARP], row[EPOCH], row[CLOCK], row[TICK] = block, warp, epoch, clock, tick
-    row[DONE], row[OF_ASYNC] = 0, of_async
+    row[BLOCK], row[WARP], row[EPOCH] = block, warp, epoch
+    if len(row) == N_COLUMNS:
+        row[CLOCK], row[TICK] = clock, tick
     return number
+
+
+@hot
+def is_asynchronous(moments, moment):
+    return moments[moment, EPOCH] < 0
 
 
 @cold
 def open_group(order, block, slot, warp, lane, family):
     """The moment of the asynchronous operations that a warp has under way, and that no group has yet."""
     if order.group[slot, warp, family] == 0:
-        order.group[slot, warp, family] = _new_moment(order, block, warp, 0, 0, 0, IN_GROUP)
+        order.group[slot, warp, family] = _new_moment(order, block, warp, IN_GROUP, 0, 0)
     number = order.group[slot, warp, family]
     order.moments[number, CLOCK] |= np.int32(np.uint32(1) << np.uint32(lane))
     return number
@@ -127,36 +155,46 @@ def in_group(order, block, slot, warp, lane, family):
 @kept
 def on_barrier(order, block, warp):
     """A new moment, of an operation that reports to an mbarrier."""
-    return _new_moment(order, block, warp, 0, 0, 0, ON_BARRIER)
+    return _new_moment(order, block, warp, ON_BARRIER, 0, 0)
+
+
+@hot
+def _epoch_and_tick(moments, moment):
+    """A group that has been taken for one that is over is its own end: of no epoch, and no release."""
+    if is_asynchronous(moments, moment):
+        return np.int32(0), np.int32(0)
+    if moments.shape[1] < N_COLUMNS:
+        return moments[moment, EPOCH], np.int32(0)
+    return moments[moment, EPOCH], min(moments[moment, TICK], np.int32(TICKS - 1))
 
 
 @cold
 def is_before(order, moment, lane, block, slot, warp, my_lane):
     """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
     moments = order.moments
-    if moments[moment, OF_ASYNC] != 0:
+    if is_asynchronous(moments, moment):
         done = moments[moment, DONE]
-        if done == 0 or moments[moment, OF_ASYNC] == ON_BARRIER:
+        if done == 0 or moments[moment, EPOCH] == ON_BARRIER:
             return 0 < done <= order.acquired[slot, warp, CTA]
         moment = done
-    thread, its_block, its_warp = 32 * warp + my_lane, moments[moment, BLOCK], moments[moment, WARP]
+    epoch, tick = _epoch_and_tick(moments, moment)
+    its_block, its_warp = moments[moment, BLOCK], moments[moment, WARP]
     if its_block == block:
-        if moments[moment, EPOCH] < order.epoch[slot, thread] or (its_warp == warp and lane == my_lane):
+        if epoch < of_lane(order, NOW, slot, warp, my_lane) or (its_warp == warp and lane == my_lane):
             return True
-        knows = its_warp == warp and warp < order.known.shape[1]
-        if knows and order.known[slot, warp, my_lane, lane] > moments[moment, CLOCK]:
+        knows = its_warp == warp and order.known.shape[1] != 0
+        if knows and known_of(order, slot, warp, my_lane, lane) > moments[moment, CLOCK]:
             return True
-    place = its_block * order.tick.shape[1] + its_warp
+    place = its_block * order.apart.shape[1] + its_warp
     if place >= len(order.published):  # nobody publishes anything in this kernel
         return False
-    tick = min(moments[moment, TICK], TICKS - 1)
     by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
     if its_block == block:
         return 0 < by_block <= order.acquired[slot, warp, CTA]
     acquired = order.acquired[slot, warp, GPU]
     if 0 < by_gpu <= acquired:
         return True
-    by_epoch = order.epoch_published[its_block, min(moments[moment, EPOCH], EPOCHS - 1)]
+    by_epoch = order.epoch_published[its_block, min(epoch, EPOCHS - 1)]
     if 0 < by_epoch <= acquired:
         return True
     # Another warp of its block has taken it over and published it in turn.
@@ -164,24 +202,38 @@ def is_before(order, moment, lane, block, slot, warp, my_lane):
 
 
 @kept
-def pass_barriers(order, masks, slots, warps):
-    """Lanes go through a barrier of all threads of their block."""
+def pass_barriers(order, masks, slots, warps, absent):
+    """Lanes go through a barrier of all threads of their block. absent: uint32 (n,), see `lanes`."""
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         if masks[k] == 0:
             continue
-        catch_up(order, slot, warp)
-        if order.pending[slot, warp]:
-            order.acquired[slot, warp, CTA] = order.acquired[slot, warp, GPU] = order.counts[SEQUENCE]
-            order.pending[slot, warp] = 0
-        handed_on, mine = order.block_acquired[slot], order.acquired[slot, warp]
-        for scope in range(2):
-            handed_on[scope] = max(handed_on[scope], mine[scope])
-        order.due[slot, warp] |= SYNCED
+        if order.acquired.shape[1] != 0:
+            _hand_on(order, slot, warp)
+        row = apart_of(order, slot, warp, masks[k], absent[k])
+        if row == 0:
+            order.state[slot, warp, NOW] += 1
+            order.state[slot, warp, PRESENT] = 0
+            continue
         for lane in range(32):
             if masks[k] >> np.uint32(lane) & np.uint32(1):
-                order.epoch[slot, 32 * warp + lane] += 1
-                order.moment[slot, 32 * warp + lane] = 0
+                order.by_lane[row, NOW, lane] += 1
+                order.by_lane[row, PRESENT, lane] = 0
+        if order.known.shape[1] == 0:
+            unite(order, slot, warp, absent[k])
+
+
+@hot
+def _hand_on(order, slot, warp):
+    """What the warp has acquired, to all of its block."""
+    catch_up(order, slot, warp)
+    if order.pending[slot, warp]:
+        order.acquired[slot, warp, CTA] = order.acquired[slot, warp, GPU] = order.counts[SEQUENCE]
+        order.pending[slot, warp] = 0
+    handed_on, mine = order.block_acquired[slot], order.acquired[slot, warp]
+    for scope in range(2):
+        handed_on[scope] = max(handed_on[scope], mine[scope])
+    order.due[slot, warp] |= SYNCED
 
 
 @kept
@@ -196,15 +248,12 @@ def publish(order, masks, blocks, slots, warps, scope, waits):
             continue
         block, slot, warp = blocks[k], slots[k], warps[k]
         catch_up(order, slot, warp)
-        published = order.published[block * order.tick.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
+        published = order.published[block * order.apart.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
         for each in range(scope + 1):
             if published[each] == 0:
                 published[each] = now
-        epoch = np.int32(0)
-        for lane in range(32):
-            if masks[k] >> np.uint32(lane) & np.uint32(1):
-                epoch = max(epoch, order.epoch[slot, 32 * warp + lane])
-            order.moment[slot, 32 * warp + lane] = 0
+        epoch = _latest(order, slot, warp, masks[k])
+        forget_present(order, slot, warp)
         if scope == GPU:
             order.last_published[block] = now
             for before in range(min(epoch, EPOCHS)):
@@ -227,9 +276,19 @@ def acquire(order, masks, slots, warps, scope, only_pending):
         order.pending[slot, warp] = 0
 
 
+@hot
+def _latest(order, slot, warp, mask):
+    """The latest epoch of some lanes."""
+    epoch = np.int32(0)
+    for lane in range(32):
+        if mask >> np.uint32(lane) & np.uint32(1):
+            epoch = max(epoch, of_lane(order, NOW, slot, warp, lane))
+    return epoch
+
+
 @kept
-def sync_warps(order, masks, slots, warps, members, live):
-    """Lanes of `masks` wait for those that `members`, uint32 (n, 32), names for each. live: uint32 (n,)."""
+def sync_warps(order, masks, slots, warps, members, live, absent):
+    """Lanes of `masks` wait for those that `members`, uint32 (n, 32), names for each. live, absent: uint32 (n,)."""
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         order.arrived[slot, warp] |= np.int32(masks[k])
@@ -241,27 +300,35 @@ def sync_warps(order, masks, slots, warps, members, live):
             left &= ~together
             if arrived & together == together:
                 order.arrived[slot, warp] = np.int32(arrived & ~together)
-                _join(order, slot, warp, together)
+                _join(order, slot, warp, together, absent[k])
 
 
 @cold
-def _join(order, slot, warp, together):
+def _join(order, slot, warp, together, absent):
     """Each of the lanes knows what any of them knew."""
-    known = order.known[slot, warp]
+    row = apart_of(order, slot, warp, together, absent)
+    if row == 0:
+        state = order.state[slot, warp]
+        state[CLOCK_NOW] += 1
+        state[KNOWN], state[PRESENT] = state[CLOCK_NOW], 0
+        return
+    known, clock = order.known[row], order.by_lane[row, CLOCK_NOW]
     for lane in range(32):
         most = np.int32(0)
         for member in range(32):
             if together >> np.uint32(member) & np.uint32(1):
                 most = max(most, known[member, lane])
         if together >> np.uint32(lane) & np.uint32(1):
-            most = order.clock[slot, 32 * warp + lane] + 1
+            most = clock[lane] + 1
         for member in range(32):
             if together >> np.uint32(member) & np.uint32(1):
                 known[member, lane] = most
     for lane in range(32):
         if together >> np.uint32(lane) & np.uint32(1):
-            order.clock[slot, 32 * warp + lane] += 1
-            order.moment[slot, 32 * warp + lane] = 0
+            clock[lane] += 1
+            order.by_lane[row, PRESENT, lane] = 0
+    if together | absent == ALL_LANES:
+        unite(order, slot, warp, absent)
 
 
 @kept
@@ -319,20 +386,22 @@ def wait_for_groups(order, masks, blocks, slots, warps, family, n_left):
 
 
 @kept
-def fence_proxy(order, masks, slots, warps):
+def fence_proxy(order, masks, slots, warps, absent):
     """Lanes order what is before them by the generic proxy before what is behind them by the asynchronous one."""
     for k in range(len(masks)):
-        slot, warp, epoch = slots[k], warps[k], np.int32(0)
+        slot, warp = slots[k], warps[k]
         if masks[k] == 0:
             continue
         catch_up(order, slot, warp)
-        for lane in range(32):
+        epoch, row = _latest(order, slot, warp, masks[k]), apart_of(order, slot, warp, masks[k], absent[k])
+        if row == 0:
+            state = order.state[slot, warp]
+            state[CLOCK_NOW] += 1  # so that the next moment is a new one
+            state[PRESENT], state[FENCED] = 0, order.counts[N_MOMENTS]
+        for lane in range(32 if row != 0 else 0):
             if masks[k] >> np.uint32(lane) & np.uint32(1):
-                thread = 32 * warp + lane
-                order.fenced[slot, thread] = order.counts[N_MOMENTS]
-                order.clock[slot, thread] += 1  # so that its next moment is a new one
-                order.moment[slot, thread] = 0
-                epoch = max(epoch, order.epoch[slot, thread])
+                order.by_lane[row, CLOCK_NOW, lane] += 1
+                order.by_lane[row, PRESENT, lane], order.by_lane[row, FENCED, lane] = 0, order.counts[N_MOMENTS]
         order.fence_epoch[slot, warp], order.fence_acquired[slot, warp] = epoch, order.acquired[slot, warp, CTA]
         if order.block_fences[slot, 1] < epoch:
             order.block_fences[slot, 0], order.block_fences[slot, 1] = order.block_fences[slot, 1], epoch
@@ -344,18 +413,19 @@ def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     the lane itself, of my warp, or of another thread in an epoch between the two.
     """
     moments = order.moments
-    epoch, its_warp = moments[moment, EPOCH], moments[moment, WARP]
-    if moments[moment, BLOCK] != block or moment < order.fenced[slot, 32 * its_warp + lane]:
+    its_warp = moments[moment, WARP]
+    epoch, tick = _epoch_and_tick(moments, moment)
+    if moments[moment, BLOCK] != block or moment < of_lane(order, FENCED, slot, its_warp, lane):
         return True
     if epoch < order.fence_epoch[slot, warp]:
         return True
-    if its_warp == warp and moment < order.fenced[slot, 32 * warp + my_lane]:
+    if its_warp == warp and moment < of_lane(order, FENCED, slot, warp, my_lane):
         return True
-    mine = order.epoch[slot, 32 * warp + my_lane]
+    mine = of_lane(order, NOW, slot, warp, my_lane)
     for fence in order.block_fences[slot]:
         if epoch < fence < mine:
             return True
-    place = its_warp + moments[moment, BLOCK] * order.tick.shape[1]
+    place = its_warp + moments[moment, BLOCK] * order.apart.shape[1]
     if place >= len(order.published):
         return False
-    return 0 < order.published[place, min(moments[moment, TICK], TICKS - 1), CTA] <= order.fence_acquired[slot, warp]
+    return 0 < order.published[place, tick, CTA] <= order.fence_acquired[slot, warp]

@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.trace.checkers.races import judge, order, pairs, stamps
 from gpuprof.trace.checkers.races.blocks import Blocks
 from gpuprof.trace.checkers.races.images import Left
-from gpuprof.trace.checkers.races.lines import N_USED, OF_CELL, SIZES, Pool, each_entry, new_pool
+from gpuprof.trace.checkers.races.lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.memory import GlobalLines, SharedLines
 from gpuprof.trace.checkers.races.rows import LEAST_ROWS, compact
 from gpuprof.trace.checkers.races.touched import touched_runs
@@ -17,8 +17,8 @@ from gpuprof.trace.masks import WARP
 
 SPACES = ("global", "shared")
 NUMBERS_OF_ROW = 64  # as many has the pool for each row before the tables are looked through
-NUMBERS_OF_LINE = SIZES[OF_CELL]  # where a warp touches all of it
-GROWTH_SHIFT = 3  # a pool grows by an eighth
+NUMBERS_OF_LINE = CELL_LENGTH  # where a warp touches all of it
+GROWTH_SHIFT = 4  # a pool grows by a sixteenth
 DOES = {"load": judge.READ, "store": judge.WRITE}
 OF_SURFACES = "c"
 SLOTS = {"store": "b", "surface_store": OF_SURFACES}  # of what is stored
@@ -26,20 +26,21 @@ NO_WORDS = np.zeros((0, 1, 1), np.uint64)
 
 
 class Shadow:
-    """`found`: by space, int64 (MOST_FOUND, N_FIELDS), of which `n_found` rows are used. `renumber`: gives moments that
-    somebody else holds new numbers (`Asynchronous.renumber`).
+    """`n_accesses`: instructions of the kernel that access memory. `found`: by space, int64 (MOST_FOUND, N_FIELDS), of
+    which `n_found` rows are used. `renumber`: gives moments that somebody else holds new numbers
+    (`Asynchronous.renumber`).
     """
 
-    def __init__(self, kernel: Kernel, blocks: Blocks):
+    def __init__(self, kernel: Kernel, blocks: Blocks, n_accesses: int):
         self._kernel, self._blocks = kernel, blocks
-        self._pool: Pool = new_pool()
+        self._pool: Pool = new_pool(kernel.n_blocks * kernel.warps_per_block * n_accesses)
         self._global = GlobalLines(kernel.allocations[0].address if kernel.allocations else 0)
         self._shared = SharedLines(kernel, blocks)
         self._addresses, self._moments = np.zeros(WARP, np.int64), np.zeros(WARP, np.int64)  # of a warp's lanes
         self.found = {space: np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64) for space in SPACES}
         self.n_found = dict.fromkeys(SPACES, 0)
         self.renumber: Callable[[Callable[[np.ndarray], np.ndarray]], None] = lambda compacted: None
-        self._n_needed = 0  # rows and moments, the last time that others were thrown out
+        self._n_needed = 0  # rows, ways and moments, the last time that others were thrown out
         self._memory, self._memory_base = np.zeros(0, np.uint8), 0
         writes_surfaces = any(instruction.kind == "surface_store" for instruction in kernel.instructions)
         self._left, self._to_surface = Left() if writes_surfaces else None, NO_WORDS
@@ -48,7 +49,7 @@ class Shadow:
     def nbytes(self) -> dict[str, int]:
         """What it needs, by what it is: stamps by line, tables of accesses, and the state of threads and blocks."""
         tables = self._blocks.order
-        of_accesses = (tables.moments, tables.rows, tables.row_index)
+        of_accesses = (tables.moments, tables.rows, tables.row_index, tables.ways, tables.way_index)
         return {
             "stamps": self._pool.numbers.nbytes + self._global.nbytes + self._shared.lines.nbytes,
             "accesses": sum(each.nbytes for each in of_accesses),
@@ -189,8 +190,10 @@ class Shadow:
         counts, tables, n_moments = self._blocks.order.counts, self._blocks.order, stamps.MOMENTS_OF_WARP
         lacks_moments = counts[order.N_MOMENTS] + n_moments > len(tables.moments)
         lacks_rows = counts[order.N_ROWS] + n_rows > len(tables.rows)
+        lacks_ways = counts[order.N_WAYS] + n_rows > len(tables.ways)
         least = len(self._pool.numbers) // NUMBERS_OF_ROW
-        if (lacks_moments or lacks_rows) and 4 * self._n_used > 5 * self._n_needed + max(LEAST_ROWS, least):
+        lacks_some = lacks_moments or lacks_rows or lacks_ways
+        if lacks_some and 4 * self._n_used > 5 * self._n_needed + max(LEAST_ROWS, least):
             self.renumber(self.compact)
             self._n_needed = self._n_used
         self._blocks.room_for(n_moments)
@@ -198,8 +201,8 @@ class Shadow:
 
     @property
     def _n_used(self) -> int:
-        """Rows and moments."""
-        return int(self._blocks.order.counts[[order.N_ROWS, order.N_MOMENTS]].sum())
+        """Rows, their ways and moments."""
+        return int(self._blocks.order.counts[[order.N_ROWS, order.N_WAYS, order.N_MOMENTS]].sum())
 
     def _room_for_numbers(self, n: int, n_likely: int = 0) -> None:
         needed, numbers = int(self._pool.counts[N_USED]) + n, self._pool.numbers

@@ -17,22 +17,19 @@ from gpuprof.trace.checkers.races.judge import (
     lane_at,
     piece,
 )
+from gpuprof.trace.checkers.races.lanes import NOW, of_lane
 from gpuprof.trace.checkers.races.lines import (
     BYTES,
+    CELL_LENGTH,
     CELLS,
     FORM,
     FORM_SHIFT,
     LINE_NBYTES,
     LINE_SHIFT,
-    MOST_OF_LINE,
+    MOST_LENGTH,
     N_USED,
     NEXT,
-    OF_BYTES,
-    OF_CELL,
-    OF_WORDS,
-    SIZES,
     WHOLE,
-    WORDS,
     clear,
     entries_of,
     fits,
@@ -46,13 +43,23 @@ from gpuprof.trace.checkers.races.lines import (
     to_cells,
     unit_entries,
 )
-from gpuprof.trace.checkers.races.order import COPIES, N_ACCESSES, N_MOMENTS, N_ROWS, catch_up, open_group, present
+from gpuprof.trace.checkers.races.order import (
+    COPIES,
+    N_ACCESSES,
+    N_MOMENTS,
+    N_ROWS,
+    N_WAYS,
+    catch_up,
+    open_group,
+    present,
+)
 from gpuprof.trace.checkers.races.rows import AT_SHIFT, row_of
 
 PAGE_SHIFT = 12
 LINES_OF_PAGE = 1 << (PAGE_SHIFT - LINE_SHIFT)
 MOMENTS_OF_WARP = 64  # that one warp's access makes at most: one for each lane, and groups of copies
 ACCESSES_OF_WARP = 33  # numbers: one for each lane, and one more
+MOST_MADE = 3  # times that an access makes a line's columns anew: for each reader that it adds, and once they are wider
 MOST_STRIDE = 31  # bytes; lanes farther apart share no line
 
 
@@ -78,20 +85,20 @@ def _line_of(place, address):
 
 
 def rows_of_warp(nbytes: int) -> int:
-    """Rows that one warp's access of so many bytes a lane needs at most: one for each byte, and for each lane."""
+    """Rows and ways that a warp's access of so many bytes a lane needs at most: for each byte, and for each lane."""
     return 32 * (nbytes + 2)
 
 
 def numbers_of_warp(nbytes: int) -> int:
     """Numbers of the pool that it needs at most: each lane may split a line's cells at each of its bytes, behind words
-    that become cells, and in front of cells that become columns.
+    that become cells, and in front of cells that become columns; or columns are made anew.
     """
-    return 32 * (MOST_OF_LINE + SIZES[OF_CELL] * (nbytes + 2 + LINE_NBYTES // 4))
+    return 32 * (MOST_MADE * MOST_LENGTH + CELL_LENGTH * (nbytes + 2 + LINE_NBYTES // 4))
 
 
 @hot
 def _has_room(order, pool, n_rows, n_numbers):
-    has_rows = order.counts[N_ROWS] + n_rows <= len(order.rows)
+    has_rows = order.counts[N_ROWS] + n_rows <= len(order.rows) and order.counts[N_WAYS] + n_rows <= len(order.ways)
     has_moments = order.counts[N_MOMENTS] + MOMENTS_OF_WARP <= len(order.moments)
     return has_rows and has_moments and pool.counts[N_USED] + n_numbers <= len(pool.numbers)
 
@@ -114,16 +121,18 @@ def touch(
             return k
         if stored.masks[k] == 0:
             continue
-        if order.due[slot, warp] != 0:
-            catch_up(order, slot, warp)
-        if how & MAY_BE_FLAG and does & READ:
-            order.pending[slot, warp] = 1
-        for lane in range(32):
+        if order.acquired.shape[1] != 0:
+            if order.due[slot, warp] != 0:
+                catch_up(order, slot, warp)
+            if how & MAY_BE_FLAG and does & READ:
+                order.pending[slot, warp] = 1
+        if order.apart[slot, warp] == 0 and left != 0:
+            moments[:] = present(order, block, slot, warp, 0)
+        for lane in range(32 if order.apart[slot, warp] != 0 else 0):
             if left >> lane & 1:
-                moments[lane] = order.moment[slot, 32 * warp + lane]
-                if moments[lane] == 0:
-                    moments[lane] = present(order, block, slot, warp, lane)
+                moments[lane] = present(order, block, slot, warp, lane)
         access = order.counts[N_ACCESSES]
+        row, row_moment, row_lanes, row_stride = np.int64(-1), np.int64(0), np.int64(0), np.int64(0)
         while left:
             lane = lowest(left)
             members, lanes, stride = _next_group(addresses, moments, left, lane, stored.nbytes, does)
@@ -133,14 +142,15 @@ def touch(
                 for member in range(32):
                     if members >> member & 1:
                         kept_as = np.int64(open_group(order, block, slot, warp, member, COPIES))
-            epoch, origin = np.int64(order.epoch[slot, 32 * warp + lane]), addresses[lane] - shown[k, lane]
-            row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
+            epoch, origin = np.int64(of_lane(order, NOW, slot, warp, lane)), addresses[lane] - shown[k, lane]
+            if row < 0 or kept_as != row_moment or lanes != row_lanes or stride != row_stride:
+                row_moment, row_lanes, row_stride = kept_as, lanes, stride
+                row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
             group = Group(np.int64(k), block, slot, warp, epoch, moments[lane], kept_as, at << AT_SHIFT | how, does,
                           access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
-            while lane < 32:
+            while members >> lane:
                 base, some, lane = _next_line(group, members, lane, stored.nbytes)
-                if some != 0:
-                    _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
+                _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
         order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
     return len(stored.masks)
 
@@ -198,7 +208,7 @@ def _next_group(addresses, moments, left, lane, nbytes, does):
 def _next_line(group, members, lane, nbytes):
     """The next line that a group's `members`, lanes from `lane` on, touch: (address, bytes of it, the lane behind)."""
     base, some, step = np.int64(-1), np.int64(0), group.stride >> 3
-    while lane < 32:
+    while members >> lane:
         if members >> lane & 1:
             address = group.start + step * (lane - group.lane)
             if base < 0:
@@ -238,14 +248,15 @@ def _touch_line(order, pool, lines, line, found, stored, group, base, some):
 @hot
 def _touch_units(order, pool, lines, line, found, stored, group, base, some):
     """The same of a line of words or bytes."""
-    columns, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
-    shift, size = shift_of(form), OF_WORDS if form == WORDS else OF_BYTES
+    form = np.int64(lines[line] & FORM)
+    shift = shift_of(form)
     each = (np.int64(1) << (1 << shift)) - 1
     for unit in range(LINE_NBYTES >> shift):
         if some >> (unit << shift) & 1:
-            before = unit_entries(pool, columns, unit)
+            before = unit_entries(pool, np.int64(lines[line] >> FORM_SHIFT), form, unit)
             after, _ = judge(order, found, stored, group, before, base, each << (unit << shift))
-            put_unit(pool, columns, unit, after, size)
+            if after != before:
+                put_unit(pool, lines, line, unit, after)
     if some == WHOLE and group.does & WRITE:
         clear(pool, lines, line)
         cell = new_cell(pool, _first_entries(group, base, some), some, np.int64(0))
@@ -292,7 +303,7 @@ def rows_of_range(nbytes: int) -> int:
 
 def numbers_of_range(nbytes: int) -> int:
     """As of a warp's access: each line of a range may be split at each byte."""
-    return ((nbytes >> LINE_SHIFT) + 2) * (MOST_OF_LINE + SIZES[OF_CELL] * (LINE_NBYTES + 2 + LINE_NBYTES // 4))
+    return ((nbytes >> LINE_SHIFT) + 2) * (MOST_MADE * MOST_LENGTH + CELL_LENGTH * (LINE_NBYTES + 2 + LINE_NBYTES // 4))
 
 
 @kept(**OPTIONS)
@@ -305,7 +316,7 @@ def touch_range(
     catch_up(order, slot, warp)
     access = order.counts[N_ACCESSES]
     order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
-    epoch, instruction = np.int64(order.epoch[slot, 32 * warp + lane]), at << AT_SHIFT | how
+    epoch, instruction = np.int64(of_lane(order, NOW, slot, warp, lane)), at << AT_SHIFT | how
     row = row_of(order, moment, instruction, np.int64(0), np.int64(0))
     group = Group(np.int64(0), block, slot, warp, epoch, moment, moment, instruction, does, access + 1, address - shown,
                   address, lane, np.int64(0), np.int64(0), row)  # fmt: skip

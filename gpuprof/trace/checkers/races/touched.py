@@ -23,6 +23,7 @@ from gpuprof.trace.checkers.races.lines import (
     WRITER,
     lowest,
     shift_of,
+    unit_entries,
 )
 from gpuprof.trace.checkers.races.order import BLOCK, WARP
 from gpuprof.trace.checkers.races.rows import (
@@ -35,6 +36,7 @@ from gpuprof.trace.checkers.races.rows import (
     STRIDE,
     WIDTH,
     lane_from,
+    of_way,
 )
 from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE
 
@@ -90,21 +92,21 @@ def _does(how):
 
 
 @hot
-def _place_in_line(pool, head, byte):
-    """Of a byte of a line: where in the pool the entries stand that it shares, column by column, the lowest byte that
-    has them, and all of them, as bits; 0 for no bytes.
+def _entries_at(pool, head, byte):
+    """Of a byte of a line: the entries that it shares, the lowest byte that has them, and all of them, as bits; 0 for
+    no bytes.
     """
     at, form, numbers = np.int64(head >> FORM_SHIFT), np.int64(head & FORM), pool.numbers
     if form == CELLS:
         while at != 0 and not np.int64(numbers[at + BYTES]) >> byte & 1:
             at = np.int64(numbers[at + NEXT])
         some = np.int64(numbers[at + BYTES]) if at != 0 else np.int64(0)
-        return (at + WRITER, at + FIRST, at + SECOND), lowest(some), some
+        entries = np.int64(numbers[at + WRITER]), np.int64(numbers[at + FIRST]), np.int64(numbers[at + SECOND])
+        return entries, lowest(some), some
     shift = shift_of(form)
     unit = byte >> shift
-    of_writer, of_first, of_second = numbers[at + WRITER], numbers[at + FIRST], numbers[at + SECOND]
     some = ((np.int64(1) << (1 << shift)) - 1) << (unit << shift)
-    return (np.int64(of_writer) + unit, np.int64(of_first) + unit, np.int64(of_second) + unit), unit << shift, some
+    return unit_entries(pool, at, form, unit), unit << shift, some
 
 
 @hot
@@ -112,7 +114,7 @@ def _stretch(order, entry, some, start, byte):
     """Bytes of a line from `byte` on that the entry of `some`, whose lowest is `start`, gives one lane, or neighbours:
     the first byte that is not among them, the lane, and the bytes from one lane to the next; 0 for one lane.
     """
-    stride, end = np.int64(order.rows[entry >> LANE_SHIFT, STRIDE]), byte
+    stride, end = of_way(order, entry, STRIDE), byte
     lane, width = lane_from(stride, entry & LANE, start, byte), stride & WIDTH
     are_neighbours = stride >> 3 == 1 << width
     last = LINE_NBYTES if stride == 0 or are_neighbours else ((byte >> width) + 1) << width
@@ -124,23 +126,18 @@ def _stretch(order, entry, some, start, byte):
 @kept(**OPTIONS)
 def _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, runs):
     """The number of runs; as many as there is room for are written, with 1 as WRITTEN where values are known."""
-    n, moments, rows = 0, order.moments, order.rows
+    n, moments = 0, order.moments
     for page in range(len(starts)):
         for number in range(LINES_OF_PAGE):
             head, byte = lines[first_lines[page] + number], np.int64(0)
             while head != 0 and byte < LINE_NBYTES:
-                at, start, some = _place_in_line(pool, head, byte)
-                writer = np.int64(pool.numbers[at[WRITER]]) if some != 0 else np.int64(0)
-                entry = writer
-                if writer == 0 and some != 0:
-                    first = np.int64(pool.numbers[at[FIRST]])
-                    entry = first if first != 0 else np.int64(pool.numbers[at[SECOND]])
-                if entry == 0:
+                (writer, first, second), start, some = _entries_at(pool, head, byte)
+                entry = writer if writer != 0 else first if first != 0 else second
+                if some == 0 or entry == 0:
                     byte += 1
                     continue
                 end, lane, step = _stretch(order, entry, some, start, byte)
-                entry_row = entry >> LANE_SHIFT
-                moment, place = rows[entry_row, MOMENT], np.int64(rows[entry_row, PLACE])
+                moment, place = order.rows[entry >> LANE_SHIFT, MOMENT], of_way(order, entry, PLACE)
                 address = starts[page] + (number << LINE_SHIFT)
                 thread = np.int64(moments[moment, BLOCK]) * threads_per_block + 32 * moments[moment, WARP] + lane
                 now[START], now[END], now[FIRST_THREAD], now[STEP] = address + byte, address + end, thread, step
