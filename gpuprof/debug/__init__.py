@@ -23,7 +23,7 @@ run, so launch L before its event E is an exact place: to go back, the debugger 
 with, and runs it again up to event E.
 """
 
-NAMES = {"Debugger": "debugger", "Stop": "timeline", "run_line": "commands.table"}
+NAMES = {"Debugger": "debugger", "Stop": "stop", "run_line": "commands.table"}
 
 
 def __getattr__(name: str):

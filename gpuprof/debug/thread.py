@@ -10,6 +10,7 @@ from gpuprof.debug.symbols import Variable
 from gpuprof.debug.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.watch.state import Lane, State
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.isa.encoding import PT
@@ -49,7 +50,7 @@ class Thread:
     def __init__(self, state: State, code: LoadedCode, focus: Focus, frame: int = 0):
         self.state, self.code, self.focus = state, code, focus
         self.launch: Launch = state.chunk.launch
-        warp = warp_of(state, focus)
+        warp = warp_of(state.chunk, focus)
         if warp is None:
             raise DebugError(f"{self.name} is not running now")
         self.lane = Lane(warp, focus.thread % WARP)
@@ -247,9 +248,8 @@ def param_type(param: Param) -> CType:
 UCHAR = CType("int", "unsigned char", 1)
 
 
-def warp_of(state: State, focus: Focus) -> int | None:
+def warp_of(chunk: Chunk, focus: Focus) -> int | None:
     """The number in the chunk of a thread's warp; None where its block is not among those that run."""
-    chunk = state.chunk
     for position in range(chunk.n_blocks):
         if int(chunk.launch.grid_blocks(chunk.first_block + position)) == focus.block:
             if 0 <= focus.thread < chunk.launch.threads_per_block:

@@ -10,8 +10,8 @@ from gpuprof.debug.commands.command import Command, refused
 from gpuprof.debug.commands.said import focus_text, launch_text, line_text
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.expressions import evaluate
+from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import WARP, Coordinates, Focus, Thread, coordinates, focus_of, text_of
-from gpuprof.debug.timeline import Stop
 from gpuprof.debug.types import shown
 from gpuprof.errors import DebugError
 

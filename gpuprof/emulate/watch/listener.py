@@ -1,15 +1,21 @@
 """Who watches a launch, seen from the emulator."""
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from gpuprof.emulate.watch.executed import BlockRun, Executed
+
+if TYPE_CHECKING:
+    from gpuprof.emulate.blocks import Block
+    from gpuprof.emulate.core.lanes import Lanes
+    from gpuprof.emulate.watched_chunk import WatchedChunk
 
 
 class Wanted(NamedTuple):
     """What is watched: numbers of instructions whose executions are told before they happen, and of these, told again
     after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
     instructions those whose lanes the listener may refuse (Executed.refuse), and those that it is asked about each time
-    (`passes`). `state`: the listener asks for what lanes hold between two instructions (Executed.state).
+    (`passes`). `state`: the listener asks for what lanes hold between two instructions (Executed.state), and may pass
+    over blocks.
     """
 
     before: frozenset[int]
@@ -31,6 +37,14 @@ class Listener(Protocol):
 
     def passes(self, at: int) -> bool:
         """Whether it need not be told of instruction `at`, one of Wanted.passing, this time."""
+
+    # Asked of listeners whose `wanted.state` holds.
+
+    def passes_over(self, block: "Block", lanes: "Lanes") -> bool:
+        """Whether it need not be told of the instructions of a whole block, one event each, which `lanes` now run."""
+
+    def rests(self, chunk: "WatchedChunk") -> None:
+        """The chunk is between two steps: it can be copied (`duplicate`). A listener asks for it by `chunk.is_due`."""
 
     def before(self, executed: Executed) -> None:
         """Warps execute an instruction: nothing of it has happened yet."""
