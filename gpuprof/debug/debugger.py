@@ -12,7 +12,6 @@ from pathlib import Path
 
 from gpuprof.compile.source import read_source
 from gpuprof.debug import backward
-from gpuprof.debug.expressions import assignment, evaluate
 from gpuprof.debug.inferior import Inferior
 from gpuprof.debug.places import Frame, Linespec, LoadedCode, find, linespec
 from gpuprof.debug.plans import (
@@ -30,12 +29,13 @@ from gpuprof.debug.plans import (
     to_places,
 )
 from gpuprof.debug.points import Breakpoint, Points, Watchpoint
-from gpuprof.debug.remembered import NAMED, Nowhere, Remembered
 from gpuprof.debug.stop import Stop
 from gpuprof.debug.target import target_of
 from gpuprof.debug.thread import Focus, Thread
 from gpuprof.debug.timeline import Timeline
-from gpuprof.debug.types import CType, Value, value_of
+from gpuprof.debug.values.evaluation import assignment, evaluate
+from gpuprof.debug.values.remembered import NAMED, Nowhere, Remembered
+from gpuprof.debug.values.types import CType, Value, value_of
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer, Settings

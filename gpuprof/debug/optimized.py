@@ -21,7 +21,7 @@ from gpuprof.compile.variables import VARIABLES
 from gpuprof.debug.assigned import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
 from gpuprof.debug.positions import Positions
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.program import Program
 

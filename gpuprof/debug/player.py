@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +19,6 @@ from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.emulate.watched_chunk import WatchedChunk
 from gpuprof.errors import DebugError, KernelFault
 
-if TYPE_CHECKING:
-    from gpuprof.debug.timeline import Timeline
-
 # A state is kept after so many seconds of the thread's own time, or so many times what keeping one takes.
 LEAST_PAUSE_SECONDS = 0.15
 PAUSE_SHARE = 20
@@ -30,11 +26,11 @@ BLOCKS_A_LOOK = 16  # at the clock
 
 
 class Player:
-    """`event`: the one that it begins with. Before event `quiet_until` nothing is asked; if that is not 0, all events
-    are told from there on.
+    """Of launch `number` of a `timeline.Timeline`. `event`: the one that it begins with. Before event `quiet_until`
+    nothing is asked; if that is not 0, all events are told from there on.
     """
 
-    def __init__(self, timeline: "Timeline", number: int, event: int = 0, quiet_until: int = 0):
+    def __init__(self, timeline, number: int, event: int = 0, quiet_until: int = 0):
         self.timeline, self.number = timeline, number
         self.entry = timeline.entries[number]
         self.code = timeline.code_of(self.entry.launch)

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuprof.debug.expressions import evaluate
 from gpuprof.debug.places import Found, Linespec, LoadedCode, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
-from gpuprof.debug.types import CType, Place, Value, shown
+from gpuprof.debug.values.evaluation import evaluate
+from gpuprof.debug.values.types import CType, Place, Value, shown
 from gpuprof.device.commands import Launch
 from gpuprof.emulate.watch.accesses import Access
 from gpuprof.emulate.watch.executed import Executed

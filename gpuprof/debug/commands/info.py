@@ -7,7 +7,7 @@ from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.player import described
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.types import in_form, shown
+from gpuprof.debug.values.types import in_form, shown
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 

@@ -6,7 +6,7 @@ from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.places import PTX, Frame, LoadedCode, same_file
 from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
-from gpuprof.debug.types import shown
+from gpuprof.debug.values.types import shown
 from gpuprof.device.commands import Launch
 from gpuprof.errors import DebugError
 

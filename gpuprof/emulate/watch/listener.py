@@ -1,13 +1,9 @@
 """Who watches a launch, seen from the emulator."""
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.watch.executed import BlockRun, Executed
-
-if TYPE_CHECKING:
-    from gpuprof.emulate.blocks import Block
-    from gpuprof.emulate.core.lanes import Lanes
-    from gpuprof.emulate.watched_chunk import WatchedChunk
 
 
 class Wanted(NamedTuple):
@@ -40,11 +36,15 @@ class Listener(Protocol):
 
     # Asked of listeners whose `wanted.state` holds.
 
-    def passes_over(self, block: "Block", lanes: "Lanes") -> bool:
-        """Whether it need not be told of the instructions of a whole block, one event each, which `lanes` now run."""
+    def passes_over(self, block, lanes: Lanes) -> bool:
+        """Whether it need not be told of the instructions of a whole block (blocks.Block), one event each, which
+        `lanes` now run.
+        """
 
-    def rests(self, chunk: "WatchedChunk") -> None:
-        """The chunk is between two steps: it can be copied (`duplicate`). A listener asks for it by `chunk.is_due`."""
+    def rests(self, chunk) -> None:
+        """The chunk (WatchedChunk) is between two steps: it can be copied (`duplicate`). A listener asks for it by
+        `chunk.is_due`.
+        """
 
     def before(self, executed: Executed) -> None:
         """Warps execute an instruction: nothing of it has happened yet."""
