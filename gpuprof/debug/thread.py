@@ -172,9 +172,16 @@ class Thread:
     # What expressions ask for
 
     def variable(self, name: str) -> Value | None:
+        found = self._named(name)
+        return self.value(found) if isinstance(found, Variable) else found
+
+    def has(self, name: str) -> bool:
+        return self._named(name) is not None
+
+    def _named(self, name: str) -> Variable | Value | None:
         for variable in () if self.has_exited else self.visible():
             if variable.name == name:
-                return self.value(variable)
+                return variable
         if name in self._builtin_extents:
             extent = self._builtin_extents[name]
             return Value(DIM3, b"".join(value_of(UNSIGNED, each).data for each in extent))
@@ -182,7 +189,7 @@ class Thread:
             return value_of(INT, WARP)
         for variable in self.code.known.globals:
             if variable.name == name:
-                return self.value(variable)
+                return variable
         for param, value in () if self.has_exited else self.params():
             if param.name == name:
                 return value

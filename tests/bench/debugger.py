@@ -72,7 +72,7 @@ def costs(kind: str, turns: int, folder: Path) -> Costs:
     return Costs(n_instructions, first_stop, *back, last_write, reverse, peak)
 
 
-def conditions(folder: Path, turns: int = 10) -> float:
+def conditions(folder: Path, turns: int = 100) -> float:
     """Threads per second for which a condition is worked out that holds for none."""
     from gpuprof.debug import Debugger
 

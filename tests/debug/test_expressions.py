@@ -19,6 +19,9 @@ MEMORY = {"global": bytes(range(64)), "shared": b"\x01\x00\x00\x00\x02\x00\x00\x
 class Names:
     """A scope of a few variables; global memory begins at 0, shared memory at 1000."""
 
+    def has(self, name: str) -> bool:
+        return self.variable(name) is not None
+
     def variable(self, name: str) -> Value | None:
         return {
             "i": value_of(INT, -7),

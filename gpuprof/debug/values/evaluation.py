@@ -35,7 +35,7 @@ from gpuprof.debug.values.types import (
     pointer_to,
     value_of,
 )
-from gpuprof.errors import DebugError, NoValue
+from gpuprof.errors import DebugError
 
 MOST_NBYTES = 1 << 20  # that an expression may take from memory at once
 
@@ -44,6 +44,9 @@ class Scope(Protocol):
     """What names mean for one thread."""
 
     def variable(self, name: str) -> Value | None: ...
+
+    def has(self, name: str) -> bool:
+        """Whether there is a variable of the name, with a value or without."""
 
     def register(self, name: str) -> Value | None: ...
 
@@ -74,6 +77,11 @@ def assignment(text: str) -> tuple[str, str]:
     return text[: found.start()].strip(), text[found.end() :].strip()
 
 
+def _missing(name: str) -> DebugError:
+    is_register = name.startswith("$")
+    return DebugError(f"there is no register {name}" if is_register else f'No symbol "{name}" in current context')
+
+
 class _Evaluator:
     def __init__(self, scope: Scope):
         self.scope = scope
@@ -88,15 +96,14 @@ class _Evaluator:
         name, is_register = tree.name, tree.name.startswith("$")
         found = self.scope.register(name) if is_register else self.scope.variable(name)
         if found is None:
-            what = f"there is no register {name}" if is_register else f'No symbol "{name}" in current context'
-            raise DebugError(what)
+            raise _missing(name)
         return self._referred(found)
 
     def _unwanted(self, tree: Tree) -> None:
         """Nobody wants a tree's value, but its names have to be there."""
         for name in names_in(tree):
-            with suppress(NoValue):
-                self.name(name)
+            if not name.name.startswith("$") and not self.scope.has(name.name):
+                raise _missing(name.name)
 
     def choice(self, tree: Choice) -> Value:
         holds = bool(self.value(tree.condition).number)

@@ -18,6 +18,9 @@ class Nowhere:
     def variable(self, name: str) -> None:
         raise DebugError(NO_PROGRAM)
 
+    def has(self, name: str) -> bool:
+        raise DebugError(NO_PROGRAM)
+
     def register(self, name: str) -> None:
         return None
 
@@ -39,7 +42,7 @@ class Remembered:
 
     def __init__(self, thread: Scope, shown: Sequence[Value | NoValue], named: Mapping[str, Value]):
         self.thread, self._shown, self._named = thread, shown, named
-        self.variable, self.type, self.fetch = thread.variable, thread.type, thread.fetch
+        self.variable, self.has, self.type, self.fetch = thread.variable, thread.has, thread.type, thread.fetch
         self.generic, self.place_of = thread.generic, thread.place_of
 
     def register(self, name: str) -> Value | None:
