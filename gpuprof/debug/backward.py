@@ -145,7 +145,7 @@ def _last_in(resume: Resume, timeline: Timeline, launch: int, event: int | None)
     for begin, end in windows(timeline, launch, event):
         until, found = _one_more(end, event), None
         order = Order(rewind=Instant(launch, begin), until=until, ends_with_launch=True)
-        while (stop := resume(order)).reason in ("breakpoint", "watchpoint"):
+        while (stop := resume(order)).reason in ("breakpoint", "watchpoint", "launch"):
             found, order = stop, Order(until=until, ends_with_launch=True)
         if found is not None:
             return found

@@ -135,7 +135,7 @@ class Debugger:
 
     def _resume(self, order: Order) -> Stop:
         timeline = self.timeline
-        order.breaks_on_launch = self.breaks_on_launch
+        order.breaks_on_launch = self.breaks_on_launch and order.minds_points
         if self.stop.focus is not None:
             timeline.focus = self.stop.focus
         return self._at(self.inferior.resume(order))

@@ -193,6 +193,21 @@ class Thread:
         for param, value in () if self.has_exited else self.params():
             if param.name == name:
                 return value
+        if name in self.code.dynamic_shared:
+            raise self._without_type(name)
+        return self._enumerator(name)
+
+    def _without_type(self, name: str) -> DebugError:
+        start = None if self.has_exited else self.code.dynamic_offset(name, self.present.at)
+        where = "" if start is None else f", as in `print *(@shared float *){start:#x}@4`"
+        return DebugError(f"{name} is dynamic shared memory, whose type is not kept: give one{where}")
+
+    def _enumerator(self, name: str) -> Value | None:
+        """A name of an enum's value, alone or behind its enum's: `Mode::ON`."""
+        for type in self.code.known.types.values():
+            for number, known in type.names:
+                if name in (known, f"{type.name}::{known}"):
+                    return value_of(type, number)
         return None
 
     @property

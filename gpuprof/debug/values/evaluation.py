@@ -69,9 +69,16 @@ def evaluate(text: str, scope: Scope) -> Value:
         raise DebugError(f"{text!r:.60} cannot be worked out: {type(error).__name__}") from None
 
 
+_ASSIGNS = re.compile(r"(?<![=!<>+\-*/%&|^'])=(?!=)")
+
+
+def is_assignment(text: str) -> bool:
+    return _ASSIGNS.search(text) is not None
+
+
 def assignment(text: str) -> tuple[str, str]:
     """The two sides of `PLACE = VALUE`. Raises DebugError for another text."""
-    found = re.search(r"(?<![=!<>+\-*/%&|^])=(?!=)", text)
+    found = _ASSIGNS.search(text)
     if not found:
         raise DebugError(f"{text!r} is no assignment, such as x = 3")
     return text[: found.start()].strip(), text[found.end() :].strip()
