@@ -38,6 +38,7 @@ from gpuprof.run.build import BuildOptions
     help="Run a command, behind those of -x. Repeatable.",
 )
 @click.option(
+    "-batch",
     "--batch",
     is_flag=True,
     help="End behind the commands of -x and -ex: with 1 if the last one fails, else the program's exit code.",

@@ -1,15 +1,16 @@
 """A debugger for kernels: `gpuprof debug`, and `Debugger` for Python.
 
-    types        C types and values: how they are shown
+    values/      C types and values, and expressions, as cuda-gdb takes them
     sections     the debug sections of PTX, as bytes
     symbols      from these: functions, variables, scopes, types
     positions    how far optimized code has come in the source, and what that says of a variable
-    expressions  C expressions, as cuda-gdb takes them, for one thread
     places       lines, functions and instructions of loaded code, by what users type
     thread       one thread at a stop: its frames, variables, registers, memory
     points       breakpoints and watchpoints
     plans        when to stop next: step, next, finish, until, continue
-    history      checkpoints of memory at launches
+    stop         why and where everything waits
+    history      checkpoints of memory at launches, and states in their midst
+    player       the listener of one run of a launch: stops it as plan and points say
     timeline     runs launches under a plan, and again up to an exact event
     backward     what lay before: the last stop, line or write
     inferior     what is debugged, on a thread of its own, which waits at stops
@@ -19,11 +20,12 @@
     console      reads commands from a terminal, a pipe or a script
 
 An event is the execution of one instruction by a group of warps. The emulator's order of events is the same in every
-run, so launch L before its event E is an exact place: to go back, the debugger restores the memory that launch L began
-with, and runs it again up to event E.
+run, so launch L before its event E is an exact place: to go back, the debugger restores the last state of launch L that
+it has kept before there, or the memory that the launch began with, and runs on up to event E. Basic blocks in which
+nobody wants to stop run as they do without a debugger: of them only the number of events is known.
 """
 
-NAMES = {"Debugger": "debugger", "Stop": "timeline", "run_line": "commands.table"}
+NAMES = {"Debugger": "debugger", "Stop": "stop", "run_line": "commands.table"}
 
 
 def __getattr__(name: str):

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from gpuprof.compile.source import read_source
 from gpuprof.debug import backward
-from gpuprof.debug.expressions import assignment, evaluate
 from gpuprof.debug.inferior import Inferior
 from gpuprof.debug.places import Frame, Linespec, LoadedCode, find, linespec
 from gpuprof.debug.plans import (
@@ -30,11 +29,13 @@ from gpuprof.debug.plans import (
     to_places,
 )
 from gpuprof.debug.points import Breakpoint, Points, Watchpoint
-from gpuprof.debug.remembered import NAMED, Nowhere, Remembered
+from gpuprof.debug.stop import Stop
 from gpuprof.debug.target import target_of
 from gpuprof.debug.thread import Focus, Thread
-from gpuprof.debug.timeline import Stop, Timeline
-from gpuprof.debug.types import CType, Value, value_of
+from gpuprof.debug.timeline import Timeline
+from gpuprof.debug.values.evaluation import assignment, evaluate
+from gpuprof.debug.values.remembered import NAMED, Nowhere, Remembered
+from gpuprof.debug.values.types import CType, Value, value_of
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer, Settings
@@ -134,7 +135,7 @@ class Debugger:
 
     def _resume(self, order: Order) -> Stop:
         timeline = self.timeline
-        order.breaks_on_launch = self.breaks_on_launch
+        order.breaks_on_launch = self.breaks_on_launch and order.minds_points
         if self.stop.focus is not None:
             timeline.focus = self.stop.focus
         return self._at(self.inferior.resume(order))
@@ -186,22 +187,13 @@ class Debugger:
 
     def _step_back(self, kind: str) -> None:
         here, focus, now = self.stop, self.focus, self._standing()
-        start = self._of_frame(now)
         told = backward.of_thread(self._resume, self.timeline, here, focus)
-        if kind == "stepi":
-            event = told[-1].event if told else None
-        elif kind == "nexti":
-            event = next((each.event for each in told[::-1] if each.standing.call_depth <= now.call_depth), None)
-        elif kind == "finish":
-            event = next((each.event for each in told[::-1] if each.standing.depth < start.depth), None)
-        else:
-            event = backward.step_target(told, now, kind == "step")
-        if event is None:
-            event = told[0].event if told else here.event
-        stop = backward.go(self._resume, self.timeline, here.launch, event)
+        event = backward.TARGETS[kind](told, now, self._of_frame(now))
+        stop = backward.go(self._resume, self.timeline, here.launch, here.event if event is None else event)
         self.inferior.timeline.focus = focus
-        text = () if told else (backward.NO_HISTORY,)
-        self._at(replace(stop, reason="step" if told else "history", focus=focus, text=text))
+        is_first = event is None
+        text = (backward.NO_HISTORY,) if is_first else ()
+        self._at(replace(stop, reason="history" if is_first else "step", focus=focus, text=text))
 
     def reverse_continue(self) -> Stop:
         return self._at(backward.last_stop(self._resume, self.timeline, self.points, self._here()))
@@ -320,4 +312,5 @@ class Debugger:
             raise DebugError(f"{left} is not in memory")
         made = value_of(value.type, new.number)
         thread.store(value.place, made.data)
+        self.timeline.changed(self.stop.launch, self.stop.event)
         return made

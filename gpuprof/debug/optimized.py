@@ -20,8 +20,8 @@ from gpuprof.compile.passes.positions import SIGN
 from gpuprof.compile.variables import VARIABLES
 from gpuprof.debug.assigned import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
 from gpuprof.debug.positions import Positions
-from gpuprof.debug.symbols import Variable
-from gpuprof.debug.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.symbols import BRAIN, Variable
+from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.program import Program
 
@@ -343,7 +343,8 @@ class _Types:
             return made
         if form == "base":
             name, nbytes, encoding = fields
-            return CType(KINDS.get(encoding, "int"), name, nbytes, encoding in SIGNED)
+            kind = KINDS.get(encoding, "int")
+            return CType(kind, name, nbytes, encoding in SIGNED, is_brain=name == BRAIN)
         if form == "array":
             return arrays_of(self.of(fields[0]), fields[1])
         if form == "enum":

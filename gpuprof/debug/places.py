@@ -18,6 +18,7 @@ from gpuprof.run.tracing import code_of
 
 PTX = "ptx"  # as a file's name: the PTX of the module
 _DEPOT = re.compile(r"^\s*mov\.[bu]\d+\s+%SPL,\s*([\w$.]+)\s*;")
+_DYNAMIC = re.compile(r"\.extern \.shared .*?([\w$]+)\[\];")
 _TAKEN = re.compile(r"^\s*mov\.[bu]\d+\s+%\w+,\s*([\w$.]+)\s*;")
 
 
@@ -127,6 +128,15 @@ class LoadedCode:
             ends = (offset for key, offset in self._depots.items() if key.endswith(f" {variable.symbol}"))
             start = next(ends, None)
         return None if start is None else start + variable.offset
+
+    @cached_property
+    def dynamic_shared(self) -> frozenset[str]:
+        """Symbols of shared memory whose size a launch gives: nothing says of what type they are."""
+        return frozenset(match[1] for line in self.ptx_lines if (match := _DYNAMIC.match(line)))
+
+    def dynamic_offset(self, symbol: str, at: int) -> int | None:
+        """Where such a symbol lies in the shared memory of a function's blocks; None where the code does not say."""
+        return self._depots.get(f"{self.function_at(at).name} {symbol}")
 
     # What users type.
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuprof.debug.places import LoadedCode
-from gpuprof.debug.thread import WARP, Focus
+from gpuprof.debug.thread import WARP, Focus, warp_of
+from gpuprof.emulate.blocks import Block
+from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.watch.executed import Executed
 
 
@@ -99,20 +101,40 @@ class Step:
 
 
 Look = Callable[[Executed, int], None]  # an instruction, and the number of its event
+# A basic block that `lanes` are about to run as a whole, and the number of its first event. Whether that is all there
+# is to know; else each of its events is told.
+Overlook = Callable[[Block, Lanes, int], bool]
+
+
+class Instant(NamedTuple):
+    """In front of an event of a launch."""
+
+    launch: int
+    event: int
+
+
+class Rewind(Exception):
+    """The launches run again from an instant on, or from a kept state before it."""
+
+    def __init__(self, to: Instant):
+        super().__init__(to)
+        self.to = to
 
 
 @dataclass
 class Order:
-    """How the launches run on. `rewind`: from the beginning of this launch, else from here. `until`: stop in front of
-    this event of it, whatever else is wanted. `minds_points`: breakpoints and watchpoints stop it. `look`: is told of
-    each event. `ends_with_launch`: stop when the launch has ended that runs first.
+    """How the launches run on. `rewind`: from a kept state at this instant or before it, else from here. `until`: stop
+    in front of this event of its launch, whatever else is wanted. `minds_points`: breakpoints and watchpoints stop it.
+    `look`: is told of each event, but of blocks that `overlook` leaves out. `ends_with_launch`: stop when the launch
+    has ended that runs first.
     """
 
     step: Step | None = None
-    rewind: int | None = None
+    rewind: Instant | None = None
     until: int | None = None
     minds_points: bool = True
     look: Look | None = None
+    overlook: Overlook | None = None
     ends_with_launch: bool = False
     breaks_on_launch: bool = False
 
@@ -124,3 +146,10 @@ def row_of(executed: Executed, focus: Focus) -> int | None:
         if int(executed.masks[row]) >> focus.thread % WARP & 1:
             return row
     return None
+
+
+def runs(lanes: Lanes, focus: Focus) -> bool:
+    """Whether a thread is one of the active lanes."""
+    warp = warp_of(lanes.chunk, focus)
+    rows = () if warp is None else (lanes.step_warps == warp).nonzero()[0].tolist()
+    return any(int(lanes.step_masks[row]) >> focus.thread % WARP & 1 for row in rows)

@@ -7,18 +7,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuprof.debug.expressions import evaluate
 from gpuprof.debug.places import Found, Linespec, LoadedCode, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
-from gpuprof.debug.types import CType, Place, Value, shown
+from gpuprof.debug.values.evaluation import evaluate
+from gpuprof.debug.values.types import CType, Place, Value, shown
 from gpuprof.device.commands import Launch
 from gpuprof.emulate.watch.accesses import Access
 from gpuprof.emulate.watch.executed import Executed
 from gpuprof.errors import DebugError
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.kinds import KINDS, kinds_of
 
 WARP = 32
 WRITES = ("store", "atomic", "reduction", "copy")
 READS = ("load", "atomic")
+PLAIN_ACCESSES = kinds_of("load", "store", "atomic", "reduction")  # whose row says the space
+BY_DESCRIPTOR = kinds_of("matrix_async")  # which read shared memory
 
 
 @dataclass(eq=False)
@@ -75,6 +79,18 @@ class Watchpoint:
     ignore: int = 0
     commands: tuple = ()
     value: bytes = b""
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """What it hears of."""
+        return {"watch": WRITES, "rwatch": READS, "awatch": (*WRITES, *READS)}[self.kind]
+
+    def may_touch(self, instruction: Instruction, operations: tuple[str, ...]) -> bool:
+        """Whether an instruction can do one of the operations to its state space."""
+        op = instruction.op
+        if op.kind in PLAIN_ACCESSES and op.space not in (self.place.space, "generic"):
+            return False
+        return KINDS[op.kind].operation in operations or op.kind in BY_DESCRIPTOR
 
     def lanes(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> np.ndarray | None:
         """bool (n, 32): lanes of an instruction that access a byte of it by one of the operations; None for none.

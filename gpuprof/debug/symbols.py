@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.debug.sections import SYMBOL_STEP, read_sections
-from gpuprof.debug.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 
 # DW_AT_address_class of CUDA (the CUDA-specific DWARF of nvcc, and LLVM's NVPTX).
@@ -14,7 +14,9 @@ ENCODINGS = {2: "bool", 4: "float", 5: "int", 6: "char", 7: "int", 8: "char", 16
 SIGNED = (5, 6)
 _ADDRESS, _PLUS = 0x03, 0x23  # DW_OP_addr, DW_OP_plus_uconst
 MOST_NESTED = 64
-NAMED = ("DW_TAG_typedef", "DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_base_type")
+NAMED = ("DW_TAG_typedef", "DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type", "DW_TAG_enumeration_type",
+         "DW_TAG_base_type")  # fmt: skip
+BRAIN = "__bf16"  # Clang's name of the type
 TRANSPARENT = ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type")
 
 
@@ -177,7 +179,8 @@ class _Reader:
         name, nbytes = _text(die, "DW_AT_name"), _number(die, "DW_AT_byte_size")
         if die.tag == "DW_TAG_base_type":
             encoding = _number(die, "DW_AT_encoding")
-            return CType(ENCODINGS.get(encoding, "int"), name, nbytes, encoding in SIGNED)
+            kind = ENCODINGS.get(encoding, "int")
+            return CType(kind, name, nbytes, encoding in SIGNED, is_brain=name == BRAIN)
         if die.tag in ("DW_TAG_pointer_type", "DW_TAG_reference_type", "DW_TAG_rvalue_reference_type"):
             return self._pointer(die, depth)
         if die.tag == "DW_TAG_array_type":

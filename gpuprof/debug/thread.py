@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from gpuprof.debug.places import Frame, LoadedCode
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
+from gpuprof.debug.values.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
+from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.watch.state import Lane, State
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.isa.encoding import PT
@@ -49,7 +50,7 @@ class Thread:
     def __init__(self, state: State, code: LoadedCode, focus: Focus, frame: int = 0):
         self.state, self.code, self.focus = state, code, focus
         self.launch: Launch = state.chunk.launch
-        warp = warp_of(state, focus)
+        warp = warp_of(state.chunk, focus)
         if warp is None:
             raise DebugError(f"{self.name} is not running now")
         self.lane = Lane(warp, focus.thread % WARP)
@@ -171,9 +172,16 @@ class Thread:
     # What expressions ask for
 
     def variable(self, name: str) -> Value | None:
+        found = self._named(name)
+        return self.value(found) if isinstance(found, Variable) else found
+
+    def has(self, name: str) -> bool:
+        return self._named(name) is not None
+
+    def _named(self, name: str) -> Variable | Value | None:
         for variable in () if self.has_exited else self.visible():
             if variable.name == name:
-                return self.value(variable)
+                return variable
         if name in self._builtin_extents:
             extent = self._builtin_extents[name]
             return Value(DIM3, b"".join(value_of(UNSIGNED, each).data for each in extent))
@@ -181,10 +189,25 @@ class Thread:
             return value_of(INT, WARP)
         for variable in self.code.known.globals:
             if variable.name == name:
-                return self.value(variable)
+                return variable
         for param, value in () if self.has_exited else self.params():
             if param.name == name:
                 return value
+        if name in self.code.dynamic_shared:
+            raise self._without_type(name)
+        return self._enumerator(name)
+
+    def _without_type(self, name: str) -> DebugError:
+        start = None if self.has_exited else self.code.dynamic_offset(name, self.present.at)
+        where = "" if start is None else f", as in `print *(@shared float *){start:#x}@4`"
+        return DebugError(f"{name} is dynamic shared memory, whose type is not kept: give one{where}")
+
+    def _enumerator(self, name: str) -> Value | None:
+        """A name of an enum's value, alone or behind its enum's: `Mode::ON`."""
+        for type in self.code.known.types.values():
+            for number, known in type.names:
+                if name in (known, f"{type.name}::{known}"):
+                    return value_of(type, number)
         return None
 
     @property
@@ -247,9 +270,8 @@ def param_type(param: Param) -> CType:
 UCHAR = CType("int", "unsigned char", 1)
 
 
-def warp_of(state: State, focus: Focus) -> int | None:
+def warp_of(chunk: Chunk, focus: Focus) -> int | None:
     """The number in the chunk of a thread's warp; None where its block is not among those that run."""
-    chunk = state.chunk
     for position in range(chunk.n_blocks):
         if int(chunk.launch.grid_blocks(chunk.first_block + position)) == focus.block:
             if 0 <= focus.thread < chunk.launch.threads_per_block:

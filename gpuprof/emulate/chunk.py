@@ -74,6 +74,7 @@ class Chunk:
         self.awake: np.ndarray | None = None  # uint32 (warps,): the lanes that run on; None: all
         self.share = 1.0  # of the warps that are awake
         self.asleep: dict[Key, list[Lanes]] = {}
+        self.is_due = False  # to rest before the next step, whatever the log holds
 
     # Scheduling
 
@@ -89,18 +90,18 @@ class Chunk:
         else:
             waiting.append(lanes)
 
+    def begin(self) -> None:
+        """All lanes stand in front of the kernel's first block."""
+        everyone = Lanes(self, np.arange(self.n_warps, dtype=np.int64), self.live.copy(), 0, direct=True)
+        self.push(everyone, self.module.graph.block_at[self.launch.function.first])
+
     def run(self, segment_nbytes: int) -> Iterator[None]:
         """Runs to the end. Pauses between two steps when the log has grown to `segment_nbytes` (while some warps sleep,
-        to the awake ones' share of that), and when all awake warps have exited.
+        to the awake ones' share of that), when it `is_due`, and when all awake warps have exited.
         """
-        everyone = self.live.copy()
-        self.push(
-            Lanes(self, np.arange(self.n_warps, dtype=np.int64), everyone, 0, direct=True),
-            self.module.graph.block_at[self.launch.function.first],
-        )
         ready = self.ready
         while True:
-            if self.log.nbytes >= segment_nbytes * self.share:
+            if self.is_due or self.log.nbytes >= segment_nbytes * self.share:
                 yield
             if self.mbarriers.changed:
                 self.mbarriers.release()
@@ -242,6 +243,9 @@ class Chunk:
         spins = block.spins and not self.crowd.admit(key, lanes)
         self.count_step(block, lanes)
         self.spend(spins)
+        self.execute(block, lanes)
+
+    def execute(self, block: Block, lanes: Lanes) -> None:
         lanes.prepare(block.needs, block.fresh, block.writes)
         for op in block.ops:
             op(lanes)

@@ -153,10 +153,17 @@ class Emulation:
         chunk = run.chunk_type(
             run, self.next_block, min(whole_clusters(self.size, run.cluster), run.launch.n_blocks - self.next_block)
         )
-        self.size = run.next_chunk()
-        self.next_block += chunk.n_blocks
-        run.counters.pulse.blocks = self.next_block
+        chunk.begin()
+        return self._resting(chunk, segment_nbytes)
+
+    def _resting(self, chunk: Chunk, segment_nbytes: int) -> Resting:
+        self.size, self.next_block = self.run.next_chunk(), chunk.first_block + chunk.n_blocks
+        self.run.counters.pulse.blocks = self.next_block
         return Resting(chunk, chunk.run(max(segment_nbytes, chunk.n_warps * segment_nbytes // PER_WARP)), 0)
+
+    def resume(self, chunk: Chunk) -> None:
+        """Goes on with a chunk that rests; those before it have ended."""
+        self.resting[chunk.first_block] = self._resting(chunk, self.segment_nbytes)
 
     def in_order(self) -> Iterator[Order]:
         """Every chunk to its end, then the next."""
@@ -176,6 +183,7 @@ def emulate(
     listener: Listener | None = None,
     footprint: Footprint | None = None,
     is_counted: bool = True,
+    resumed: WatchedChunk | None = None,
 ) -> Iterator[TracePiece]:
     """Runs all blocks of a launch and yields their trace, a piece for each order; without `orders` each chunk to its
     end, one after the other.
@@ -185,10 +193,14 @@ def emulate(
     about `segment_nbytes` of trace. A `listener` is told what it wants to know; what it raises ends the launch. A
     `footprint` has the bytes that the launch read and wrote when the iterator ends. Without `is_counted` the numbers in
     `counters` stay zero: of them there are only what the kernel printed and launched, and the pulse.
+    `resumed`: the chunk to go on with, from emulate.watch.duplicate, in place of the first; memory is as it was then.
     Raises KernelFault; `counters` then hold what ran before it.
     """
     run = Run(launch, memory, chip, max_cycles, counters, listener, footprint, is_counted)
     emulation = Emulation(run, segment_nbytes)
+    if resumed is not None:
+        resumed.move_to(run)
+        emulation.resume(resumed)
     try:
         for wanted in (Order(REST),) if orders is None else orders:
             if not wanted.traced:

@@ -1,5 +1,7 @@
 """A chunk whose launch somebody watches."""
 
+from collections.abc import Iterator
+
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.crowd import Key
@@ -25,8 +27,26 @@ class WatchedChunk(Chunk):
         self.blocks_of_warps = (None, None)  # what OfWarps.grid_blocks gave last, and for which warps
         self.unset: frozenset[int] = frozenset()
 
+    def move_to(self, run) -> None:
+        """It goes on in another run of its launch."""
+        self.listener, self.watched = run.listener, run.watched
+        self.tally, self.pulse, self.log = run.tally, run.counters.pulse, run.log
+        self.spaces |= {"global": run.global_space, "const": run.const_space, "param": run.param_space}
+
+    def run(self, segment_nbytes: int) -> Iterator[None]:
+        for _ in super().run(segment_nbytes):
+            self.is_due = False
+            if self.listener.wanted.state:
+                self.listener.rests(self)
+            yield
+
     def block_at(self, key: Key) -> Block:
         return self.watched[self.block_of_rank[key[1]]]
+
+    def execute(self, block: Block, lanes: Lanes) -> None:
+        if self.listener.wanted.state and self.listener.passes_over(block, lanes):
+            self.executing, block = None, self.module.blocks[block.index]
+        super().execute(block, lanes)
 
     def count_step(self, block: Block, lanes: Lanes) -> None:
         super().count_step(block, lanes)

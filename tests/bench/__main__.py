@@ -164,6 +164,12 @@ def program_figures(folder: Path):
     yield "program.build", build_seconds(folder), "s", f"gpuprof run of a program of {LINES} lines that has changed"
 
 
+def debug_figures(_: Path):
+    from tests.bench.debugger import debugger_figures
+
+    yield from debugger_figures()
+
+
 def time_figures(_: Path):
     from tests.bench.timing import timing_rate
 
@@ -328,6 +334,7 @@ GROUPS = (
     draw_figures,
     relation_figures,
     program_figures,
+    debug_figures,
     time_figures,
     cli_figures,
     sample_figures,

@@ -6,7 +6,7 @@ from gpuprof.debug.commands import data
 from gpuprof.debug.commands.table import completions
 from gpuprof.debug.console import Console
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.types import INT, CType, Member, Place, described, pointer_to, renamed
+from gpuprof.debug.values.types import INT, CType, Member, Place, described, pointer_to, renamed
 from tests.debug.test_sessions import FOLDER, session, typed_in
 
 SESSION = """\

@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpuprof.debug.expressions import evaluate
-from gpuprof.debug.types import BASIC, CType, Member, Place, Value, array_of, pointer_to, shown, value_of
+from gpuprof.debug.values.evaluation import evaluate
+from gpuprof.debug.values.types import BASIC, CType, Member, Place, Value, array_of, pointer_to, shown, value_of
 from gpuprof.errors import DebugError
 
 INT, FLOAT = BASIC["int"], BASIC["float"]
@@ -18,6 +18,9 @@ MEMORY = {"global": bytes(range(64)), "shared": b"\x01\x00\x00\x00\x02\x00\x00\x
 
 class Names:
     """A scope of a few variables; global memory begins at 0, shared memory at 1000."""
+
+    def has(self, name: str) -> bool:
+        return self.variable(name) is not None
 
     def variable(self, name: str) -> Value | None:
         return {

@@ -51,4 +51,4 @@ def test_programs(file, threads, least):
 def test_random_kernels(tmp_path, seed):
     (tmp_path / "k.cu").write_text(LAUNCH + random_source(seed, 1))
     threads = (Focus(0, 3), Focus(0, 20))
-    check(tmp_path / "k.cu", (1, 3), threads, 100, MOST_ELSEWHERE_OF.get(seed, MOST_ELSEWHERE))
+    check(tmp_path / "k.cu", (1, 2, 3), threads, 100, MOST_ELSEWHERE_OF.get(seed, MOST_ELSEWHERE))

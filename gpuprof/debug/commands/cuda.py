@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import groupby
 
 import numpy as np
@@ -9,11 +10,11 @@ import numpy as np
 from gpuprof.debug.commands.command import Command, refused
 from gpuprof.debug.commands.said import focus_text, launch_text, line_text
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.expressions import evaluate
+from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import WARP, Coordinates, Focus, Thread, coordinates, focus_of, text_of
-from gpuprof.debug.timeline import Stop
-from gpuprof.debug.types import shown
-from gpuprof.errors import DebugError
+from gpuprof.debug.values.evaluation import evaluate
+from gpuprof.debug.values.types import shown
+from gpuprof.errors import DebugError, NoValue
 
 _WORD = re.compile(r"\s*(device|kernel|grid|block|thread|warp|lane)\b\s*(\(?[\d,\s]*\)?)")
 
@@ -148,6 +149,8 @@ def lanes(debugger: Debugger, rest: str) -> list[str]:
     first = here.focus.thread // WARP * WARP
     lane_places = here.state.places[debugger.thread.lane.warp]
     expressions, rows = [text.strip() for text in split(rest)], []
+    for text in expressions:
+        _check(debugger, text)
     threads = here.state.chunk.launch.threads_per_block
     for lane in range(WARP):
         at = int(lane_places[lane])
@@ -174,6 +177,12 @@ def split(text: str) -> list[str]:
             found.append(text[start:at])
             start = at + 1
     return [each for each in [*found, text[start:]] if each.strip()]
+
+
+def _check(debugger: Debugger, text: str) -> None:
+    """Raises DebugError for what has no meaning in the focused thread, though it may have no value there."""
+    with suppress(NoValue):
+        debugger.evaluate(text)
 
 
 def _value(debugger: Debugger, focus: Focus, text: str) -> str:

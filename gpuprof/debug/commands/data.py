@@ -7,7 +7,8 @@ from gpuprof.debug.commands.command import Command
 from gpuprof.debug.commands.settings import is_on
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Thread
-from gpuprof.debug.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, described, in_form, in_lines, shown
+from gpuprof.debug.values.evaluation import is_assignment
+from gpuprof.debug.values.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, described, in_form, in_lines, shown
 from gpuprof.errors import DebugError, NoValue
 
 _FORM = re.compile(r"/(\d*)([a-z]*)(?:\s+|$)")
@@ -35,7 +36,7 @@ def _print(debugger: Debugger, rest: str) -> list[str]:
     if not expression:
         raise DebugError("Give an expression.")
     try:
-        value = debugger.evaluate(expression)
+        value = debugger.assign(expression) if is_assignment(expression) else debugger.evaluate(expression)
         text = in_lines(value, form) if is_on(debugger, "print pretty") else shown(value, form)
     except NoValue as instead:  # no error, as in gdb: a script goes on
         value, text = instead, str(instead)

@@ -5,9 +5,9 @@ from gpuprof.debug.commands.cuda import TABLES, threads
 from gpuprof.debug.commands.data import displayed
 from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
+from gpuprof.debug.player import described
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.timeline import described
-from gpuprof.debug.types import in_form, shown
+from gpuprof.debug.values.types import in_form, shown
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 

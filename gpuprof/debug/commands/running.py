@@ -6,7 +6,7 @@ from gpuprof.debug.commands.command import Command, count_of
 from gpuprof.debug.commands.data import displayed
 from gpuprof.debug.commands.said import frame_text, stop_lines
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.timeline import Stop
+from gpuprof.debug.stop import Stop
 from gpuprof.errors import DebugError
 
 

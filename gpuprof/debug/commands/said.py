@@ -4,9 +4,9 @@ from gpuprof.base.processes import how_ended
 from gpuprof.debug.commands.blocks import is_silent
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.places import PTX, Frame, LoadedCode, same_file
+from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
-from gpuprof.debug.timeline import Stop
-from gpuprof.debug.types import shown
+from gpuprof.debug.values.types import shown
 from gpuprof.device.commands import Launch
 from gpuprof.errors import DebugError
 

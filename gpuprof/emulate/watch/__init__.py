@@ -8,6 +8,7 @@ refuses.
     executed   one instruction at one time, as a listener gets it
     ranges     what bulk copies, textures and matrices in shared memory touch, noted while they run
     state      what all lanes hold between two instructions, for a debugger
+    duplicate  a chunk that rests, as a copy that can run on in its place
     wrap       blocks whose instructions tell a listener
 
 A launch without a listener runs the blocks of `blocks.py` and a plain `Chunk`: no code of this room runs.

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
+from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.watch.executed import BlockRun, Executed
 from gpuprof.emulate.watch.ranges import Refused
 
@@ -11,7 +12,7 @@ class Wanted(NamedTuple):
     after, and those whose operands are asked for then; numbers of basic blocks whose runs are told; and of the
     instructions those whose lanes the listener may refuse (Executed.refuse), or which go on without what they must not
     touch (`wrong`), and those that it is asked about each time (`passes`). `state`: the listener asks for what lanes
-    hold between two instructions (Executed.state).
+    hold between two instructions (Executed.state), and may pass over blocks.
     """
 
     before: frozenset[int]
@@ -33,6 +34,18 @@ class Listener(Protocol):
 
     def passes(self, at: int) -> bool:
         """Whether it need not be told of instruction `at`, one of Wanted.passing, this time."""
+
+    # Asked of listeners whose `wanted.state` holds.
+
+    def passes_over(self, block, lanes: Lanes) -> bool:
+        """Whether it need not be told of the instructions of a whole block (blocks.Block), one event each, which
+        `lanes` now run.
+        """
+
+    def rests(self, chunk) -> None:
+        """The chunk (WatchedChunk) is between two steps: it can be copied (`duplicate`). A listener asks for it by
+        `chunk.is_due`.
+        """
 
     def before(self, executed: Executed) -> None:
         """Warps execute an instruction: nothing of it has happened yet."""

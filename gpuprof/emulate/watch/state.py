@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.lanes import FULL, WARP, Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE
 from gpuprof.isa.encoding import writes
 
@@ -27,6 +27,7 @@ class State:
 
     def __init__(self, chunk, lanes: Lanes, at: int):
         self.chunk, self._lanes, self._at = chunk, lanes, at
+        self._warps: dict[int, Lanes] = {}  # one each
 
     @cached_property
     def places(self) -> np.ndarray:
@@ -121,8 +122,12 @@ class State:
         held = self.chunk.spaces[space]
         if nbytes < 0 or not 0 <= address < 1 << 62 or not held.holds(address, address + nbytes):
             return None
-        one = Lanes(self.chunk, np.array([place.warp]), np.array([1 << place.lane], np.uint32), 0)
-        return int(held.flat(one, np.full(WARP, address, np.int64))[place.lane])
+        return int(held.flat(self._warp(place.warp), np.full(WARP, address, np.int64))[place.lane])
+
+    def _warp(self, warp: int) -> Lanes:
+        if warp not in self._warps:
+            self._warps[warp] = Lanes(self.chunk, np.array([warp]), np.array([FULL]), 0)
+        return self._warps[warp]
 
 
 def _unpacked(masks: np.ndarray) -> np.ndarray:

@@ -34,6 +34,7 @@ class CType:
     count: int = 0
     members: tuple[Member, ...] = field(default=(), compare=False, repr=False)
     names: tuple[tuple[int, str], ...] = ()  # of an enum's values
+    is_brain: bool = False  # a float of 2 bytes with the exponent of one of 4
 
     @property
     def is_integer(self) -> bool:
@@ -122,6 +123,8 @@ class Value(NamedTuple):
         if kind == "float":
             if len(self.data) not in _FLOATS:
                 raise DebugError(f"a {self.type.name} is no number")
+            if self.type.is_brain:
+                return struct.unpack("<f", b"\0\0" + self.data)[0]
             return struct.unpack(_FLOATS[len(self.data)], self.data)[0]
         if self.type.is_integer or kind in ("pointer", "function"):
             return int.from_bytes(self.data, "little", signed=self.type.is_signed)
@@ -130,6 +133,8 @@ class Value(NamedTuple):
 
 def value_of(type: CType, number: int | float) -> Value:
     """A number converted to a type, as C does."""
+    if type.is_brain:
+        return Value(type, _brain(number))
     if type.kind == "float":
         try:
             return Value(type, struct.pack(_FLOATS[type.nbytes], number))
@@ -142,6 +147,14 @@ def value_of(type: CType, number: int | float) -> Value:
             raise DebugError(f"{number} is no {type.name}")
         return Value(type, (int(number) & (1 << 8 * type.nbytes) - 1).to_bytes(type.nbytes, "little"))
     raise DebugError(f"a number is no {type.name}")
+
+
+def _brain(number: int | float) -> bytes:
+    """Rounded to nearest, to even where two are as near."""
+    word = struct.unpack("<I", value_of(FLOAT, number).data)[0]
+    if number != number:
+        return struct.pack("<H", word >> 16 | 0x40)
+    return struct.pack("<H", (word + 0x7FFF + (word >> 16 & 1)) >> 16)
 
 
 def shown(value: Value, form: str = "") -> str:
@@ -265,6 +278,15 @@ def float_text(number: float, nbytes: int) -> str:
     return text
 
 
+def _as_float(value: Value) -> str:
+    width = len(value.data)
+    if value.type.kind == "float":
+        return _plain(value)
+    if width not in _FLOATS:
+        return str(int.from_bytes(value.data, "little", signed=True))
+    return float_text(struct.unpack(_FLOATS[width], value.data)[0], width)
+
+
 # Letter of a format -> text of a number of so many bytes.
 def in_form(value: Value, form: str) -> str:
     bits = int.from_bytes(value.data, "little")
@@ -273,6 +295,7 @@ def in_form(value: Value, form: str) -> str:
     number = value.number
     if value.type.kind == "float" and form in "du":
         return str(int(number)) if number == number and abs(number) != float("inf") else shown(value)
+    shown_byte = signed if width == 1 and value.type.is_signed else bits & 0xFF
     forms = {
         "x": lambda: f"{bits:#x}",
         "z": lambda: f"0x{bits:0{2 * width}x}",
@@ -281,10 +304,8 @@ def in_form(value: Value, form: str) -> str:
         "o": lambda: f"0{bits:o}" if bits else "0",
         "t": lambda: f"{bits:b}",
         "a": lambda: f"{bits:#x}",
-        "c": lambda: f"{signed if width == 1 else bits & 0xFF} '{_char(bits & 0xFF, chr(39))}'",
-        "f": lambda: (
-            float_text(struct.unpack(_FLOATS[width], value.data)[0], width) if width in _FLOATS else str(signed)
-        ),
+        "c": lambda: f"{shown_byte} '{_char(bits & 0xFF, chr(39))}'",
+        "f": lambda: _as_float(value),
     }
     if form not in forms:
         raise DebugError(f"there is no format {form!r}; there are {' '.join(forms)}")

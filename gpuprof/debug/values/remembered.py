@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from gpuprof.debug.thread import Thread
-from gpuprof.debug.types import BASIC, CType, Place, Value
+from gpuprof.debug.values.evaluation import Scope
+from gpuprof.debug.values.types import BASIC, CType, Place, Value
 from gpuprof.errors import DebugError, NoValue
 
 NAMED = re.compile(r"\$[A-Za-z_]\w*")
@@ -16,6 +16,9 @@ class Nowhere:
     """What names mean where nothing runs."""
 
     def variable(self, name: str) -> None:
+        raise DebugError(NO_PROGRAM)
+
+    def has(self, name: str) -> bool:
         raise DebugError(NO_PROGRAM)
 
     def register(self, name: str) -> None:
@@ -37,9 +40,9 @@ class Nowhere:
 class Remembered:
     """A thread's names, and those of values. `shown`: numbered from 1 on, also those that had none."""
 
-    def __init__(self, thread: Thread | Nowhere, shown: Sequence[Value | NoValue], named: Mapping[str, Value]):
+    def __init__(self, thread: Scope, shown: Sequence[Value | NoValue], named: Mapping[str, Value]):
         self.thread, self._shown, self._named = thread, shown, named
-        self.variable, self.type, self.fetch = thread.variable, thread.type, thread.fetch
+        self.variable, self.has, self.type, self.fetch = thread.variable, thread.has, thread.type, thread.fetch
         self.generic, self.place_of = thread.generic, thread.place_of
 
     def register(self, name: str) -> Value | None:
