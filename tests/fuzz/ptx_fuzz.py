@@ -16,8 +16,12 @@ import time
 import traceback
 import warnings
 import zlib
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.object.elf import write_gpubin
@@ -218,6 +222,12 @@ def rounds(seed: int, texts: list[str]):
         number += 1
 
 
+class Finding(NamedTuple):
+    number: int  # of the case: `rounds` makes its text again
+    message: str
+    text: str
+
+
 def kind_of(error: Exception) -> str:
     """Findings with the same text have one cause."""
     if isinstance(error, AssertionError):
@@ -228,29 +238,31 @@ def kind_of(error: Exception) -> str:
     return f"{type(error).__name__} {Path(where.filename).name}:{where.lineno} {where.name}"
 
 
+def hunt(cases: Iterable[tuple[int, str]]) -> tuple[dict[str, int], dict[str, Finding]]:
+    """(cases by outcome, the first finding of each kind). A finding does not end the hunt."""
+    counts: dict[str, int] = Counter()
+    findings: dict[str, Finding] = {}
+    for number, text in cases:
+        try:
+            counts[judge(text)] += 1
+        except Exception as error:
+            counts["FOUND"] += 1
+            findings.setdefault(kind_of(error), Finding(number, str(error)[:160], text))
+    return counts, findings
+
+
 def main(seconds: float, seed: int) -> None:
-    """Prints each new kind of finding once, with its text in a file of the folder build/fuzz."""
+    """Prints each kind of finding once, with its text in a file of the folder build/fuzz."""
     resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))  # what wants more gets MemoryError, which is a finding
     folder = Path("build/fuzz")
     folder.mkdir(parents=True, exist_ok=True)
-    seen: dict[str, int] = {}
-    counts: dict[str, int] = {}
     end = time.monotonic() + seconds
-    for number, text in rounds(seed, corpus()):
-        if time.monotonic() > end:
-            break
-        try:
-            outcome = judge(text)
-        except Exception as error:
-            outcome = "FOUND"
-            kind = kind_of(error)
-            seen[kind] = seen.get(kind, 0) + 1
-            if seen[kind] == 1:
-                path = folder / f"{seed}-{number}.ptx"
-                path.write_text(text, encoding="utf-8", errors="surrogatepass")
-                print(f"{path}: {kind}: {str(error)[:160]}", flush=True)
-        counts[outcome] = counts.get(outcome, 0) + 1
-    print(f"{number} cases: {counts}; {len(seen)} kinds of findings")
+    counts, findings = hunt(takewhile(lambda _: time.monotonic() < end, rounds(seed, corpus())))
+    for kind, finding in findings.items():
+        path = folder / f"{seed}-{finding.number}.ptx"
+        path.write_text(finding.text, encoding="utf-8", errors="surrogatepass")
+        print(f"{path}: {kind}: {finding.message}")
+    print(f"{sum(counts.values())} cases: {dict(counts)}; {len(findings)} kinds of findings")
 
 
 if __name__ == "__main__":
