@@ -8,11 +8,11 @@ from itertools import islice
 import pytest
 
 from gpuprof.assemble import assemble as assembler
-from gpuprof.errors import PtxError
+from gpuprof.errors import KernelFault, PtxError
 from gpuprof.isa import gpubin_layout
 from tests.fuzz.ptx_fuzz import corpus, hunt, judge, rounds
 from tests.support.matrices import long_from
-from tests.support.ptx_support import PREAMBLE, kernel_text, ptx_module
+from tests.support.ptx_support import PREAMBLE, kernel_text, ptx_module, run_kernel
 
 N_CASES = 60_000 if os.environ.get("GPUPROF_FUZZ") else 160  # thorough: about an hour
 
@@ -64,6 +64,11 @@ BROKEN = {
     "too few registers": (PREAMBLE + "\n.entry k() .maxnreg 3 { .reg .b64 %d<9>; ld.v4.u64 {%d0, %d1, %d2, %d3}, "
         "[%d4]; st.v4.u64 [%d4], {%d0, %d1, %d2, %d3}; }", "k.ptx:5:1: function k does not fit into 3 registers; "
         "raise --max-registers"),
+    "half a version": (".version 8.\n.target sm_80\n", "k.ptx:1:10: .version 8.: expected two numbers, as in 8.0"),
+    "a huge cluster": (PREAMBLE + ".entry k() .maxclusterrank 9223372036854775808 { ret; }", "k.ptx:4:28: "
+        ".maxclusterrank 9223372036854775808: an extent is 1 to 2147483647"),
+    "stochastic rounding to one number": (kernel_text("cvt.rs.f64.f32 %fd1, %f1;"), "k.ptx:12: unsupported .rs form "
+        "of cvt.rs.f64.f32"),
 }  # fmt: skip
 
 
@@ -73,6 +78,22 @@ def test_what_once_broke(name):
     with pytest.raises(PtxError) as raised:
         assembler.assemble_program(ptx_module(text))
     assert str(raised.value) == message
+
+
+def test_a_barrier_number_of_more_than_31_bits_is_a_fault():
+    text = kernel_text("mov.u32 %r1, 0x80000001;\nadd.u32 %r1, %r1, %tid.x;\nbarrier.sync %r1;")
+    with pytest.raises(KernelFault, match="barrier 2147483649 with 0 threads: barriers are 0 to 15"):
+        run_kernel(assembler.assemble_program(ptx_module(text)), "k", [], block=64)
+
+
+@pytest.mark.parametrize("n", (250, 251))
+def test_values_that_leave_one_register_over_are_spilled(n):
+    """The uniform registers behind them begin at an even number, which was one too many where there are none."""
+    loads = "".join(f"ld.global.b32 %x{i}, [%rd1+{4 * i}];\n" for i in range(n))
+    stores = "".join(f"st.global.b32 [%rd1+{4 * i}], %x{i};\n" for i in range(n))
+    text = kernel_text(f".reg .b32 %x<{n}>;\n{loads}bar.sync 0;\n{stores}")
+    function = assembler.assemble_program(ptx_module(text)).functions[0]
+    assert (function.registers, function.spill_nbytes) == (255, {250: 0, 251: 8}[n])
 
 
 def test_zeros_up_to_the_limit_in_each_space(monkeypatch):

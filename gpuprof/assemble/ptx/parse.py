@@ -6,6 +6,7 @@ References are to the
 PTX ISA manual 9.0, chapters 4 (syntax), 5 (state spaces, types and variables), 7 (ABI) and 11 (directives).
 """
 
+import re
 from dataclasses import replace
 
 from gpuprof.assemble.ptx import ast
@@ -22,7 +23,8 @@ _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
 }  # fmt: skip
 # What stands between two declarations, and so ends one that has no `;`.
 _BEGINS_DECLARATION = frozenset([*_LINKAGE, *SPACES, "entry", "func", "file", "section", "alias", "tex"])
-_EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster"])
+_EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster", "maxclusterrank"])
+_VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
 
 
 def parse(text: str, name: str = "<ptx>") -> ast.Module:
@@ -56,7 +58,10 @@ class _Parser(BodyParser):
         return self.result
 
     def version(self):
+        token = self.token
         self.result.version = self.expect_kind("number", "a version number")
+        if not _VERSION.fullmatch(self.result.version):
+            raise self.error(f".version {token.text}: expected two numbers, as in 8.0", token)
 
     # .target sm_80, texmode_independent, debug
     def target(self):

@@ -138,7 +138,7 @@ def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | No
             words = max(words, base + len(unit.lanes))
         places[id(unit)] = base
     behind = align_up(words, 2)
-    if behind + files["U"].top > LIMITS["R"]:
+    if files["U"].top and behind + files["U"].top > LIMITS["R"]:
         raise OutOfRegisters("U")
     for unit in order:
         base = places[id(unit)] + (behind if unit.file == "U" else 0)

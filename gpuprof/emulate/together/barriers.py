@@ -241,7 +241,7 @@ def build_barrier(block: BasicBlock, env: Env) -> End:
         """The access record of each warp says where its first lane arrives."""
         barriers = np.full(lanes.n, inst.imm & 0xFFFF) if inst.a == RZ else full_row(lanes, lanes.v[kind_a][a])
         counts = np.full(lanes.n, inst.imm >> 16) if inst.b == RZ else full_row(lanes, lanes.v[kind_b][b])
-        keys = barriers.astype(np.int64) << 32 | counts
+        keys = barriers.astype(np.uint64) << 32 | counts.astype(np.uint64)
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
         note_arrivals(lanes, active, barriers, counts)
         for key in np.unique(keys[active])[1:]:

@@ -7,7 +7,8 @@ from gpuprof.isa.modifiers import pack
 from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
 
 _TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
-_ROUNDING = ("rn", "rz", "rm", "rp", "rna", "rs")
+_OF_PACKED = ("rna", "rs")  # to tf32 and to packed types alone
+_ROUNDING = ("rn", "rz", "rm", "rp", *_OF_PACKED)
 
 
 def _cvt(lowering):
@@ -22,6 +23,8 @@ def _cvt(lowering):
         if integral or ftz or sat:
             raise NoVariant("form of")
         return packed.convert(lowering, to, source, rounding, relu, satfinite)
+    if rounding in _OF_PACKED:
+        raise NoVariant(f".{rounding} form of")
     lowering.count(2)
     return _scalar(
         lowering,
