@@ -48,7 +48,7 @@ def test_an_executor_is_used_as_the_protocol_declares():
         if isinstance(node, ast.Attribute) and getattr(node.value, "attr", getattr(node.value, "id", "")) == "executor"
     }
     assert used == declared == {
-        "n_launches", "compile", "assemble", "submit", "add_trace_generator", "remove_trace_generator", "finish",
+        "n_launches", "compile", "assemble", "submit", "add_trace_generator", "remove_trace_generator", "finish", "place_of_call",
         "drop",
     }  # fmt: skip
     for executor in (FakeExecutor(), Session(Settings(), load_chip("a100"))):
