@@ -8,7 +8,7 @@
 A Device only says what is to be done; an Executor does it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -42,9 +42,12 @@ CUDA_SUFFIXES = (".cu", ".cuh")
 
 
 class Executor(Protocol):
-    """Does what commands say, one after the other. `n_launches`: Launch commands carried out so far."""
+    """Does what commands say, one after the other. `n_launches`: Launch commands carried out so far. `place_of_call`
+    gives where the host is ("app.cu:15: cudaFree"), "" where nobody knows: errors of the host are told with it.
+    """
 
     n_launches: int
+    place_of_call: Callable[[], str]
 
     def compile(self, path: Path, names: Iterable[str] = (), compiler: str | None = None) -> Program:
         """The program of a .cu, .ptx or .gpubin file; `names` are kernels it must have, template instances among

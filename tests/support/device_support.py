@@ -37,6 +37,7 @@ class FakeExecutor:
         self.compiled: list[tuple[str, tuple[str, ...]]] = []
         self.loaded, self.load_map = [], LoadMap()
         self.n_launches = 0
+        self.place_of_call = str
         self.events: dict[int, int] = {}
         self.names_of_instances: dict[str, str] = {}  # as asked -> as the compiler names it
 
