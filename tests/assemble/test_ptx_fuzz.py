@@ -81,7 +81,7 @@ def test_what_once_broke(name):
 
 
 def test_a_barrier_number_of_more_than_31_bits_is_a_fault():
-    text = kernel_text("mov.u32 %r1, 0x80000001;\nadd.u32 %r1, %r1, %tid.x;\nbarrier.sync %r1;")
+    text = kernel_text("mov.u32 %r1, 0x80000001;\nshr.u32 %r2, %tid.x, 10;\nadd.u32 %r1, %r1, %r2;\nbarrier.sync %r1;")
     with pytest.raises(KernelFault, match="barrier 2147483649 with 0 threads: barriers are 0 to 15"):
         run_kernel(
             assembler.assemble_program(ptx_module(text)),
