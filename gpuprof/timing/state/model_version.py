@@ -34,7 +34,7 @@
     what follows. A narrow fp64 unit, the transcendental unit and special registers are waited for as cards' samples
     show it.
     Loops of a known number of turns are written out, and registers are given out, as ptxas does.
-    The units of draws read and write through the L2 and the DRAM.
+    The units of draws read and write through the L2 and the DRAM. What their shaders give each other stays on the chip.
 """
 
 MODEL_VERSION = "3.0"
