@@ -98,7 +98,7 @@ EDITS = [
     ),
     Edit(
         "emulate.log.counting",
-        "m.count(128 * np.arange(32), np.array([-1]).astype(np.uint32), 8, 1, 0, False, False)[7]",
+        "m.count(128 * np.arange(32), np.full(1, 2**32 - 1, np.uint32), 8, 1, 0, False, False, np.array([[0, 0]]))[7]",
         "emulate/log/coalesce.py", "return total, ideal", "return total + 100, ideal",
         "32", "132",
     ),
