@@ -1,8 +1,13 @@
 """`make bench`: measures the figures of docs/speed.md. Prints a table and writes build/bench.json.
 
+`python -m tests.bench predict time` measures these groups again, and leaves the other figures as they are.
+
 Every figure is the median of several runs. Rates are per second of wall-clock time on this machine, one core each.
+Each group runs in a process of its own: the largest size of a process, as Linux counts it, begins with the size of the
+process that started it.
 """
 
+import argparse
 import json
 import os
 import resource
@@ -268,7 +273,8 @@ def correlate_figures(folder: Path):
     from tests.support.big_recording import write_big_recording
 
     n_records = 1_000_000
-    path = write_big_recording(folder / "big.gprec", folder / "p256.gprec", n_records)
+    _run("collect", str(ROOT / "samples" / "matmul.cu"), "--period", "256", "-o", "one.gprec", cwd=folder)
+    path = write_big_recording(folder / "big.gprec", folder / "one.gprec", n_records)
 
     def once() -> float:
         start = time.perf_counter()
@@ -285,10 +291,9 @@ def correlate_figures(folder: Path):
 
 
 def memory_figures(folder: Path):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     _run("collect", str(ROOT / "samples" / "matmul.cu"), cwd=folder)
-    peak = max(before, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-    yield "peak.memory", round(peak / 1024), "MiB", "largest of all commands above"
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    yield "peak.memory", round(peak / 1024), "MiB", "gpuprof collect samples/matmul.cu: most memory"
 
 
 def long_figures(_: Path):
@@ -327,38 +332,64 @@ def blocks_figures(_: Path):
         yield f"{figure}.stated", 100 * known.error, "%", f"{what}: the error that it states"
 
 
-GROUPS = (
-    assemble_figures,
-    emulate_figures,
-    trace_figures,
-    draw_figures,
-    relation_figures,
-    program_figures,
-    debug_figures,
-    time_figures,
-    cli_figures,
-    sample_figures,
-    correlate_figures,
-    memory_figures,
-    long_figures,
-    sampling_cost_figures,
-    record_figures,
-    blocks_figures,
-    predict_figures,
-    counter_figures,
-)
+GROUPS = {
+    "assemble": assemble_figures,
+    "emulate": emulate_figures,
+    "trace": trace_figures,
+    "draw": draw_figures,
+    "relate": relation_figures,
+    "program": program_figures,
+    "debug": debug_figures,
+    "time": time_figures,
+    "cli": cli_figures,
+    "sample": sample_figures,
+    "correlate": correlate_figures,
+    "peak": memory_figures,
+    "long": long_figures,
+    "costs": sampling_cost_figures,
+    "records": record_figures,
+    "blocks": blocks_figures,
+    "predict": predict_figures,
+    "counters": counter_figures,
+}
+RESULT = ROOT / "build" / "bench.json"
+
+
+def measure(group: str, folder: Path) -> None:
+    """Prints each figure of a group as a line of JSON."""
+    for name, value, unit, command in GROUPS[group](folder):
+        row = {"group": group, "name": name, "value": float(f"{value:.4g}"), "unit": unit, "command": command}
+        print(json.dumps(row), flush=True)
+
+
+def measured(group: str, folder: Path) -> list[dict]:
+    """What `measure` prints in a process of its own."""
+    command = [sys.executable, "-m", "tests.bench", "--in", str(folder), group]
+    rows = []
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
+        for line in started.stdout:
+            row = json.loads(line)
+            print("{name:20} {value:>14,.10g} {unit:20} {command}".format_map(row), flush=True)
+            rows.append(row)
+    if started.returncode:
+        raise SystemExit(f"the figures of {group!r} could not be measured: exit status {started.returncode}")
+    return rows
 
 
 def main() -> None:
-    rows = []
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measures the figures of docs/speed.md.")
+    parser.add_argument("groups", nargs="*", choices=[[], *GROUPS], help="what to measure again (default: everything)")
+    parser.add_argument("--in", dest="folder", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.folder:
+        return measure(asked.groups[0], asked.folder)
+    kept = json.loads(RESULT.read_text()) if asked.groups else []
+    found = {group: [row for row in kept if row["group"] == group] for group in GROUPS}
     with tempfile.TemporaryDirectory() as folder:
-        for group in GROUPS:
-            for name, value, unit, command in group(Path(folder)):
-                value = float(f"{value:.4g}")
-                rows.append({"name": name, "value": value, "unit": unit, "command": command})
-                print(f"{name:20} {value:>14,.10g} {unit:20} {command}", flush=True)
-    (ROOT / "build").mkdir(exist_ok=True)
-    (ROOT / "build" / "bench.json").write_text(json.dumps(rows, indent=1) + "\n")
+        for group in asked.groups or GROUPS:
+            found[group] = measured(group, Path(folder))
+    RESULT.parent.mkdir(exist_ok=True)
+    RESULT.write_text(json.dumps([row for rows in found.values() for row in rows], indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,14 @@ The stop is behind the loop. Then: a step back and a second one, who wrote the w
 threads per second for which a condition on a variable is worked out.
 """
 
-import resource
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from tests.bench.long_run import peak_nbytes
 
 SOURCE = """__global__ void turn(int n, unsigned *o) {
     __shared__ unsigned s[256];
@@ -68,7 +69,7 @@ def costs(kind: str, turns: int, folder: Path) -> Costs:
         debugger.break_at(IN_THE_LOOP, condition=f"threadIdx.x == 0 && i == {turns - turns // 10}")
         reverse = seconds(debugger.reverse_continue)
         assert debugger.evaluate("i").number == turns - turns // 10
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = peak_nbytes() / (1 << 20)
     return Costs(n_instructions, first_stop, *back, last_write, reverse, peak)
 
 

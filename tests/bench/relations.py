@@ -2,7 +2,6 @@
 `million`.
 """
 
-import resource
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.tasks.queries import read_tasks
 from gpuprof.emulate.watch.footprint import Footprint
 from tests.bench.emulate import emulate_rate
+from tests.bench.long_run import peak_nbytes
 from tests.paths import ROOT
 from tests.support.many_tasks import write_many_tasks
 
@@ -58,7 +58,7 @@ def timed(folder: Path) -> Million:
         times.append(time.perf_counter())
         assert len(read_tasks(database)) > 0
         times.append(time.perf_counter())
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    most = peak_nbytes() / (1 << 20)
     return Million(*(after - before for before, after in pairwise(times)), most)
 
 
