@@ -341,6 +341,12 @@ class Chunk:
         """Whether instruction `at` goes on without what it must not touch."""
         return False
 
+    def refused(self, at: int) -> np.ndarray | None:
+        """bool, an element of each row of the lanes that now execute instruction `at`: which must not access memory;
+        None for none.
+        """
+        return None
+
     def count_pattern(self, site, space, address: np.ndarray, masks: np.ndarray) -> None:
         """Counts where the lanes are to each other, in the space whose banks it matters for."""
         if self.tally.is_wanted and space is self.spaces["shared"]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.crowd import Key
@@ -65,6 +67,9 @@ class WatchedChunk(Chunk):
             return False
         self.listener.wrong(self.executing, self.executing.wrong_range(wrong))
         return True
+
+    def refused(self, at: int) -> np.ndarray | None:
+        return self.executing.refused if self.executing is not None and self.executing.at == at else None
 
 
 class WatchedMeetings(Meetings):

@@ -9,7 +9,7 @@ from gpuprof.base.interrupts import Stopped
 from gpuprof.errors import GeneratorError
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator, name_of, overrides, wanted
-from gpuprof.trace.kernel import ADDRESSED, RANGED, Code, Instruction, Kernel
+from gpuprof.trace.kernel import ADDRESSED, MBARRIERS, RANGED, Code, Instruction, Kernel
 from gpuprof.trace.tables import Results
 
 
@@ -38,7 +38,7 @@ class Feed:
             if generator.values and overrides(generator, "post_event"):
                 operands.update(numbers_after)
             if generator.refuses:
-                refused = (*ADDRESSED, *(RANGED if overrides(generator, "refused") else ()))
+                refused = (*ADDRESSED, *MBARRIERS, *(RANGED if overrides(generator, "refused") else ()))
                 for number in numbers:
                     if kernel.instructions[number].kind in refused:
                         self._refusing.setdefault(number, []).append(generator)

@@ -117,7 +117,7 @@ class TraceGenerator:
 
     def refused(self, event: TraceEvent, wrong: Any) -> None:
         """Between the two, for a generator with `refuses`: the instruction leaves out memory that it must not touch, as
-        only its execution finds (kinds in kernel.RANGED). `wrong` has `kind` (a field of what TraceEvent.wrong gives),
+        only its execution finds (kinds in kernel.RANGED). `wrong` has `kind` (a key of memcheck.KINDS_REFUSED),
         `space`, arrays `warps`, rows of the event, and `lanes`, and of the first of these `address` and a `text`.
         """
 

@@ -19,10 +19,12 @@ from gpuprof.isa.row import Opcode
 ADDRESSING = ("load", "store", "atomic", "reduction", "copy")
 # And those whose lanes have addresses of rows that go to several lanes, or come from them.
 ADDRESSED = (*ADDRESSING, "matrix_load", "matrix_store")
+# Those whose lanes name an object in shared memory.
+MBARRIERS = ("mbarrier", "mbarrier_wait")
 # And those of which only their execution says what memory they touch.
 RANGED = (
     *("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "bulk_prefetch"),
-    *("fetch", "surface_load", "surface_store", "surface_reduction", "matrix_async"),
+    *("fetch", "query", "surface_load", "surface_store", "surface_reduction", "matrix_async", "syscall"),
 )
 
 Extent = tuple[int, int, int]

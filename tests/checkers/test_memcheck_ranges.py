@@ -153,9 +153,10 @@ def test_an_mbarrier_that_is_none(planted, ahead, kind):
     assert words(y) == 32 * [5]
 
 
-def map_of(array, n_rows: int) -> int:
-    """Of tiles of 4 rows of 8 words, of a tensor that has n_rows."""
-    raw = TensorMap(array, box=(4, 8), shape=(n_rows, 8), element="u32").encode()
+def map_of(array, n_rows: int, dimensions: int = 2) -> int:
+    """Of tiles of 4 rows of 8 words, of a tensor that has n_rows; further dimensions have an extent of 1."""
+    ones = (dimensions - 2) * (1,)
+    raw = TensorMap(array, box=(*ones, 4, 8), shape=(*ones, n_rows, 8), element="u32").encode()
     return int.from_bytes(raw, "little")
 
 

@@ -8,38 +8,48 @@ from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.bulk import tensormap
 from gpuprof.emulate.bulk.operations import NBYTES_OF, reduce_into
 from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
-from gpuprof.emulate.together.services import read_bytes
+from gpuprof.emulate.together.services import find_bytes
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.families.cluster import OFFSET_MASK
 from gpuprof.isa.modifiers import unpack, unpack_name
 from gpuprof.isa.tensormap import NBYTES
 
 
-def tensor_of(transfer: Transfer, inst: Instruction, element: int, address: int) -> tensormap.TensorMap:
-    """The map at a generic address; raises KernelFault when it is none or does not fit the instruction."""
+def tensor_of(transfer: Transfer, inst: Instruction, element: int, address: int) -> tensormap.TensorMap | None:
+    """The map at a generic address. Raises KernelFault when it is none or does not fit the instruction; None where that
+    is refused.
+    """
     if address % 64:
-        raise transfer.fault(element, f"the tensor map at 0x{address:x} is not aligned to 64 bytes")
-    raw = read_bytes(transfer.x, transfer.site.at, element, address, NBYTES)
+        text = f"the tensor map at 0x{address:x} is not aligned to 64 bytes"
+        return transfer.refuse(element, "misaligned", "global", address, text)
+    raw = find_bytes(transfer.x, transfer.site.at, element, address, NBYTES)
+    if raw is None:
+        return None
     try:
         tensor = tensormap.decode(raw)
     except tensormap.BadTensorMap as error:
-        raise transfer.fault(element, str(error)) from None
+        return transfer.refuse(element, "invalid_tensor_map", "global", address, str(error))
     rank, im2col = unpack(inst.mods, "dim"), bool(unpack(inst.mods, "im2col"))
     if tensor.rank != rank or tensor.im2col != im2col:
         have, want = (
             f"{r} dimensions, {'im2col' if i else 'tile'} mode"
             for r, i in ((tensor.rank, tensor.im2col), (rank, im2col))
         )
-        raise transfer.fault(element, f"the tensor map has {have}; the instruction is for {want}")
+        text = f"the tensor map has {have}; the instruction is for {want}"
+        return transfer.refuse(element, "invalid_tensor_map", "global", address, text)
     return tensor
 
 
-def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets: int) -> tensormap.Tile:
+def tile_of(transfer: Transfer, tensor, element: int, group: list[int], offsets: int) -> tensormap.Tile | None:
+    """Raises KernelFault for a box that the map does not have; None where that is refused."""
     coordinates = tuple(value - (1 << 32) if value >> 31 else value for value in group[3 : 3 + tensor.rank])
-    if tensor.im2col:
-        tile = tensormap.columns(tensor, coordinates, tuple(offsets >> 16 * k & 0xFFFF for k in range(3)))
-    else:
-        tile = tensormap.tile(tensor, coordinates)
+    try:
+        if tensor.im2col:
+            tile = tensormap.columns(tensor, coordinates, tuple(offsets >> 16 * k & 0xFFFF for k in range(3)))
+        else:
+            tile = tensormap.tile(tensor, coordinates)
+    except tensormap.BadTensorMap as error:
+        return transfer.refuse(element, "invalid_tensor_map", "global", -1, str(error))
     tile = allocated(transfer, tensor, element, tile)
     transfer.touch_runs(element, tile.address[tile.inside], tensor.nbytes, transfer.site.verb)
     return tile
@@ -121,7 +131,11 @@ def build_tensor_load(inst: Instruction):
         place, barrier, mask = group[:3]
         is_placed = has_tile_place(transfer, element, place)
         tensor = tensor_of(transfer, inst, element, address)
-        tile = tile_of(transfer, tensor, element, group, offsets)
+        tile = tensor and tile_of(transfer, tensor, element, group, offsets)
+        if tile is None:
+            for reported in targets(transfer, element, barrier, mask):
+                transfer.report(element, reported, transfer.missing_nbytes(element, reported))
+            return
         n = len(tile.inside)
         values = np.full(n, tensormap.NAN_BITS.get(tensor.kind, 0) if tensor.fill_nan else 0, f"u{tensor.nbytes}")
         values[tile.inside] = transfer.spaces["global"].views[tensor.nbytes][global_index(tile, tensor.nbytes)]
@@ -137,14 +151,16 @@ def build_tensor_load(inst: Instruction):
 
 def stored_tile(transfer: Transfer, inst: Instruction, element: int, address: int, group: list[int], offsets: int):
     """(tensor map, global element indexes, values) of a store or reduction; elements outside of the tensor are left
-    out.
+    out. None where there is nothing to store.
     """
     place = group[0]
     is_placed = has_tile_place(transfer, element, place)
     tensor = tensor_of(transfer, inst, element, address)
-    if not is_placed:
-        return tensor, np.empty(0, np.int64), np.empty(0, f"u{tensor.nbytes}")
+    if not is_placed or tensor is None:
+        return None
     tile = tile_of(transfer, tensor, element, group, offsets)
+    if tile is None:
+        return None
     values = shared_tile(transfer, tensor, element, place, len(tile.inside), "tensor read").read()
     return tensor, global_index(tile, tensor.nbytes), values[tile.inside]
 
@@ -152,8 +168,10 @@ def stored_tile(transfer: Transfer, inst: Instruction, element: int, address: in
 @per_lane("tensor write", 8)
 def build_tensor_store(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        tensor, index, values = stored_tile(transfer, inst, element, address, group, c)
-        transfer.spaces["global"].views[tensor.nbytes][index] = values
+        stored = stored_tile(transfer, inst, element, address, group, c)
+        if stored is not None:
+            tensor, index, values = stored
+            transfer.spaces["global"].views[tensor.nbytes][index] = values
 
     return act
 
@@ -163,7 +181,10 @@ def build_tensor_reduce(inst: Instruction):
     operation = unpack_name(inst.mods, "redop")
 
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        tensor, index, values = stored_tile(transfer, inst, element, address, group, c)
+        stored = stored_tile(transfer, inst, element, address, group, c)
+        if stored is None:
+            return
+        tensor, index, values = stored
         kind = tensor.kind.removesuffix(".ftz")
         if operation in ("and", "or", "xor"):
             kind = f"b{8 * tensor.nbytes}"
@@ -177,7 +198,9 @@ def build_tensor_reduce(inst: Instruction):
 @per_lane("tensor prefetch", 8)
 def build_tensor_prefetch(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], offsets: int) -> None:
-        tile_of(transfer, tensor_of(transfer, inst, element, address), element, group, offsets)
+        tensor = tensor_of(transfer, inst, element, address)
+        if tensor is not None:
+            tile_of(transfer, tensor, element, group, offsets)
 
     return act
 

@@ -22,6 +22,7 @@ from gpuprof.emulate.memory.access_records import record
 from gpuprof.emulate.together.mbarrier import complete
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
+from gpuprof.isa.families.mbarrier import mbarrier_of_word
 
 OPERATIONS = {
     "read": "load", "write": "store", "reduction": "reduction", "prefetch": "prefetch", "operation": "atomic",
@@ -181,6 +182,13 @@ class Transfer:
             if key == known:
                 self.ended[element // WARP] = (known, count + 1)
         return None
+
+    def missing_nbytes(self, element: int, barrier: int) -> int:
+        """What the present phase of an mbarrier has not got of its bytes: a copy of unknown size reports so many."""
+        if barrier % 8 or not self.in_shared(barrier, 8):
+            return 0
+        index = (self.block_start(element, barrier) + (barrier & OFFSET_MASK)) >> 3
+        return max(mbarrier_of_word(int(self.spaces["shared"].views[8][index])).nbytes, 0)
 
     def finish(self) -> None:
         """Writes the trace: one record for each warp that runs the instruction."""

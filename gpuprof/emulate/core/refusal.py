@@ -7,12 +7,21 @@ import numpy as np
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import Lanes
 
-FAULT_OF = {"misaligned": "alignment", "outside": "address"}
+# What may be wrong, and the fault that it is.
+FAULT_OF = {
+    "misaligned": "alignment",
+    "outside": "address",
+    "invalid_image": "launch",
+    "invalid_tensor_map": "launch",
+    "double_free": "launch",
+    "invalid_free": "launch",
+}
 
 
 class WrongRange(NamedTuple):
     """What lanes must not touch. `kind`: a key of FAULT_OF; `elements` int64 (k,), ascending: rows of the lanes, 32 *
-    row + lane; `address`: the first element's first wrong byte in the space. `text`: a sentence on the first element.
+    row + lane; `address`: the first element's first wrong byte in the space, -1 for none. `text`: a sentence on the
+    first element.
     """
 
     kind: str

@@ -14,7 +14,7 @@ from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.log.coalesce import TAG_BANKS, tag_bank
 from gpuprof.emulate.log.formats import access_word
 from gpuprof.emulate.log.touched import Touched
-from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID, sampler_of
+from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID
 
 MOST_SECTORS = 255  # an access record has 8 bits for them; a filtered fetch of a whole warp may touch more
 SECTOR_SHIFT, LINE_SHIFT = 5, 2
@@ -50,26 +50,39 @@ def find_images(
     lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool, results: Sequence[Ref] = ()
 ) -> Iterator[Found]:
     """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
-    memory any more; where the latter is refused, `results` are 0.
+    memory any more; where that is refused, `results` are 0.
     """
     for handle in np.unique(handles):
         where = np.flatnonzero(handles == handle)
-        element = int(elements[where[0]])
-        word = handle_word(lanes, at, element, int(handle))
+        word = handle_word(lanes, at, int(elements[where[0]]), int(handle))
         image = lanes.chunk.spaces["global"].memory.images.get(word & IMAGE_MASK)
-        what = "surface" if is_surface else "texture"
-        if image is None:
-            why = f"unbound {what}" if word else f"no {what}"
-            raise fault_of_element(
-                lanes, at, element, f"{why} at handle 0x{int(handle):x}; give the kernel one that the host has made"
-            )
-        if image.is_surface != is_surface:
-            raise fault_of_element(lanes, at, element, f"handle 0x{int(handle):x} is {image.name}, and no {what}")
-        if is_in_memory(lanes, at, elements[where], int(handle), image):
+        wrong = wrong_image(image, word, int(handle), is_surface)
+        if wrong:
+            refuse_image(lanes, at, elements[where], wrong)
+        elif is_in_memory(lanes, at, elements[where], int(handle), image):
             yield Found(image, word, where)
-        else:
-            for ref in results:
-                lanes.v[ref.kind][ref.index][elements[where]] = 0
+            continue
+        clear(lanes, results, elements[where])
+
+
+def clear(lanes: Lanes, results: Sequence[Ref], elements: np.ndarray) -> None:
+    """What lanes have loaded is 0."""
+    for ref in results:
+        lanes.v[ref.kind][ref.index][elements] = 0
+
+
+def wrong_image(image: Image | None, word: int, handle: int, is_surface: bool) -> str:
+    """What is wrong with the image that a handle's word stands for; "" for nothing."""
+    what = "surface" if is_surface else "texture"
+    if image is None:
+        why = f"unbound {what}" if word else f"no {what}"
+        return f"{why} at handle 0x{handle:x}; give the kernel one that the host has made"
+    return "" if image.is_surface == is_surface else f"handle 0x{handle:x} is {image.name}, and no {what}"
+
+
+def refuse_image(lanes: Lanes, at: int, elements: np.ndarray, text: str) -> None:
+    """Raises KernelFault, or the lanes go on without an image: see `refuse`."""
+    refuse(lanes, at, WrongRange("invalid_image", "global", elements, -1, text))
 
 
 def is_in_memory(lanes: Lanes, at: int, elements: np.ndarray, handle: int, image: Image) -> bool:
@@ -83,14 +96,16 @@ def is_in_memory(lanes: Lanes, at: int, elements: np.ndarray, handle: int, image
 
 
 def sampler_word(lanes: Lanes, at: int, elements: np.ndarray, samplers: np.ndarray) -> int:
-    """The word of the sampler the lanes name, uint64 like `elements`; one for all of them."""
+    """The word of the sampler the lanes name, uint64 like `elements`; one for all of them. Raises KernelFault for what
+    is none; where that is refused, it is 0.
+    """
     element, first = int(elements[0]), int(samplers[0])
     if (samplers != samplers[0]).any():
         raise fault_of_element(lanes, at, element, "the lanes of one fetch name different samplers")
     word = handle_word(lanes, at, element, first)
     if not word & VALID:
-        raise fault_of_element(lanes, at, element, f"no sampler at handle 0x{first:x}")
-    sampler_of(word)
+        refuse_image(lanes, at, elements, f"no sampler at handle 0x{first:x}")
+        return 0
     return word
 
 

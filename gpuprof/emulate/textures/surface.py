@@ -8,13 +8,12 @@ import numpy as np
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.device.images import IMAGE_ELEMENTS, Image
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import KIND_OF_TYPE, U32, U64, Ref, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
 from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.memory.load_store import ELEMENTS
-from gpuprof.emulate.textures.images import active_elements, find_images, trace
+from gpuprof.emulate.textures.images import active_elements, find_images, refuse_image, trace
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack, unpack_name
@@ -51,12 +50,9 @@ def addresses(
     """
     if image.geometry not in GEOMETRIES[site.n, site.layered]:
         wanted = GEOMETRIES[site.n, site.layered][0]
-        raise fault_of_element(
-            lanes,
-            site.at,
-            int(elements[0]),
-            f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one",
-        )
+        text = f"{image.name} is a {image.geometry} image, and the instruction wants a {wanted} one"
+        refuse_image(lanes, site.at, elements, text)
+        return np.full(len(elements), -1, np.int64)
     level = image.levels[0]
     layer, *rest = coordinates if site.layered else (np.zeros(len(elements), np.int64), *coordinates)
     position = [rest[0] * scale, *rest[1:], layer]

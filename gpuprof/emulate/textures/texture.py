@@ -3,11 +3,18 @@
 import numpy as np
 
 from gpuprof.device.images import CHANNEL_ORDERS, FACES, IMAGE_ELEMENTS, Image
-from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import PRED, U32, U64, Ref, destination, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
-from gpuprof.emulate.textures.images import active_elements, find_images, handle_word, sampler_word, trace
+from gpuprof.emulate.textures.images import (
+    active_elements,
+    clear,
+    find_images,
+    handle_word,
+    refuse_image,
+    sampler_word,
+    trace,
+)
 from gpuprof.emulate.textures.texels import Fetch, cube_coordinates, cube_derivative, gather, gradient_level, sample
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.families.texture import TEXTURE_GEOMETRIES, fetch_form
@@ -94,19 +101,21 @@ def build_fetch(inst: Instruction, env: Env) -> Op:
         return gather(views, image, sampler, fetch, component) if is_gather else sample(views, image, sampler, fetch)
 
     def op(lanes: Lanes) -> None:
-        elements = active_elements(lanes, site.guard)
+        elements, named = active_elements(lanes, site.guard), None
+        if site.sampler and len(elements):
+            named = sampler_word(lanes, site.at, elements, site.take(lanes, site.sampler, elements))
+            if not named:
+                clear(lanes, site.results, elements)
+                elements = elements[:0]
         addresses, sizes = np.full((len(elements), 1), -1, np.int64), np.zeros(len(elements), np.int64)
         if len(elements):
             words = np.stack([site.take(lanes, ref, elements) for ref in site.words])
             handles = site.take(lanes, site.handle, elements)
-            named = (
-                sampler_word(lanes, site.at, elements, site.take(lanes, site.sampler, elements))
-                if site.sampler
-                else None
-            )
             parts = []
             for image, word, at in find_images(lanes, site.at, elements, handles, False, site.results):
-                check_geometry(lanes, site.at, elements[at[0]], image, geometry)
+                if not has_geometry(lanes, site.at, elements[at], image, geometry):
+                    clear(lanes, site.results, elements[at])
+                    continue
                 texels = fetch_from(
                     lanes.chunk.spaces["global"].views, image, combined(word, named), np.ascontiguousarray(words[:, at])
                 )
@@ -139,14 +148,12 @@ def wavefronts(lanes: Lanes, elements: np.ndarray, n_texels: int) -> np.ndarray:
     return -(-quads // QUADS_PER_CYCLE)
 
 
-def check_geometry(lanes: Lanes, at: int, element: int, image: Image, geometry: str) -> None:
+def has_geometry(lanes: Lanes, at: int, elements: np.ndarray, image: Image, geometry: str) -> bool:
+    """Raises KernelFault, or says that an image has another one: see `refuse_image`."""
     if image.geometry != geometry:
-        raise fault_of_element(
-            lanes,
-            at,
-            int(element),
-            f"{image.name} is a {image.geometry} image, and the instruction reads a {geometry} one",
-        )
+        text = f"{image.name} is a {image.geometry} image, and the instruction reads a {geometry} one"
+        refuse_image(lanes, at, elements, text)
+    return image.geometry == geometry
 
 
 # -- queries ---------------------------------------------------------------------------------------
@@ -201,10 +208,10 @@ def build_query(inst: Instruction, env: Env) -> Op:
                 where = elements[handles == handle]
                 word = handle_word(lanes, at, int(where[0]), int(handle))
                 if not word & VALID:
-                    raise fault_of_element(lanes, at, int(where[0]), f"no sampler at handle 0x{int(handle):x}")
-                lanes.v[kd][d][where] = SAMPLER_QUERIES[query](None, sampler_of(word), None)
+                    refuse_image(lanes, at, where, f"no sampler at handle 0x{int(handle):x}")
+                lanes.v[kd][d][where] = SAMPLER_QUERIES[query](None, sampler_of(word), None) if word & VALID else 0
             return
-        for image, word, where in find_images(lanes, at, elements, handles, is_surface):
+        for image, word, where in find_images(lanes, at, elements, handles, is_surface, [Ref(kd, d)]):
             numbers = np.zeros(len(where), np.int64)
             if level is not None:
                 numbers = np.minimum(

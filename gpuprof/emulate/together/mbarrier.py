@@ -328,15 +328,19 @@ def build_wait(block: BasicBlock, env: Env) -> End:
         space = lanes.chunk.spaces["shared"]
         address = shared_address(site, lanes)
         active = np.ones(lanes.n, np.bool_) if lanes.active is None else lanes.active
-        check_places(lanes, site, space, address, active)
+        refused = lanes.chunk.refused(at)
+        if refused is not None:  # they look at nothing, and wait for nothing
+            address = np.where(refused, 0, address)
+        waits = active if refused is None else active & ~refused
+        check_places(lanes, site, space, address, waits)
         index = space.flat(lanes, address)[active] >> 3
-        words = barriers.objects[index]
-        if (words >> np.uint64(61) & np.uint64(3) != 1).any():
-            element = int(np.flatnonzero(active)[np.flatnonzero(words >> np.uint64(61) & np.uint64(3) != 1)[0]])
-            raise fault_of_element(lanes, at, element, PROBLEMS[NOT_THERE])
+        none = barriers.objects[index] >> np.uint64(61) & np.uint64(3) != 1
+        none &= waits[active]
+        if none.any():
+            raise fault_of_element(lanes, at, int(np.flatnonzero(active)[none.argmax()]), PROBLEMS[NOT_THERE])
         value = full_row(lanes, lanes.v[kind][given])[active]
         wanted = (value & 1).astype(np.uint64) if parity else value >> np.uint64(63)
-        over = barriers.over(index, wanted)
+        over = barriers.over(index, wanted) | ~waits[active]
         note_waits(lanes, active, index, over)
         lanes.v[PRED][dst][active] = True
         if over.any():

@@ -23,6 +23,7 @@ from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
+from gpuprof.emulate.core.refusal import refuse_one
 from gpuprof.emulate.together.control import End, fall_through, split_by_guard
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.flow.graph import BasicBlock
@@ -41,18 +42,22 @@ def space_of(address: int) -> tuple[str, int]:
 
 
 def read_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes:
-    """Memory at a generic address as the thread of `element` sees it; raises KernelFault outside of what there is."""
+    """Memory at a generic address as the thread of `element` sees it. Raises KernelFault outside of what there is;
+    where that is refused, the bytes are 0.
+    """
+    found = find_bytes(lanes, at, element, address, nbytes)
+    return bytes(nbytes) if found is None else found
+
+
+def find_bytes(lanes: Lanes, at: int, element: int, address: int, nbytes: int) -> bytes | None:
+    """As `read_bytes`; None where they are refused."""
     name, base = space_of(address)
     space, warp, lane = lanes.chunk.spaces[name], lanes.of_warp(element // WARP), element % WARP
     offset = np.full(WARP, address - base, np.int64)
     if not space.inside(warp, offset, nbytes)[lane]:
-        raise fault_of_element(
-            lanes,
-            at,
-            element,
-            f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}",
-            "address",
-        )
+        text = f"out of bounds read of {nbytes} bytes in {name} memory at 0x{address:x}; {space.describe(address)}"
+        refuse_one(lanes, at, element, "outside", name, address - base, text)
+        return None
     start = int(space.flat(warp, offset)[lane])
     return space.views[1][start : start + nbytes].tobytes()
 
@@ -156,10 +161,11 @@ def release(lanes: Lanes, at: int, element: int, a: int, b: int) -> int:
     space = lanes.chunk.spaces["global"]
     if a == 0:
         return 0
+    kind = "double_free" if space.memory.was_freed(a) else "invalid_free"
     try:
         space.memory.free(a)
     except DeviceMemoryError as error:
-        raise fault_of_element(lanes, at, element, str(error)) from None
+        refuse_one(lanes, at, element, kind, "global", a, str(error))
     space.refresh()
     return 0
 

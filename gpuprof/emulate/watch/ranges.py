@@ -37,8 +37,9 @@ def ranges_of(touched: Touched, keep: np.ndarray | None) -> Ranges:
 
 
 class Refused(NamedTuple):
-    """What an instruction leaves out, of `lanes` of its `warps` (as in Ranges). `kind`: a field of bounds.Wrong;
-    `address`: the first byte of the first of them; `text` says what that would have done.
+    """What an instruction leaves out, of `lanes` of its `warps` (as in Ranges). `kind`: a field of bounds.Wrong, or one
+    of refusal.FAULT_OF; `address`: the first byte of the first of them, -1 for none; `text` says what that would have
+    done.
     """
 
     kind: str

@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option
-from gpuprof.trace.kernel import RANGED, Allocation, Kernel, Variable
+from gpuprof.trace.kernel import ADDRESSED, MBARRIERS, RANGED, Allocation, Kernel, Variable
 from gpuprof.trace.masks import WARP
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "changes", "reduction": "changes"}
@@ -20,6 +20,8 @@ KINDS = {
     "freed": "use_after_free",
     "read_only": "constant_write",
 }
+# And of what `refused` gets besides.
+KINDS_REFUSED = KINDS | {kind: kind for kind in ("invalid_image", "invalid_tensor_map", "double_free", "invalid_free")}
 
 
 class Memcheck(Checker):
@@ -30,7 +32,7 @@ class Memcheck(Checker):
     """
 
     name = "memcheck"
-    kinds = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store", "mbarrier", *RANGED)
+    kinds = (*ADDRESSED, *MBARRIERS, *RANGED)
     refuses = True
     checks_host = True
     padding = Option(4096, "bytes between allocations at least, so that a neighbour is not hit by mistake")
@@ -79,7 +81,7 @@ class Memcheck(Checker):
         self.note(kind, Instance(text, who, _kept(address), found.name if found else ""), count, event.pc)
 
     def refused(self, event: TraceEvent, wrong: Any) -> None:
-        kind, count = KINDS[wrong.kind], len(wrong.lanes)
+        kind, count = KINDS_REFUSED[wrong.kind], len(wrong.lanes)
         # One line may become several instructions that read the same: of wgmma one for every 8 columns.
         pc = self._of_line.setdefault((kind, event.instruction.ptx_line or -event.pc), event.pc)
         if not self.is_new(kind, pc):
