@@ -194,3 +194,22 @@ def test_padding_goes_through_shuffles_logic_and_bulk_copies(tmp_path):
     assert planted.run("one_of_both", 1, N, x, y, 0) == []
     # Three words of each structure have padding.
     assert sum(each.count for each in planted.run("one_of_both", 1, N, x, y, -1)) == 3 * N
+
+
+TEMPLATE = """
+struct Sparse { char c; int i; };
+struct Whole { int a, i; };
+template <class T> __device__ void give(T *x, int i) { x[threadIdx.x].i = i; }
+extern "C" __global__ void sparse(Sparse *x) { give(x, 1); x[threadIdx.x].c = 2; }
+extern "C" __global__ void whole(Whole *x) { give(x, 1); x[threadIdx.x].a = 2; }
+extern "C" __global__ void forget(Whole *x) { give(x, 1); ((char *)&x[threadIdx.x])[0] = 2; }
+extern "C" __global__ void bytes(char *x, char *y) { for (int k = threadIdx.x; k < 256; k += 32) y[k] = x[k]; }
+"""
+
+
+def test_what_a_template_stores_is_padding_of_no_other_structure(tmp_path):
+    planted = Planted(tmp_path, TEMPLATE, Initcheck())
+    for name, count in (("sparse", 0), ("whole", 0), ("forget", 3 * N)):
+        x, y = undefined(planted, 8 * N), undefined(planted, 8 * N)
+        assert planted.run(name, 1, N, x) == []
+        assert sum(each.count for each in planted.run("bytes", 1, N, x, y)) == count

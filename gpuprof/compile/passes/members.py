@@ -8,6 +8,7 @@ The bit fields at the start of a structure have its own pointer: that of an elem
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata
@@ -53,8 +54,19 @@ class Inside(NamedTuple):
 
 
 def member_stores_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[MemberStore]:
-    """Ascending."""
-    found = set()
+    """Ascending. Of a structure without padding and bit fields where its place has one of another, too, as a template
+    may.
+    """
+    found = set(_all_member_stores(ir, metadata, layout_of))
+    places = {_place(store) for store in found if store.padding or store.fields}
+    return sorted(store for store in found if _place(store) in places)
+
+
+def _place(store: MemberStore) -> tuple[str, int, int]:
+    return store.file, store.line, store.column
+
+
+def _all_member_stores(ir: str, metadata: Metadata, layout_of: Layouts) -> Iterator[MemberStore]:
     for function in _FUNCTION.findall(ir):
         steps = {name: _step(*rest) for name, *rest in _LINE.findall(function)}
         variables = dict(_VARIABLE.findall(function)) | _referred(function, metadata)
@@ -64,12 +76,10 @@ def member_stores_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Me
                 continue
             layout, node = layout_of(inside.structure), metadata.nodes[int(at)]
             padding = joined(*layout.padding, *inside.padding)
-            if padding or layout.fields:
-                file = metadata.file_of(metadata.follow(node, "scope"))
-                place = file, node.number("line"), node.number("column")
-                nbytes = _NBYTES[of] if of in _NBYTES else -(-int(of[1:]) // 8)
-                found.add(MemberStore(*place, nbytes, inside.offset, layout.nbytes, padding, layout.fields))
-    return sorted(found)
+            file = metadata.file_of(metadata.follow(node, "scope"))
+            place = file, node.number("line"), node.number("column")
+            nbytes = _NBYTES[of] if of in _NBYTES else -(-int(of[1:]) // 8)
+            yield MemberStore(*place, nbytes, inside.offset, layout.nbytes, padding, layout.fields)
 
 
 def _referred(function: str, metadata: Metadata) -> dict[str, int]:
