@@ -209,7 +209,8 @@ class _Types:
             names = [self.metadata.nodes[each] for each in self._elements(node)]
             return ["enum", name, nbytes, target, [[each.number("value"), each.text("name")] for each in names]]
         if tag in ("DW_TAG_structure_type", "DW_TAG_class_type", "DW_TAG_union_type"):
-            return ["struct", name, nbytes, [self._member(self.metadata.nodes[each]) for each in self._members(node)]]
+            form = "union" if tag == "DW_TAG_union_type" else "struct"
+            return [form, name, nbytes, [self._member(self.metadata.nodes[each]) for each in self._members(node)]]
         if tag == "DW_TAG_typedef":
             return ["named", name, target]
         return ["const" if tag == "DW_TAG_const_type" else "same", target]

@@ -35,7 +35,7 @@ from gpuprof.debug.thread import Focus, Thread
 from gpuprof.debug.timeline import Timeline
 from gpuprof.debug.values.evaluation import assignment, evaluate
 from gpuprof.debug.values.remembered import NAMED, Nowhere, Remembered
-from gpuprof.debug.values.types import CType, Value, value_of
+from gpuprof.debug.values.types import INT, CType, Value, value_of
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.build import BuildOptions
 from gpuprof.run.settings import Observer, Settings
@@ -131,6 +131,8 @@ class Debugger:
         self.stop, self.frame = stop, 0
         if self.inferior.has_ended:
             self.inferior = None
+            if stop.reason == "exit" and stop.exit_code >= 0:
+                self.named["$_exitcode"] = value_of(INT, stop.exit_code)
         return stop
 
     def _resume(self, order: Order) -> Stop:

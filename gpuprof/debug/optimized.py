@@ -336,9 +336,9 @@ class _Types:
             made = self._made[number] = pointer_shell()
             fill_pointer(made, fields[0], self.of(fields[1]))
             return made
-        if form == "struct":
+        if form in ("struct", "union"):
             name, nbytes, members = fields
-            made = self._made[number] = CType("struct", name, nbytes)
+            made = self._made[number] = CType("struct", name, nbytes, is_union=form == "union")
             fill_struct(made, [self._member(*each) for each in members])
             return made
         if form == "base":
@@ -360,5 +360,6 @@ class _Types:
     def _member(self, name: str, first_bit: int, type: int | None, n_bits: int) -> Member:
         made = self.of(type)
         if not n_bits:
-            return Member(name or made.name, first_bit // 8, made)
+            # Only base classes and anonymous members have no name, and only the latter's type has none either.
+            return Member(name or made.name, first_bit // 8, made, is_base=not name and bool(made.name))
         return Member(name, 0, made, (first_bit, n_bits))

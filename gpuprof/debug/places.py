@@ -88,6 +88,15 @@ class LoadedCode:
             for depth, (name, location) in enumerate(zip(names, chain, strict=True))
         ]
 
+    def visible_at(self, at: int, depth: int = 0) -> list[Variable]:
+        """Variables that are in scope at an instruction, the innermost block's first, in the function that is `depth`
+        inlined calls out.
+        """
+        name, line, frames = self.function_at(at).name, self.instructions[at].ptx_line, self.frames_at(at)
+        if self.optimized is not None:
+            return self.optimized.visible(name, line, len(frames), depth)
+        return [] if frames[depth].is_inlined else self.symbols.visible(name, line)[::-1]
+
     @cached_property
     def _bodies(self) -> dict[int, int]:
         return {function.first: self._body(function) for function in self.module.program.functions}

@@ -210,12 +210,14 @@ class _Reader:
         return arrays_of(element, counts)
 
     def _struct(self, die, name: str, nbytes: int, depth: int) -> CType:
-        made = self.types[die.offset] = CType("struct", name, nbytes)
+        made = self.types[die.offset] = CType("struct", name, nbytes, is_union=die.tag == "DW_TAG_union_type")
         members = []
         for child in die.iter_children():
             if child.tag in ("DW_TAG_member", "DW_TAG_inheritance") and "DW_AT_external" not in child.attributes:
                 type = self._target(child, depth)
-                members.append(Member(_text(child, "DW_AT_name") or type.name, _offset(child), type, _bits(child)))
+                member = Member(_text(child, "DW_AT_name"), _offset(child), type, _bits(child))
+                is_base = child.tag == "DW_TAG_inheritance"
+                members.append(member._replace(name=type.name, is_base=True) if is_base else member)
         fill_struct(made, members)
         return made
 

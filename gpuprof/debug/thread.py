@@ -98,14 +98,9 @@ class Thread:
     def visible(self) -> list[Variable]:
         """Those that the frame can see, the innermost block's first."""
         frame = self.present
-        function, line = self.code.function_at(frame.at), self.code.instructions[frame.at].ptx_line
-        if self.code.optimized is not None:
-            calls = [each.call for each in self.frames()]
-            depth = calls[: min(self.frame, len(calls) - 1)].count(frame.call)
-            return self.code.optimized.visible(function.name, line, calls.count(frame.call), depth)
-        if frame.is_inlined:
-            return []
-        return self.code.symbols.visible(function.name, line)[::-1]
+        calls = [each.call for each in self.frames()]
+        depth = calls[: min(self.frame, len(calls) - 1)].count(frame.call)
+        return self.code.visible_at(frame.at, depth)
 
     def params(self) -> list[tuple[Param, Value]]:
         """The kernel's parameters as PTX names them, where nothing better is known."""

@@ -17,6 +17,12 @@ struct Fields { unsigned a : 3; unsigned b : 7; unsigned char c; };
 struct Row { Padded of[3]; int n; };
 struct Split { long a : 33; int b : 3; char c; unsigned short d : 5; };
 template <class T> struct Box { char tag; T value; };
+union Either { struct { char c; int i; } a; double d; };
+struct Tagged { int tag; Either e; };
+union Both { struct { char c; int i; } a; struct { char d; float f; } b; };
+struct Pair { Both of; char e; };
+struct Filled { char c; int i; double d; short s; };
+#define FILL(p) p.c = 1; p.d = 2; p.s = 3
 // Nobody goes through all of their elements.
 struct Huge : Base { char e; float many[100000000]; };
 struct HugeFields { int a : 3; float many[100000000]; };
@@ -29,6 +35,9 @@ STRUCTURES = {
     "Wide": (16, "p.x = 1; if (t < n) p.y = 2;"),
     "Fields": (4, "p.a = 1; p.c = t; if (t < n) p.b = 3;"),
     "Split": (8, "p.a = t; p.c = 1; p.d = 2; if (t < n) p.b = 3;"),
+    "Tagged": (16, "p.tag = 1; p.e.a.c = 2; if (t < n) p.e.a.i = t;"),
+    "Pair": (12, "p.of.b.d = 1; p.e = 2; if (t < n) p.of.b.f = t;"),
+    "Filled": (24, "FILL(p); if (t < n) p.i = t;"),
     "Row": (
         80,
         "for (Padded &o : p.of) { o.c = 1; o.d = 2; o.s = 3; if (t < n) o.i = t; } p.n = 1;",
@@ -129,3 +138,78 @@ def test_padding_that_decides_is_told(tmp_path):
     planted.device.submit(cmd.Free(x))
     assert undefined(planted, 24 * N) == x
     assert sum(each.count for each in planted.run("words", 1, N, x, y)) == 6 * N
+
+
+CARRIED = """
+extern "C" __global__ void fill_some(Padded *x, int n)
+{
+    Padded &p = x[threadIdx.x];
+    p.c = 1; p.d = 3; p.s = 4;
+    if (threadIdx.x < n) p.i = 2;
+}
+#define WORDS for (int k = 6 * threadIdx.x; k < 6 * threadIdx.x + 6; k++)
+extern "C" __global__ void shuffled(int *x, int *y) { WORDS y[k] = __shfl_xor_sync(~0u, x[k], 1); }
+extern "C" __global__ void from_anywhere(int *x, int *y, int *lane)
+{
+    WORDS y[k] = __shfl_sync(~0u, x[k], lane[threadIdx.x]);
+}
+#define LOOKED_UP(name, lut) extern "C" __global__ void name(int *x, int *y, int a) \\
+    { WORDS asm("lop3.b32 %0, %1, %2, 0, " #lut ";" : "=r"(y[k]) : "r"(x[k]), "r"(a)); }
+LOOKED_UP(both, 0xC0)
+LOOKED_UP(one_of_both, 0x3C)
+#define AT(p) (unsigned)__cvta_generic_to_shared(p)
+extern "C" __global__ void bulk(int *x, int *y)
+{
+    __shared__ __align__(128) int s[192];
+    __shared__ unsigned long long bar;
+    if (threadIdx.x) return;
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(AT(&bar)) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 768;" :: "r"(AT(&bar)) : "memory");
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 768, [%2];"
+                 :: "r"(AT(s)), "l"(x), "r"(AT(&bar)) : "memory");
+    asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0; @!p bra again; }"
+                 :: "r"(AT(&bar)) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 768;" :: "l"(y), "r"(AT(s)) : "memory");
+}
+"""
+
+
+def test_padding_goes_through_shuffles_logic_and_bulk_copies(tmp_path):
+    """What is no padding is told: a member that three threads forget, an undefined lane, and bits that are inverted."""
+    planted = Planted(tmp_path, TYPES + DECIDED + CARRIED, Initcheck(), chip="h200")
+    x, y, z = (undefined(planted, 24 * N) for _ in range(3))
+    assert planted.run("fill_some", 1, N, x, N) == []
+    own, unknown = planted.array(4 * N), undefined(planted, 4 * N)
+    forgotten = undefined(planted, 24 * N)
+    assert planted.run("fill_some", 1, N, forgotten, WRITTEN) == []
+    ways = {"shuffled": ((), N - WRITTEN), "both": ((-1,), N - WRITTEN), "bulk": ((), 1)}
+    for name, (given, count) in ways.items():
+        assert planted.run(name, 1, N, x, y, *given) == []
+        assert planted.run("words", 1, N, y, z) == []
+        told = planted.run(name, 1, N, forgotten, z, *given)
+        assert {each.kind for each in told} == {STORE} and sum(each.count for each in told) == count
+    assert planted.run("from_anywhere", 1, N, x, y, own) == []
+    assert sum(each.count for each in planted.run("from_anywhere", 1, N, x, y, unknown)) == 6 * N
+    assert planted.run("one_of_both", 1, N, x, y, 0) == []
+    # Three words of each structure have padding.
+    assert sum(each.count for each in planted.run("one_of_both", 1, N, x, y, -1)) == 3 * N
+
+
+TEMPLATE = """
+struct Sparse { char c; int i; };
+struct Whole { int a, i; };
+template <class T> __device__ void give(T *x, int i) { x[threadIdx.x].i = i; }
+extern "C" __global__ void sparse(Sparse *x) { give(x, 1); x[threadIdx.x].c = 2; }
+extern "C" __global__ void whole(Whole *x) { give(x, 1); x[threadIdx.x].a = 2; }
+extern "C" __global__ void forget(Whole *x) { give(x, 1); ((char *)&x[threadIdx.x])[0] = 2; }
+extern "C" __global__ void bytes(char *x, char *y) { for (int k = threadIdx.x; k < 256; k += 32) y[k] = x[k]; }
+"""
+
+
+def test_what_a_template_stores_is_padding_of_no_other_structure(tmp_path):
+    planted = Planted(tmp_path, TEMPLATE, Initcheck())
+    for name, count in (("sparse", 0), ("whole", 0), ("forget", 3 * N)):
+        x, y = undefined(planted, 8 * N), undefined(planted, 8 * N)
+        assert planted.run(name, 1, N, x) == []
+        assert sum(each.count for each in planted.run("bytes", 1, N, x, y)) == count

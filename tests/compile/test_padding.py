@@ -14,6 +14,8 @@ struct Outer { Inner in; double d; int i; };
 struct Whole { int a, b; };
 union Either { struct { char c; int i; } a; double d; };
 struct Tagged { int tag; Either e; };
+union Both { struct { char c; int i; } a; struct { char d; float f; } b; };
+struct Pair { Both of; char e; };
 struct Fields { unsigned a : 3, b : 7; char c; };
 struct alignas(8) Wide { float x; };
 struct Base { int a; char b; };
@@ -28,6 +30,7 @@ COPIES = {
     "Outer *x": "24 bytes; padding: bits 8-16 32-64 160-192",
     "Whole *x": None,
     "Tagged *x": "16 bytes; padding: bits 32-64",
+    "Pair *x": "12 bytes; padding: bits 8-32 72-96",
     "Fields *x": "4 bytes; padding: bits 10-16 24-32",
     "Wide *x": "8 bytes; padding: bits 32-64",
     "Derived *x": "16 bytes; padding: bits 40-64",
@@ -37,6 +40,10 @@ STORES = {
     "Inner &x": ("x.s = 1;", "2 bytes at 2 of 4; padding: bits 8-16; fields: none"),
     "Outer &x": ("x.in.s = 1;", "2 bytes at 2 of 24; padding: bits 8-16 32-64 160-192; fields: none"),
     "Whole &x": ("x.b = 1;", None),
+    # What a union has by one of its structures alone is padding where that is written.
+    "Tagged &x": ("x.e.a.i = 1;", "4 bytes at 12 of 16; padding: bits 32-64 72-96; fields: none"),
+    "Tagged *x": ("x[7].e.d = 1;", "8 bytes at 8 of 16; padding: bits 32-64; fields: none"),
+    "Pair &x": ("x.of.b.f = 1;", "4 bytes at 4 of 12; padding: bits 8-32 72-96; fields: none"),
     "Fields &x": ("x.b = 1;", "2 bytes at 0 of 4; padding: bits 10-16 24-32; fields: bits 0-10"),
     "Derived *x": ("x[7].b = 1;", "1 bytes at 4 of 16; padding: bits 40-64; fields: none"),
     "Hidden *x": ("x[7].i = 1;", "4 bytes at 4 of 8; padding: bits 8-32; fields: none"),

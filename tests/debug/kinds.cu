@@ -31,6 +31,14 @@ struct Derived : Base {
     __device__ int plus(int added) { return base + added; }
 };
 
+struct Mixed {
+    int tag;
+    union {
+        unsigned whole;
+        float real;
+    };
+};
+
 __global__ void kinds(unsigned *out) {
     Bits bits;
     bits.low = 5;
@@ -43,6 +51,11 @@ __global__ void kinds(unsigned *out) {
     space::Grid grid = {2.5, {{1, 2, 3}, {4, 5, 6}}};
     Derived derived;
     int &ref = derived.base;
+    Mixed mixed;
+    mixed.tag = 7;
+    mixed.real = 3.14159274f;
+    const char *text = "say \"hi\"";
     out[threadIdx.x] = bits.low + either.bytes[3] + (int)small + grid.cells[1][2] + ref;
+    out[1] += text[0] + mixed.whole;
     out[0] += derived.plus(8) + space::count(4);
 }

@@ -231,7 +231,7 @@ class Text:
 
 def test_a_string_without_end_goes_on_where_it_was_cut_off():
     first, second = data._strings(Text(), Place("global", 0), 2)
-    assert first.endswith('opqr"') and second.startswith('0xc8:\t"stu')
+    assert first.endswith('opqr"...') and second.startswith('0xc8:\t"stu')
 
 
 def test_a_type_that_is_called_otherwise():

@@ -11,7 +11,7 @@ NODE = CType("struct", "Node", 16, members=(Member("value", 0, INT), Member("nex
 BITS = CType(
     "struct", "Bits", 4, members=(Member("low", 0, BASIC["unsigned int"], (0, 3)), Member("high", 1, INT, (2, 5)))
 )
-OWN = CType("struct", "Own", 16, members=(Member("Node", 0, NODE),))
+OWN = CType("struct", "Own", 16, members=(Member("Node", 0, NODE, is_base=True),))
 SMALL = CType("enum", "Small", 1, names=((200, "big"),))
 MEMORY = {"global": bytes(range(64)), "shared": b"\x01\x00\x00\x00\x02\x00\x00\x00"}
 

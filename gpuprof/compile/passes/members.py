@@ -8,11 +8,12 @@ The bit fields at the start of a structure have its own pointer: that of an elem
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata
-from gpuprof.compile.passes.structures import NAME, STRUCTURES, Layouts
-from gpuprof.isa.flow.padding import MemberStore
+from gpuprof.compile.passes.structures import NAME, STRUCTURES, Layouts, joined, within_unions
+from gpuprof.isa.flow.padding import MemberStore, Range
 
 MOST_NBYTES = 256  # of a structure that is told of: of a larger one, the part is that the member lies in
 
@@ -42,9 +43,30 @@ class Step(NamedTuple):
     numbers: list[str]
 
 
+class Inside(NamedTuple):
+    """A byte of a structure. `padding`: bits that the structures in its unions have that the byte is in: they are what
+    is there from then on.
+    """
+
+    structure: str | int
+    offset: int
+    padding: tuple[Range, ...]
+
+
 def member_stores_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[MemberStore]:
-    """Ascending."""
-    found = set()
+    """Ascending. Of a structure without padding and bit fields where its place has one of another, too, as a template
+    may.
+    """
+    found = set(_all_member_stores(ir, metadata, layout_of))
+    places = {_place(store) for store in found if store.padding or store.fields}
+    return sorted(store for store in found if _place(store) in places)
+
+
+def _place(store: MemberStore) -> tuple[str, int, int]:
+    return store.file, store.line, store.column
+
+
+def _all_member_stores(ir: str, metadata: Metadata, layout_of: Layouts) -> Iterator[MemberStore]:
     for function in _FUNCTION.findall(ir):
         steps = {name: _step(*rest) for name, *rest in _LINE.findall(function)}
         variables = dict(_VARIABLE.findall(function)) | _referred(function, metadata)
@@ -52,13 +74,12 @@ def member_stores_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Me
             inside = _structure_of(pointer, steps, variables, layout_of)
             if inside is None:
                 continue
-            layout, node = layout_of(inside[0]), metadata.nodes[int(at)]
-            if not layout.is_plain:
-                file = metadata.file_of(metadata.follow(node, "scope"))
-                place = file, node.number("line"), node.number("column")
-                nbytes = _NBYTES[of] if of in _NBYTES else -(-int(of[1:]) // 8)
-                found.add(MemberStore(*place, nbytes, inside[1], layout.nbytes, layout.padding, layout.fields))
-    return sorted(found)
+            layout, node = layout_of(inside.structure), metadata.nodes[int(at)]
+            padding = joined(*layout.padding, *inside.padding)
+            file = metadata.file_of(metadata.follow(node, "scope"))
+            place = file, node.number("line"), node.number("column")
+            nbytes = _NBYTES[of] if of in _NBYTES else -(-int(of[1:]) // 8)
+            yield MemberStore(*place, nbytes, inside.offset, layout.nbytes, padding, layout.fields)
 
 
 def _referred(function: str, metadata: Metadata) -> dict[str, int]:
@@ -81,30 +102,36 @@ def _step(arrays: str, structure: str, start: str, numbers: str) -> Step:
 
 def _structure_of(
     pointer: str, steps: dict[str, Step], variables: dict[str, str | int], layout_of: Layouts
-) -> tuple[str | int, int] | None:
-    """The largest structure that is known to have a member where a pointer shows, and the member's byte in it."""
+) -> Inside | None:
+    """The largest structure that is known to have a member where a pointer shows."""
     found, offset = None, 0
+
+    def within(structure: str | int) -> Inside | None:
+        """The same of a structure that has all of what was found, if it is not too large."""
+        layout = layout_of(structure)
+        if not offset < layout.nbytes <= MOST_NBYTES:
+            return None
+        if found is None:
+            return Inside(structure, offset, ())
+        inner = (*layout_of(found.structure).padding, *found.padding)
+        return Inside(structure, offset, within_unions(inner, 8 * (offset - found.offset), layout))
+
     while (step := steps.get(pointer) or _inline(pointer)) is not None:
         index, *members = step.numbers
         if step.depth or not members:  # an element of an array: what comes before is not known
-            is_one = len(members) == step.depth
-            return (step.structure, offset) if is_one and _fits(step.structure, offset, layout_of) else found
+            return (within(step.structure) if len(members) == step.depth else None) or found
         if index != "0" or len(members) > 1 or not members[0].isdigit():
             return found
         offset += layout_of(step.structure).offsets[int(members[0])]
-        if not _fits(step.structure, offset, layout_of):
+        if (outer := within(step.structure)) is None:
             return found
-        found, pointer = (step.structure, offset), step.start
+        found, pointer = outer, step.start
     name = variables.get(pointer)
     # What a pointer refers to may be a part of something, and the first part of that.
     is_known = isinstance(name, str) or (name is not None and found is None)
-    return (name, offset) if is_known and _fits(name, offset, layout_of) else found
+    return (within(name) if is_known else None) or found
 
 
 def _inline(pointer: str) -> Step | None:
     found = _EXPRESSION.fullmatch(pointer)
     return _step(*found.groups()) if found else None
-
-
-def _fits(structure: str | int, offset: int, layout_of: Layouts) -> bool:
-    return offset < layout_of(structure).nbytes <= MOST_NBYTES

@@ -25,22 +25,24 @@ _NUMBERED = re.compile(r"\.\d+$")  # of types of the same name
 
 
 class Taken(NamedTuple):
-    """Bits of a structure, which a member takes."""
+    """Bits of a structure, which a member takes; `in_union`: so do others, as they lie in a union."""
 
     first: int
     end: int
     is_field: bool = False
+    in_union: bool = False
 
 
 class Layout(NamedTuple):
-    """Of a structure: where its members are, as LLVM counts them; its bits that are padding, and those of bit fields,
-    ascending.
+    """Of a structure: where its members are, as LLVM counts them; its bits that are padding, those of bit fields, and
+    those of unions, ascending.
     """
 
     nbytes: int
     offsets: list[int]
     padding: tuple[Range, ...]
     fields: tuple[Range, ...]
+    unions: tuple[Range, ...]
 
     @property
     def is_plain(self) -> bool:
@@ -64,12 +66,12 @@ def layouts_of(ir: str, metadata: Metadata, data: Any, parse: Callable[[str], An
     def layout_of(which: str | int) -> Layout:
         if isinstance(which, int):
             nbytes = metadata.nodes[which].number("size") // 8
-            return _layout(nbytes, [], [members_of(which)]) if nbytes <= MOST_NBYTES else Layout(nbytes, [], (), ())
+            return _layout(nbytes, [], [members_of(which)]) if nbytes <= MOST_NBYTES else Layout(nbytes, [], (), (), ())
         kind = kinds()[which]
         nbytes = data.get_abi_size(kind)
         offsets = [data.get_element_offset(kind, index) for index in range(len(list(kind.elements)))]
         if nbytes > MOST_NBYTES:
-            return Layout(nbytes, offsets, (), ())
+            return Layout(nbytes, offsets, (), (), ())
         found = written().get((_plain(which.strip('%"').split(".", 1)[1]), nbytes), [])
         members = [members_of(number) for number in found] or [list(_members(kind, data, 0))]
         return _layout(nbytes, offsets, members)
@@ -81,7 +83,8 @@ def _layout(nbytes: int, offsets: list[int], members: list[list[Taken]]) -> Layo
     """`members`: of several structures of the same name. What holds for all counts."""
     taken = reduce(or_, map(_mask, members))
     fields = reduce(and_, (_mask(member for member in each if member.is_field) for each in members))
-    return Layout(nbytes, offsets, _others(taken, nbytes), _ranges(fields))
+    unions = reduce(and_, (_mask(member for member in each if member.in_union) for each in members))
+    return Layout(nbytes, offsets, _others(taken, nbytes), _ranges(fields), _ranges(unions))
 
 
 def _kinds(ir: str, parse: Callable[[str], Any]) -> dict[str, Any]:
@@ -132,6 +135,16 @@ def padding_between(members: Iterable[Taken], nbytes: int) -> tuple[Range, ...]:
     return _others(_mask(members), nbytes)
 
 
+def joined(*ranges: Range) -> tuple[Range, ...]:
+    """Ascending."""
+    return _ranges(_mask(Taken(*each) for each in ranges))
+
+
+def within_unions(ranges: Iterable[Range], start: int, layout: Layout) -> tuple[Range, ...]:
+    """Those bits of a part of a structure, which begins at its bit `start`, that lie in a union of the structure."""
+    return _ranges(_mask(Taken(*each) for each in ranges) << start & _mask(Taken(*each) for each in layout.unions))
+
+
 def _others(taken: int, nbytes: int) -> tuple[Range, ...]:
     return _ranges(~taken & ((1 << 8 * nbytes) - 1))
 
@@ -148,7 +161,7 @@ def _ranges(mask: int) -> tuple[Range, ...]:
 
 def _written(metadata: Metadata, node: Node | None, start: int, end: int) -> Iterator[Taken]:
     """The bits that a type's members take from bit `start` on, as debug information has it: those that begin before bit
-    `end`, as arrays may have any number. A union's are all of it, whichever member is there.
+    `end`, as arrays may have any number. A union's are those of all its members, whichever is there.
     """
     nbits = node.number("size")
     base, elements = metadata.follow(node, "baseType"), metadata.elements(node.reference("elements"))
@@ -156,6 +169,10 @@ def _written(metadata: Metadata, node: Node | None, start: int, end: int) -> Ite
     if tag in STRUCTURES and "elements" in node.fields:
         for member in (metadata.nodes[number] for number in elements if number is not None):
             yield from _written_member(metadata, member, start + member.number("offset"), end)
+    elif tag == "DW_TAG_union_type" and "elements" in node.fields:
+        for member in (metadata.nodes[number] for number in elements if number is not None):
+            for each in _written_member(metadata, member, start, end):
+                yield Taken(each.first, each.end, in_union=True)
     elif tag == "DW_TAG_array_type" and (nbits_each := _nbits(metadata, base)):
         for first in range(start, min(start + nbits, end), nbits_each):
             yield from _written(metadata, base, first, end)

@@ -26,9 +26,22 @@ def _format(rest: str) -> tuple[int, str, str]:
 
 def text_of(debugger: Debugger, form: str, expression: str) -> str:
     try:
-        return shown(debugger.evaluate(expression), form)
+        return with_text(debugger, debugger.evaluate(expression), form)
     except NoValue as instead:
         return str(instead)
+
+
+def with_text(debugger: Debugger, value: Value, form: str = "") -> str:
+    """A value; a pointer to characters with the text that it leads to, as in gdb."""
+    is_text = value.type.kind == "pointer" and value.type.element is not None and value.type.element.kind == "char"
+    if form or not is_text or not value.number:
+        return shown(value, form)
+    try:
+        thread = debugger.thread
+        data = string_at(thread, place_at(thread, value))
+    except DebugError as error:
+        return f"{value.number:#x} <error: {error}>"
+    return f"{value.number:#x} {_text(data)}"
 
 
 def _print(debugger: Debugger, rest: str) -> list[str]:
@@ -37,7 +50,8 @@ def _print(debugger: Debugger, rest: str) -> list[str]:
         raise DebugError("Give an expression.")
     try:
         value = debugger.assign(expression) if is_assignment(expression) else debugger.evaluate(expression)
-        text = in_lines(value, form) if is_on(debugger, "print pretty") else shown(value, form)
+        is_pretty = value.type.kind == "struct" and is_on(debugger, "print pretty")
+        text = in_lines(value, form) if is_pretty else with_text(debugger, value, form)
     except NoValue as instead:  # no error, as in gdb: a script goes on
         value, text = instead, str(instead)
     debugger.values.append(value)
@@ -82,9 +96,14 @@ def _strings(thread: Thread, place: Place, count: int) -> Iterator[str]:
     """One behind the other."""
     for _ in range(count):
         data = string_at(thread, place)
-        yield f"{thread.generic(place):#x}:\t{shown(Value(array_of(BASIC['char'], len(data)), data))}"
+        yield f"{thread.generic(place):#x}:\t{_text(data)}"
         # What is cut off has no zero behind it.
         place = Place(place.space, place.address + len(data) + (len(data) < MOST_ELEMENTS))
+
+
+def _text(data: bytes) -> str:
+    """In quotes; dots say that it was cut off."""
+    return shown(Value(array_of(BASIC["char"], len(data)), data)) + ("..." if len(data) == MOST_ELEMENTS else "")
 
 
 def string_at(thread: Thread, place: Place) -> bytes:

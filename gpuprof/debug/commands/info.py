@@ -2,7 +2,7 @@
 
 from gpuprof.debug.commands.command import Command, chosen
 from gpuprof.debug.commands.cuda import TABLES, threads
-from gpuprof.debug.commands.data import displayed
+from gpuprof.debug.commands.data import displayed, with_text
 from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.player import described
@@ -16,7 +16,7 @@ def _values(debugger: Debugger, variables: list[Variable]) -> list[str]:
     thread, lines = debugger.thread, []
     for variable in variables:
         try:
-            lines.append(f"{variable.name} = {shown(thread.value(variable))}")
+            lines.append(f"{variable.name} = {with_text(debugger, thread.value(variable))}")
         except DebugError as error:
             lines.append(f"{variable.name} = {error}")
     return lines
@@ -37,6 +37,25 @@ def _args(debugger: Debugger, rest: str) -> list[str]:
             _unknown(debugger) or "No arguments."
         ]
     return _values(debugger, found)
+
+
+# Where a variable is -> what `info scope` says of it.
+KEPT = {"": "optimized out", "register": "a variable in registers, where the compiler has kept it"}
+
+
+def _scope(debugger: Debugger, rest: str) -> list[str]:
+    """The variables that are visible at a place, the innermost block's first."""
+    if not rest:
+        raise DebugError('requires an argument (an expression or variable): a place, as "break" takes it')
+    found = debugger.find(rest)[0]
+    variables = found.code.visible_at(found.places[0])
+    if not variables:
+        return [f"{rest} has no variables that are known."]
+    lines = []
+    for each in variables:
+        kept = KEPT.get(each.space, f"a variable in {each.space} memory")
+        lines.append(f"Symbol {each.name} is {kept}, length {each.type.nbytes}.")
+    return [f"Scope for {rest}:", *lines]
 
 
 def _unknown(debugger: Debugger) -> str:
@@ -184,6 +203,7 @@ INFOS = (
     Command("registers", "[NAMES]", "Registers of the focused thread.", _registers, ("r",)),
     Command("locals", "", "Local variables of the selected frame.", _locals, ("lo",)),
     Command("args", "", "Arguments of the selected frame.", _args),
+    Command("scope", "PLACE", "The variables that are visible at a place.", _scope),
     Command("line", "[PLACE]", "The code of a line.", _line),
     Command("cuda", "TABLE", "kernels, blocks, warps, lanes or threads.", _cuda),
     Command("last-write", "EXPRESSION", "Which thread wrote a variable or a byte last.", _last_write),

@@ -230,7 +230,7 @@ def _member(value: Value, name: str) -> Value:
     for member in value.type.members:
         if member.name == name:
             return member_of(value, member)
-    for base in (member for member in value.type.members if member.name == member.type.name):
+    for base in (member for member in value.type.members if member.is_base or not member.name):
         with suppress(DebugError):
             return _member(member_of(value, base), name)
     raise DebugError(f"There is no member named {name}.")

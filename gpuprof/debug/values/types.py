@@ -14,12 +14,15 @@ MOST_ELEMENTS = 200  # of an array or string that is shown, as in gdb
 
 
 class Member(NamedTuple):
-    """`bits`: of a bit-field, where it begins behind `offset`, and how many it has."""
+    """`bits`: of a bit-field, where it begins behind `offset`, and how many it has. A base class has its type's name;
+    an anonymous struct or union has none.
+    """
 
     name: str
     offset: int  # bytes
     type: "CType"
     bits: tuple[int, int] | None = None
+    is_base: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class CType:
     members: tuple[Member, ...] = field(default=(), compare=False, repr=False)
     names: tuple[tuple[int, str], ...] = ()  # of an enum's values
     is_brain: bool = False  # a float of 2 bytes with the exponent of one of 4
+    is_union: bool = False  # a struct whose members lie at the same place
 
     @property
     def is_integer(self) -> bool:
@@ -163,7 +167,7 @@ def shown(value: Value, form: str = "") -> str:
     if type.kind == "array":
         return _array(value, form)
     if type.kind == "struct":
-        parts = (f"{member.name} = {shown(member_of(value, member), form)}" for member in type.members)
+        parts = (f"{_head(member)}{shown(member_of(value, member), form)}" for member in type.members)
         return "{" + ", ".join(parts) + "}"
     if type.kind == "void":
         return "void"
@@ -175,17 +179,24 @@ def in_lines(value: Value, form: str = "", indent: int = 0) -> str:
     if value.type.kind != "struct":
         return shown(value, form)
     inner = "  " * (indent + 1)
-    parts = (
-        f"{inner}{each.name} = {in_lines(member_of(value, each), form, indent + 1)}" for each in value.type.members
-    )
+    parts = (f"{inner}{_head(each)}{in_lines(member_of(value, each), form, indent + 1)}" for each in value.type.members)
     return "{\n" + ",\n".join(parts) + "\n" + "  " * indent + "}"
+
+
+def _head(member: Member) -> str:
+    """What stands in front of a member's value, as in gdb."""
+    if member.is_base:
+        return f"<{member.name}> = "
+    return f"{member.name} = " if member.name else ""
 
 
 def described(type: CType) -> str:
     """A type, with the members of a struct and the names of an enum, as gdb's `ptype`."""
     if type.kind == "struct":
-        lines = (f"    {_declared(each)};" for each in type.members)
-        return "\n".join([f"struct {type.name} {{", *lines, "}"])
+        bases = ", ".join(each.name for each in type.members if each.is_base)
+        head = " ".join(filter(None, ("union" if type.is_union else "struct", type.name, bases and f": {bases}")))
+        lines = (f"    {_declared(each)};" for each in type.members if not each.is_base)
+        return "\n".join([f"{head} {{", *lines, "}"])
     if type.kind == "enum":
         return f"enum {type.name} {{{', '.join(f'{name} = {number}' for number, name in type.names)}}}"
     if type.kind == "pointer" and type.element is not None and type.element.kind == "struct":
@@ -194,6 +205,8 @@ def described(type: CType) -> str:
 
 
 def _declared(member: Member) -> str:
+    if not member.name:
+        return described(member.type).replace("\n", "\n    ")
     base, bracket, count = member.type.name.partition(" [")
     space = "" if base.endswith(("*", "&")) else " "
     return f"{base}{space}{member.name}{bracket[1:]}{count}{f' : {member.bits[1]}' if member.bits else ''}"

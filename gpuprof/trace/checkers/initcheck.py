@@ -24,6 +24,7 @@ from gpuprof.trace.checkers.definedness.spaces import (
 )
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
+from gpuprof.trace.masks import packed, unpacked
 
 # Kinds whose addresses only their execution finds.
 FOUND_LATER = (
@@ -106,6 +107,8 @@ class Initcheck(Doubts):
         operands = Operands(step.inst, values, undefined, rules.BITS[op.dst[0]])
         origin = step.origin()
         padding = step.only_padding("".join(slots)) if rule_of(op) in MOVES else None
+        if rule_of(op) == "lop3":
+            padding = step.only_padding("".join(slots)) & packed(rules.keeps_bits(operands))
         for slot, bits in zip(("dst", "c"), rules.results_of(operands), strict=False):
             step.put(slot, 0, bits, origin, padding)
 
@@ -132,8 +135,10 @@ class Initcheck(Doubts):
         if is_validity(step.inst.op):
             self._undefined(step, doubtful, step.origin())
             return
-        found = matrices.shuffled(step.inst, np.where(step.active, values, ZERO), lane, clamp, doubtful)
-        step.put("dst", 0, found, step.origin())
+        source = matrices.source_lanes(step.inst, lane, clamp)
+        found = np.take_along_axis(np.where(step.active, values, ZERO), source, axis=1)
+        is_padding = np.take_along_axis(unpacked(step.only_padding("a")), source, axis=1) & ~doubtful
+        step.put("dst", 0, np.where(doubtful, rules.ones(32), found), step.origin(), packed(is_padding))
 
     def _fixed_or_read(self, step: Step, name: str, slot: str) -> np.ndarray:
         fixed = matrices.fixed(step.inst, name)
@@ -353,6 +358,7 @@ class Initcheck(Doubts):
             found |= np.where(atomics.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
             self._check_store(step, access, after, origin)
             write(pieces, after)
+            write_padding(pieces, np.zeros_like(after))
             results.append(found)
         whole = _joined(results)
         if whole is not None:
@@ -422,25 +428,30 @@ class Initcheck(Doubts):
                 part = np.full(place.nbytes, 0xFF if doubtful[place.row, place.lane] else 0, np.uint8)
             if place.operation == "reduction":
                 part = part | place.shadow.get(place.address, place.nbytes)
-            self._leave(step, place, part, step.origin("c"))
+            self._leave(step, place, part, np.zeros_like(part), step.origin("c"))
 
     def _after_bulk(self, step: Step) -> None:
         """Bytes come as they are. Where others come than are read, as at the edges of a tensor, they are defined."""
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
         self._loaded.setdefault(step.plan.instruction.number, "the value comes from memory that nothing has written")
         for source, target in self._spaces.transfers(step.event):
-            read_bytes = np.concatenate([NOTHING, *(each.shadow.get(each.address, each.nbytes) for each in source)])
-            times, rest = divmod(sum(each.nbytes for each in target), max(len(read_bytes), 1))
-            given = np.tile(read_bytes, times) if not rest else np.zeros(0, np.uint8)
+            nbytes = sum(place.nbytes for place in target)
+            undefined = _moved([each.shadow.get(each.address, each.nbytes) for each in source], nbytes)
+            padding = _moved([each.shadow.padding.get(each.address, each.nbytes) for each in source], nbytes)
+            first = 0
             for place in target:
-                part = given[: place.nbytes] if len(given) else np.zeros(place.nbytes, np.uint8)
-                given = given[place.nbytes :]
+                part, of_padding = (each[first : first + place.nbytes] for each in (undefined, padding))
+                first += place.nbytes
                 if place.operation == "reduction":
-                    part = part | place.shadow.get(place.address, place.nbytes)
-                self._leave(step, place, part, origin)
+                    part, of_padding = part | place.shadow.get(place.address, place.nbytes), np.zeros_like(part)
+                self._leave(step, place, part, of_padding, origin)
 
-    def _leave(self, step: Step, place: Place, undefined: np.ndarray, origin: np.ndarray) -> None:
+    def _leave(self, step: Step, place: Place, undefined: np.ndarray, padding: np.ndarray, origin: np.ndarray) -> None:
+        """Bytes have these undefined bits, uint8 (nbytes,), of which those in `padding` are padding."""
         place.shadow.put(place.address, undefined)
+        if padding.any() or not place.shadow.padding.is_defined:
+            place.shadow.padding.put(place.address, undefined & padding)
+        undefined = undefined & ~padding
         if place.space == "global" and undefined.any():
             lanes = np.zeros(step.true.shape, np.bool_)
             lanes[place.row, place.lane] = True
@@ -464,6 +475,15 @@ def _joined(found: list) -> np.ndarray | None:
     """What lanes have read in several spaces, each lane in one of them."""
     there = [each for each in found if each is not None]
     return np.bitwise_or.reduce(there) if len(there) > 1 else next(iter(there), None)
+
+
+def _moved(source: list[np.ndarray], nbytes: int) -> np.ndarray:
+    """uint8 (nbytes,): bits of the bytes that a bulk copy writes, again and again those of its sources. No bit is set
+    where others come than are read.
+    """
+    given = np.concatenate([NOTHING, *source])
+    times, rest = divmod(nbytes, max(len(given), 1))
+    return np.zeros(nbytes, np.uint8) if rest or not len(given) else np.tile(given, times)
 
 
 def _padded(undefined: list, memory: list, spec: str) -> list:

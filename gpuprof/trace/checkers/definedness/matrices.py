@@ -15,9 +15,9 @@ LANE = np.arange(32)
 MATRIX_ROW_NBYTES = 16
 
 
-def shuffled(inst: Instruction, undefined: np.ndarray, lane: np.ndarray, clamp: np.ndarray, doubtful: np.ndarray):
-    """What lanes get of `undefined`. lane, clamp: operands b and c, int64 (n, 32); doubtful, bool (n, 32): one of these
-    has an undefined bit. The lane is that of the pseudocode in PTX ISA, shfl.
+def source_lanes(inst: Instruction, lane: np.ndarray, clamp: np.ndarray) -> np.ndarray:
+    """int64 (n, 32): the lanes that lanes get a shuffle's value from. lane, clamp: operands b and c, int64 (n, 32). As
+    in the pseudocode in PTX ISA, shfl.
     """
     lane, clamp = lane & 31, clamp & 0x1FFF
     segment, last = clamp >> 8 & 31, clamp & 31
@@ -30,8 +30,7 @@ def shuffled(inst: Instruction, undefined: np.ndarray, lane: np.ndarray, clamp: 
         "idx": LANE & segment | lane & ~segment,
     }[mode]
     valid = wanted >= most if mode == "up" else wanted <= most
-    picked = np.take_along_axis(undefined, np.where(valid, wanted, LANE), axis=1)
-    return np.where(doubtful, ones(32), picked)
+    return np.where(valid, wanted, LANE)
 
 
 def fixed(inst: Instruction, name: str) -> int | None:

@@ -47,11 +47,24 @@ def members_of(code: Code) -> dict[int, Member]:
     for each in code.instructions if stores else ():
         place = each.location
         if each.kind == "store" and place is not None and (place.file, place.line, place.column) in stores:
-            members = [_member(store, each.nbytes) for store in stores[place.file, place.line, place.column]]
-            # Of a template there may be some of several types. Which of them this is nobody says.
-            if len(members) == 1 and members[0] is not None:
-                found[each.number] = members[0]
+            member = _one_of(stores[place.file, place.line, place.column], each.nbytes)
+            if member is not None:
+                found[each.number] = member
     return found
+
+
+def _one_of(stores: Sequence[MemberStore], nbytes: int) -> Member | None:
+    """What a store of `nbytes` writes. Of a template or a macro there may be several at one place: those that cannot be
+    are passed over, and which of the others it is nobody says, unless they say the same.
+    """
+    members = [member for store in stores if (member := _member(store, nbytes)) is not None]
+    is_one = all(
+        each.first == members[0].first
+        and np.array_equal(each.padding, members[0].padding)
+        and np.array_equal(each.fields, members[0].fields)
+        for each in members[1:]
+    )
+    return members[0] if members and is_one else None
 
 
 def _member(store: MemberStore, nbytes: int) -> Member | None:

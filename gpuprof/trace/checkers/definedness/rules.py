@@ -94,6 +94,21 @@ def _lop3(x: Operands) -> np.ndarray:
     return gives[0] & gives[1]
 
 
+def keeps_bits(x: Operands) -> np.ndarray:
+    """bool (n, 32): lanes in which the undefined bits of lop3's result are those of its inputs, taken or joined: 0
+    where all that are undefined are 0, and 1 where all of them are 1.
+    """
+    lut = unpack(x.inst.mods, "lut")
+    of_zeros = _looked_up(lut, *(x.value[slot] & ~x.undefined[slot] for slot in "abc"))
+    of_ones = _looked_up(lut, *(x.value[slot] | x.undefined[slot] for slot in "abc"))
+    return _lop3(x) & (of_zeros | ~of_ones) == 0
+
+
+def _looked_up(lut: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    rows = [(a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c) for row in range(8)]
+    return np.bitwise_or.reduce([np.zeros_like(a), *(bits for row, bits in enumerate(rows) if lut >> row & 1)])
+
+
 def _product(x: Operands) -> np.ndarray:
     """From the lowest bit on that an undefined bit of one factor and a bit of the other one make."""
     (va, ua), (vb, ub) = ((x.value[slot], x.undefined[slot]) for slot in "ab")
