@@ -367,3 +367,25 @@ def test_calibrated_by_recordings_on_other_chips(folder):
     }
     code, _, error = gpuprof(folder, "predict", "f.gprec", "--calibrate", "half.gprec")
     assert (code, error) == (4, "gpuprof: half.gprec: has other draws than the recording that is predicted from\n")
+
+
+@pytest.mark.long
+def test_a_kernel_between_draws(tmp_path):
+    """It ends the overlap, though no pass begins: what comes behind it waits, there and on other chips."""
+    (tmp_path / "halve.cu").write_text('extern "C" __global__ void halve(float *x) { x[threadIdx.x] /= 2; }\n')
+    script = SCRIPT.replace(
+        "    for _ in range(2):\n", "    for _ in range(3):\n        if _ == 2: halve[1, 32](x)\n"
+    ).replace("with frame", 'halve, x = gpu.load("halve.cu").halve, gpu.to_device(np.ones(32, np.float32))\nwith frame')
+    (tmp_path / "frame.py").write_text(script)
+    code, _, error = gpuprof(tmp_path, "collect", "frame.py", "--counters", "blocks", "-o", "f.gprec")
+    assert (code, error) == (0, "")
+    with reading(tmp_path / "f.gprec") as db:
+        recorded = read_recorded(db)
+    assert [each.drains for each in recorded.draws] == [False, False, True, True]
+    starts, ends = ([getattr(each, side) for each in recorded.draws] for side in ("start_cycle", "end_cycle"))
+    (kernel,) = recorded.launches
+    assert ends[1] < kernel.start_cycle < kernel.end_cycle <= starts[2]
+    chips = numbers_of([load_chip("rtx3090"), load_chip("v100")])
+    passed = [each.passed for each in cycles_of_draws(recorded.draws, chips, False, 10)]
+    assert (passed[1].starts < passed[0].ends).all()
+    assert (passed[2].starts >= passed[1].ends).all()

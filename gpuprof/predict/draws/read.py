@@ -1,6 +1,7 @@
 """The draws of a database, as plain values."""
 
 import sqlite3
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -30,7 +31,27 @@ def read_draws(
     for launch, (draw, stage) in shaders.items():
         launches.setdefault(draw, {}).setdefault(stage, []).append(counted[launch])
     rows = database.execute("SELECT draw, name, drains, start_cycle, end_cycle FROM draws ORDER BY draw").fetchall()
-    return tuple(_draw(database, *row, launches[row[0]], epoch_of) for row in rows if row[0] in launches)
+    waiting = behind_kernels(shaders, counted)
+    return tuple(
+        _draw(database, draw, name, drains or draw in waiting, start, end, launches[draw], epoch_of)
+        for draw, name, drains, start, end in rows
+        if draw in launches
+    )
+
+
+def behind_kernels(shaders: dict[int, tuple[int, str]], launches: Iterable[int]) -> set[int]:
+    """Draws with a kernel among `launches` between them and the draw before: the kernel begins when that draw has
+    ended, and they begin when the kernel has.
+    """
+    found: set[int] = set()
+    is_behind = False
+    for launch in sorted(launches):
+        if launch not in shaders:
+            is_behind = True
+        elif is_behind:
+            found.add(shaders[launch][0])
+            is_behind = False
+    return found
 
 
 def _draw(database, draw, name, drains, start, end, launches, epoch_of) -> RecordedDraw:

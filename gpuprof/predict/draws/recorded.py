@@ -26,7 +26,7 @@ class RecordedDraw:
     draw: int
     name: str
     epoch: int  # waits of the host before it
-    drains: bool  # it begins when all draws before it have ended
+    drains: bool  # it begins when all draws before it have ended: as a pass does, or behind a kernel
     start_cycle: int  # the command processor takes it
     first_cycle: int  # the unit behind that begins its first item
     end_cycle: int
