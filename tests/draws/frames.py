@@ -392,7 +392,29 @@ def boxes(painter: Painter, size: int) -> Any:
     return target
 
 
-# name -> the frame, and a size whose timing takes about a second
+def large_target(painter: Painter, size: int) -> Any:
+    """Squares of the whole picture, in a target of halves that is larger than most L2s."""
+    target = painter.target(size, format="rgba16f")
+    brush = Brush(painter, target, size)
+    with painter.commands(target, "sky"):
+        brush.cover(Draw(depth=LESS), (0.25, 0.5, 1, 1))
+    with painter.commands(target, "haze"):
+        brush.cover(Draw(blend=ADD), (0.125, 0.125, 0.125, 0))
+    return target
+
+
+def landscape(painter: Painter, size: int) -> Any:
+    """Thousands of waves of vertices: of small triangles, and of some with much work for each pixel."""
+    target = painter.target(size)
+    with painter.commands(target, "ground"):
+        painter.draw(target, Draw(depth=LESS), *map(painter.buffer, mesh(size // 2, size)))
+    with painter.commands(target, "lake"):
+        lake = Draw(pixel="pondered", depth=DepthState("always", True), pixel_uniforms={"steps": 24})
+        painter.draw(target, lake, *map(painter.buffer, mesh(size // 4, size, size / 4)))
+    return target
+
+
+# name -> the frame, and a size whose timing takes a second or some
 FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "vertex_bound": (vertex_bound, 96),
     "fill_bound": (fill_bound, 256),
@@ -410,6 +432,8 @@ FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "depth_first": (depth_first, 64),
     "smoke": (smoke, 128),
     "boxes": (boxes, 96),
+    "large_target": (large_target, 1280),
+    "landscape": (landscape, 384),
 }
 
 

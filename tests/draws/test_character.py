@@ -36,6 +36,8 @@ MADE_OF = {
     "depth_first": [(MESH, AREA)] * 2,
     "smoke": [(2, 4 * AREA), (48, None)],
     "boxes": [SQUARE, (12 * 8 * SIDE, None)],
+    "large_target": [SQUARE] * 2,
+    "landscape": [(2 * (SIDE // 2) ** 2, AREA), (COARSE, AREA // 4)],
 }
 
 

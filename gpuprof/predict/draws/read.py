@@ -2,13 +2,15 @@
 
 import sqlite3
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from gpuprof.chips.draws import COSTS, SHADER_STAGES
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import LaunchCounters, again
-from gpuprof.predict.draws.recorded import RecordedDraw, UnitBytes
+from gpuprof.predict.draws.recorded import RecordedDraw
+from gpuprof.predict.draws.targets import Extent, UnitBytes, target_reuse
 from gpuprof.predict.draws.waves import Waves
 
 
@@ -32,11 +34,17 @@ def read_draws(
         launches.setdefault(draw, {}).setdefault(stage, []).append(counted[launch])
     rows = database.execute("SELECT draw, name, drains, start_cycle, end_cycle FROM draws ORDER BY draw").fetchall()
     waiting = behind_kernels(shaders, counted)
-    return tuple(
+    found = [
         _draw(database, draw, name, drains or draw in waiting, start, end, launches[draw], epoch_of)
         for draw, name, drains, start, end in rows
         if draw in launches
+    ]
+    text = "SELECT draw, pass, width * height * samples FROM draws"
+    extents = {draw: Extent(of_pass, n_samples) for draw, of_pass, n_samples in database.execute(text)}
+    reuse = target_reuse(
+        [extents[each.draw] for each in found], [each.nbytes for each in found], [each.work for each in found]
     )
+    return tuple(replace(each, targets=targets) for each, targets in zip(found, reuse, strict=True))
 
 
 def behind_kernels(shaders: dict[int, tuple[int, str]], launches: Iterable[int]) -> set[int]:

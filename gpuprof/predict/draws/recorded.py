@@ -1,26 +1,17 @@
 """The draws of a database, as plain values."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from gpuprof.predict.counters import LaunchCounters
+from gpuprof.predict.draws.targets import NO_TARGETS, TargetReuse, UnitBytes
 from gpuprof.predict.draws.waves import Waves
-
-
-class UnitBytes(NamedTuple):
-    """In whole sectors: of the L2, and what missed it or had to leave it."""
-
-    l2_read_nbytes: int
-    l2_write_nbytes: int
-    dram_read_nbytes: int
-    dram_write_nbytes: int
 
 
 @dataclass(frozen=True)
 class RecordedDraw:
     """On the reference chip. Cycles count from power-on. `busy_cycles` of each fixed-function unit; `work`: what it was
-    asked for (chips.draws); `nbytes`: what units that access memory read and wrote; `waves` and `launches` of each
-    shader stage, in the order of the stages.
+    asked for (chips.draws); `nbytes`: what units that access memory read and wrote, and `targets`, what of it they had
+    before; `waves` and `launches` of each shader stage, in the order of the stages.
     """
 
     draw: int
@@ -35,6 +26,7 @@ class RecordedDraw:
     nbytes: dict[str, UnitBytes]
     waves: dict[str, Waves]
     launches: dict[str, tuple[LaunchCounters, ...]]
+    targets: TargetReuse = NO_TARGETS
 
     @property
     def logged_cycles(self) -> float:

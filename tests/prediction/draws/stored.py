@@ -40,7 +40,8 @@ def row_of(frame: str, chip: str, part: tuple[str, int], cycles: float, doubled:
     saved = {unit: (cycles - less) / cycles for unit, less in doubled.items()}
     order = sorted(saved, key=lambda unit: (-saved[unit], unit))
     units = " ".join(f"{unit}:{saved[unit]:.4f}" for unit in order if saved[unit] >= LEAST_SHARE)
-    return DrawRow(frame, chip, *part, cycles, units if doubled else NOT_DOUBLED)
+    # a float also where all cycles are whole: a row is written the same when it has been read
+    return DrawRow(frame, chip, *part, float(cycles), units if doubled else NOT_DOUBLED)
 
 
 def merged(
