@@ -80,7 +80,7 @@ def target_reuse(
 
 
 def _sample_nbytes(unit: str, asked: UnitBytes, work: Mapping[str, int]) -> float:
-    """Of the targets' formats, rounded up where tests fail; a unit that reads and writes has twice the work."""
+    """Of the targets' formats; less where tests fail. A unit that reads and writes has twice the work."""
     amount, samples = WORK_OF[unit]
     times = 2 if asked.l2_read_nbytes and asked.l2_write_nbytes else 1
     return work.get(amount, 0) / max(work.get(samples, 0), 1) / times
