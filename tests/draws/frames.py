@@ -414,6 +414,22 @@ def landscape(painter: Painter, size: int) -> Any:
     return target
 
 
+def crowd(painter: Painter, size: int) -> Any:
+    """Large triangles over each other, between two squares of the whole picture, in a large target of halves."""
+    target, rng, n = painter.target(size, format="rgba16f"), np.random.default_rng(11), 48
+    brush = Brush(painter, target, size)
+    places = rng.uniform(0, 0.75 * size, (n, 1, 2)) + size * np.array([[0, 0.25], [0.125, 0], [0.25, 0.25]])
+    places = np.floor(places * 256).reshape(-1, 2) / 256
+    colors = np.repeat(np.concatenate([rng.random((n, 3)), np.ones((n, 1))], 1), 3, 0)
+    given = painter.buffer(vertices(on_grid(places, size, size, np.repeat(rng.random(n), 3)), colors))
+    brush.backdrop()
+    with painter.commands(target, "crowd"):
+        painter.draw(target, Draw(pixel="pondered", depth=LESS, pixel_uniforms={"steps": 4}), given)
+    with painter.commands(target, "cover"):
+        brush.cover(Draw())
+    return target
+
+
 # name -> the frame, and a size whose timing takes a second or some
 FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "vertex_bound": (vertex_bound, 96),
@@ -434,6 +450,7 @@ FRAMES: dict[str, tuple[Callable[[Painter, int], Any], int]] = {
     "boxes": (boxes, 96),
     "large_target": (large_target, 1280),
     "landscape": (landscape, 384),
+    "crowd": (crowd, 1280),
 }
 
 

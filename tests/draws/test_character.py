@@ -37,6 +37,7 @@ MADE_OF = {
     "smoke": [(2, 4 * AREA), (48, None)],
     "boxes": [SQUARE, (12 * 8 * SIDE, None)],
     "large_target": [SQUARE] * 2,
+    "crowd": [SQUARE, (48, None), SQUARE],
     "landscape": [(2 * (SIDE // 2) ** 2, AREA), (COARSE, AREA // 4)],
 }
 
