@@ -40,7 +40,8 @@ def _read(lines: list[str]) -> tuple[dict[str, int], dict[str, int], dict[str, l
     places: dict[str, int] = {}
     items: dict[str, list[tuple[int, str]]] = {}
     section, offset = "", 0
-    for number, line in enumerate(lines, 1):
+    for number, text in enumerate(lines, 1):
+        line = text.partition("//")[0]  # Triton says behind each number what it is
         if found := _SECTION.match(line):
             section, offset = found[1], 0
             items.setdefault(section, [])

@@ -20,6 +20,7 @@ WARP = 32
 DIM3 = CType("struct", "dim3", 12, members=tuple(Member(name, 4 * k, UNSIGNED) for k, name in enumerate("xyz")))
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 _REGISTER = re.compile(r"\$([RDP])(\d+)")
+_MADE_OF_SYMBOL = re.compile(r"^.*_(param_\d+)$")  # a parameter's name of the kernel's symbol and its number
 # Special registers of the PTX -> a variable of CUDA and its component.
 SPECIAL = {
     f"{register}.{letter}": (name, place)
@@ -102,13 +103,20 @@ class Thread:
         depth = calls[: min(self.frame, len(calls) - 1)].count(frame.call)
         return self.code.visible_at(frame.at, depth)
 
-    def params(self) -> list[tuple[Param, Value]]:
-        """The kernel's parameters as PTX names them, where nothing better is known."""
+    def params(self) -> list[tuple[str, Value]]:
+        """The kernel's parameters as PTX names them, where nothing better is known; `param_0` and so on where a
+        compiler has dropped their names.
+        """
         function = self.code.function_at(self.present.at)
         if not function.is_kernel:
             return []
-        return [(param, Value(param_type(param), self.launch.params[param.offset : param.offset + param.nbytes]))
-                for param in function.params]  # fmt: skip
+        return [
+            (
+                _MADE_OF_SYMBOL.sub(r"\1", param.name),
+                Value(param_type(param), self.launch.params[param.offset : param.offset + param.nbytes]),
+            )
+            for param in function.params
+        ]
 
     def value(self, variable: Variable) -> Value:
         """Raises NoValue where it has none here."""
@@ -185,8 +193,8 @@ class Thread:
         for variable in self.code.known.globals:
             if variable.name == name:
                 return variable
-        for param, value in () if self.has_exited else self.params():
-            if param.name == name:
+        for of_param, value in () if self.has_exited else self.params():
+            if of_param == name:
                 return value
         if name in self.code.dynamic_shared:
             raise self._without_type(name)

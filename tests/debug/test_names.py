@@ -4,6 +4,7 @@ import pytest
 
 from gpuprof.debug.commands.table import run_line
 from gpuprof.debug.debugger import FOR_DEBUGGER, Debugger
+from gpuprof.debug.sections import read_sections
 from gpuprof.errors import DebugError
 from gpuprof.run.build import BuildOptions
 
@@ -84,3 +85,9 @@ def test_going_back_stops_at_launches_where_going_on_does(file):
             ("launch", 1, 0),
             ("launch", 0, 0),
         ]
+
+
+def test_numbers_of_debug_sections_may_have_comments():
+    """As Triton writes them: what a number is stands behind it."""
+    ptx = ".section\t.debug_abbrev\n{\n.b8 1                // Abbreviation Code\n.b8 17,2             // DW_TAG\n}\n"
+    assert read_sections(ptx).data == {".debug_abbrev": bytes([1, 17, 2])}

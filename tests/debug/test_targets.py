@@ -175,10 +175,11 @@ def test_optimized_code_shows_inlined_frames_and_no_wrong_variables(tmp_path, mo
         debugger.run()
         inner, outer = printed(debugger, "backtrace")
         assert inner == "#0  twice () at k.cu:3"
-        assert outer.startswith("#1  k<<<(1,1,1),(32,1,1)>>> (_Z1kPKjPj_param_0=0x700000000, _Z1k")
+        assert outer.startswith("#1  k<<<(1,1,1),(32,1,1)>>> (param_0=0x700000000, param_1=0x7")
         assert outer.endswith(" at k.cu:6")
         assert printed(debugger, "info locals") == ["Variables of inlined functions are <optimized out>."]
         assert printed(debugger, "up")[1] == "6\t    out[threadIdx.x] = twice(in[threadIdx.x]);"
+        assert printed(debugger, "print param_0 == 0x700000000") == ["$1 = true"]
         assert debugger.cont().reason == "exit"
 
 

@@ -10,7 +10,7 @@ import gpuprof.interop.numba as gpu_numba
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
-from tests.support.command import gpuprof, python_prints, write_files
+from tests.support.command import gpuprof, process, python_prints, write_files
 from tests.support.matrices import long_from
 from tests.support.running import Results
 
@@ -393,3 +393,41 @@ def test_a_script_is_recorded_with_its_python_lines(tmp_path):
 @pytest.mark.long
 def test_a_plain_script_runs(tmp_path):
     assert python_prints(tmp_path, SCRIPT) == "999000.0\n"
+
+
+DEBUGGED = """\
+import gpuprof.interop.numba
+gpuprof.interop.numba.enable()
+import numpy as np
+from numba import cuda
+@cuda.jit
+def scale(x, k):
+    i = cuda.grid(1)
+    if i < x.size:
+        y = x[i] * k
+        x[i] = y + 1
+x = cuda.to_device(np.arange(40, dtype=np.float32))
+scale[2, 32](x, np.float32(2))
+print(x.copy_to_host()[:4])
+"""
+
+
+@pytest.mark.long
+def test_a_session_of_the_debugger(tmp_path):
+    """Stops at lines of Python. An array's parameters are parent, size, bytes, address, shape and stride."""
+    write_files(tmp_path, {"scale.py": DEBUGGED, "session": "break scale.py:10\nrun\nprint *(float *)param_4@4\n"
+                           "continue\nquit\n"})  # fmt: skip
+    code, out, _ = process(tmp_path, "debug", "-x", "session", "scale.py")
+    assert (code, out.split("\n")) == (0, [
+        "Breakpoint 1 (scale.py:10) pending.",
+        "Starting program: scale.py",
+        "[Switching focus to CUDA kernel 0, block (0,0,0), thread (0,0,0), warp 0, lane 0]",
+        "Breakpoint 1, scale<<<(2,1,1),(32,1,1)>>> (param_0=0x0, param_1=0x0, param_2=0x28, param_3=0x4, "
+        "param_4=0x700000000, param_5=0x28, param_6=0x4, param_7=2) at scale.py:10",
+        "10\t        x[i] = y + 1",
+        "$1 = {0, 1, 2, 3}",
+        "Continuing.",
+        "[1. 3. 5. 7.]",
+        "[Program exited normally]",
+        "",
+    ])  # fmt: skip

@@ -12,7 +12,7 @@ import gpuprof.interop.triton as gpu_triton
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.run.session import open_device
 from gpuprof.run.settings import Settings
-from tests.support.command import gpuprof, python_prints, write_files
+from tests.support.command import gpuprof, process, python_prints, write_files
 from tests.support.matrices import long_from
 from tests.support.running import Results
 
@@ -587,3 +587,47 @@ def test_torch_tensors_on_the_cpu(gpu):
         UsageError, match=r"x_ptr: the tensor is on meta; the emulated GPU takes CPU tensors; pass x_ptr.cpu\(\)"
     ):
         kernels.cast[(1,)](torch.zeros(64, device="meta"), wide, 64, BLOCK=64)
+
+
+DEBUGGED = """\
+import numpy as np
+import triton
+import triton.language as tl
+
+import gpuprof.interop.triton
+
+gpuprof.interop.triton.enable()
+
+@triton.jit
+def add(x, y, o, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    a = tl.load(x + i, mask=i < n)
+    b = tl.load(y + i, mask=i < n)
+    tl.store(o + i, a + b, mask=i < n)
+
+x, out = np.arange(200, dtype=np.float32), np.zeros(200, np.float32)
+add[(2,)](x, x, out, 200, BLOCK=128)
+print(out[199])
+"""
+
+
+@pytest.mark.long
+def test_a_session_of_the_debugger(tmp_path):
+    """Stops at lines of Python. Triton keeps no variables, so parameters have numbers."""
+    write_files(tmp_path, {"add.py": DEBUGGED, "session": "break add.py:14\nrun\nx/4wf param_0\n"
+                           "print *(float *)(param_0 + 4)\ndelete\ncontinue\nquit\n"})  # fmt: skip
+    code, out, _ = process(tmp_path, "debug", "-x", "session", "add.py")
+    assert (code, out.split("\n")) == (0, [
+        "Breakpoint 1 (add.py:14) pending.",
+        "Starting program: add.py",
+        "[Switching focus to CUDA kernel 0, block (0,0,0), thread (0,0,0), warp 0, lane 0]",
+        "Breakpoint 1, add<<<(2,1,1),(128,1,1)>>> (param_0=0x700000000, param_1=0x700000000, param_2=0x700000500, "
+        "param_3=200, param_4=0x0, param_5=0x0) at add.py:14",
+        "14\t    tl.store(o + i, a + b, mask=i < n)",
+        "0x700000000:\t0\t1\t2\t3",
+        "$1 = 1",
+        "Continuing.",
+        "398.0",
+        "[Program exited normally]",
+        "",
+    ])  # fmt: skip

@@ -33,7 +33,7 @@ def _args(debugger: Debugger, rest: str) -> list[str]:
     thread = debugger.thread
     found = [each for each in thread.visible()[::-1] if each.is_argument]
     if not found:
-        return [f"{param.name} = {shown(value)}" for param, value in thread.params()] or [
+        return [f"{name} = {shown(value)}" for name, value in thread.params()] or [
             _unknown(debugger) or "No arguments."
         ]
     return _values(debugger, found)

@@ -44,8 +44,8 @@ def arguments_text(thread: Thread) -> str:
         except DebugError as error:
             found.append(f"{variable.name}={error}")
     if not visible and not thread.present.is_inlined:
-        found = [f"{param.name}={shown(value, 'x' if value.type.nbytes == 8 and value.type.kind == 'int' else '')}"
-                 for param, value in thread.params()]  # fmt: skip
+        found = [f"{name}={shown(value, 'x' if value.type.nbytes == 8 and value.type.kind == 'int' else '')}"
+                 for name, value in thread.params()]  # fmt: skip
     return f"({', '.join(found)})"
 
 
