@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import COMPARES, STENCIL_OPERATIONS
+from gpuprof.device.graphics_state.draw_state import COMPARES, STENCIL_OPERATIONS
 
 VERTEX = """
 #version 450
