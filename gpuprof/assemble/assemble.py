@@ -6,19 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.assemble.abi.calling_convention import align_up
+from gpuprof.assemble.abi.device_runtime import with_device_runtime
+from gpuprof.assemble.abi.layout import Layout
+from gpuprof.assemble.abi.limits import check_variables
+from gpuprof.assemble.abi.params import kernel_params
+from gpuprof.assemble.abi.workspace import with_workspace
+from gpuprof.assemble.debug_registers import Kept
 from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Body, Clobbers
 from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
-from gpuprof.assemble.kept import Kept
 from gpuprof.assemble.lower.lowering import lower_functions
 from gpuprof.assemble.object.encode import encode_body
 from gpuprof.assemble.optimize.pipeline import optimize
-from gpuprof.assemble.place.abi import align_up
-from gpuprof.assemble.place.device_runtime import with_device_runtime
-from gpuprof.assemble.place.layout import Layout
-from gpuprof.assemble.place.limits import check_variables
-from gpuprof.assemble.place.params import kernel_params
-from gpuprof.assemble.place.workspace import with_workspace
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation

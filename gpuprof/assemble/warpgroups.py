@@ -7,8 +7,8 @@ compiler moves where it likes is no write: copies, constants, and loads of a fun
 
 from collections.abc import Callable, Iterator
 
+from gpuprof.assemble.debug_registers import starts
 from gpuprof.assemble.ir.body import COPIES, Body, Inst, Operand
-from gpuprof.assemble.kept import starts
 from gpuprof.isa.flow.warpgroups import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.opcodes import numbers

@@ -10,9 +10,9 @@ from pathlib import Path
 from socket import gethostname
 from typing import BinaryIO
 
+from gpuprof.base.output_targets import check_regular, refused, target_of
 from gpuprof.base.processes import is_running
 from gpuprof.base.scratch import temporary_folder
-from gpuprof.base.targets import check_regular, refused, target_of
 from gpuprof.errors import UsageError
 
 ENDINGS = r"\.(partial|pass[0-9]+)"  # of hidden names
@@ -34,7 +34,7 @@ def replacing(path: Path, keep_old: bool = False) -> Iterator[Path]:
 
     What a killed run left under such a name goes when the next one of the same `path` begins. With `keep_old` a file
     that was there is called NAME.old then. What is no file, such as stdout, gets the bytes when the block ends well.
-    Raises UsageError for what is never written (`base.targets`), GpuprofError when the disk refuses.
+    Raises UsageError for what is never written (`base.output_targets`), GpuprofError when the disk refuses.
     """
     target = target_of(path)
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from gpuprof.base.files import unreadable
-from gpuprof.base.text import decoded
+from gpuprof.base.text_lines import decoded
 from gpuprof.errors import UsageError
 
 KIB, MIB, GIB, TIB = (1 << shift for shift in (10, 20, 30, 40))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.base.files import old_name, unreadable
-from gpuprof.base.targets import Target, check_regular, refused, target_of
+from gpuprof.base.output_targets import Target, check_regular, refused, target_of
 from gpuprof.errors import UsageError
 
 

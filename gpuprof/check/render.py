@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.base.wording import plural
 from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange, Single
 from gpuprof.check.facts import LINE_SHARE

@@ -7,9 +7,9 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from gpuprof.base.results import ADVICE
+from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import suggestion
-from gpuprof.correlate.advice.rules import BY_NAME
+from gpuprof.correlate.advice.advice_rules import BY_NAME
 from gpuprof.correlate.traces import PREFIX, read_tables
 from gpuprof.errors import NotComparable, UsageError
 

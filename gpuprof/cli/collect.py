@@ -11,7 +11,7 @@ from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 from gpuprof.cli.options.building import build_options, rdc_option
 from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.launching import CHIP_FLAG, LAUNCH_FLAG
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.recording import (
     RECORDS,
@@ -35,7 +35,7 @@ from gpuprof.cli.options.results import (
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.progress.display import Display
 from gpuprof.errors import UsageError
-from gpuprof.run.build import SOURCES, BuildOptions
+from gpuprof.run.compile_file import SOURCES, BuildOptions
 
 KINDS = (*SOURCES, ".gpubin", ".py")
 
@@ -124,7 +124,7 @@ def command(
     gpuprof collect train.py -- --steps 3
     gpuprof collect app.cu io.cpp -- --size 1024
     """
-    from gpuprof.run.program import check_linked
+    from gpuprof.run.program_run import check_linked
 
     output = output or Path(f"{file.stem}.gprec")
     sources = _program_sources(file, others, launches)
@@ -145,7 +145,7 @@ def command(
         from gpuprof.chips.changes import parse_changes
         from gpuprof.cli.progress.terminal import Terminal
         from gpuprof.run.multipass import record as record_passes
-        from gpuprof.run.settings import Settings
+        from gpuprof.run.run_settings import Settings
     from gpuprof.timing.sampling.configuration import Sampling
     from gpuprof.timing.sampling.control_registers import changed
 
@@ -159,7 +159,7 @@ def command(
 
     def run(settings):
         if sources:
-            from gpuprof.run.program import run_program
+            from gpuprof.run.program_run import run_program
 
             codes.append(run_program(sources, script_args, settings))
         elif file.suffix == ".py":
@@ -215,7 +215,7 @@ def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, .
     """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
-    from gpuprof.run.program import program_sources
+    from gpuprof.run.program_run import program_sources
 
     return program_sources(file, others)
 
@@ -245,7 +245,7 @@ def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ..
 
 def _requests(file: Path, launches: tuple[str, ...]) -> list:
     """The launches of the command line, else those of the file's comments."""
-    from gpuprof.device.launching.asked import command_line_requests, comment_requests
+    from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests
 
     return command_line_requests(launches) or comment_requests(file)
 
@@ -300,8 +300,8 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
 
 def _run_launches(file: Path, requests: list, folder: Path, seed: int, wanted, settings) -> list:
     """Runs the launches, and gives and records what comparisons found."""
-    from gpuprof.device.launching.asked import embedded_requests
-    from gpuprof.device.launching.text import kernel_names
+    from gpuprof.device.launching.launch_requests import embedded_requests
+    from gpuprof.device.launching.launch_text import kernel_names
     from gpuprof.device.requests import run_requests
     from gpuprof.run.session import open_device
 

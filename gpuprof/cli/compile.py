@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.building import build_options, flags_for_compilers
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, gpubin, ptx
 from gpuprof.errors import UsageError
-from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, other_arch, read_source
+from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, other_arch, read_source
 
 KINDS = {"gpubin": gpubin, "ptx": ptx}  # of --emit
 

@@ -12,7 +12,7 @@ from gpuprof.cli.options.building import debug_options, rdc_option
 from gpuprof.cli.options.inputs import InputPath
 from gpuprof.cli.options.launching import CHIP_FLAG, LAUNCH_FLAG
 from gpuprof.cli.progress.display import Display
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 
 
 @click.command("debug", cls=WithArguments, short_help="Stop kernels, look into threads, step forwards and backwards.")

@@ -58,7 +58,7 @@ def command(word, vocabulary):
 def explain(number: int) -> None:
     from gpuprof.isa.stalls import REASONS
     from gpuprof.isa.vocabularies import VOCABULARIES
-    from gpuprof.report.usual_causes import USUAL_CAUSES
+    from gpuprof.report.stall_advice import USUAL_CAUSES
 
     found = REASONS[number]
     click.echo(f"{found.name}  ({found.column})\n")

@@ -8,8 +8,8 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.inputs import InputPath
-from gpuprof.cli.options.listed import ListedCommand
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.listed_command import ListedCommand
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, export, force_option
 from gpuprof.errors import UsageError
 from gpuprof.export import FORMATS
@@ -50,9 +50,9 @@ def command(file: Path, output: Path, format_: str | None, against: Path | None,
     gpuprof export saxpy.gprec -o saxpy.folded
     gpuprof export saxpy.gprec -o - --format folded | flamegraph.pl > saxpy.svg
     """
-    from gpuprof.base.targets import target_of
+    from gpuprof.base.output_targets import target_of
     from gpuprof.correlate.database import reading
-    from gpuprof.export.write import format_of, write
+    from gpuprof.export.write_export import format_of, write
 
     format_ = format_ or format_of(output)
     if FORMATS[format_].needs_other != (against is not None):

@@ -34,7 +34,7 @@ def command(chip_name, everything, format_):
     The figures are stored with gpuprof. Kernels in tests/microbench of its source measured them on this version of the
     model.
     """
-    from gpuprof.fidelity import stored
+    from gpuprof.chips.fidelity import stored
 
     chips = _chosen(chip_name, stored.chips())
     if format_ != "text":
@@ -56,8 +56,8 @@ def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def page(chips: tuple[str, ...], tables: bool) -> list[str]:
-    from gpuprof.fidelity.missing import MISSING
-    from gpuprof.fidelity.stored import SOURCES, model_version, summary
+    from gpuprof.chips.fidelity.missing import MISSING
+    from gpuprof.chips.fidelity.stored import SOURCES, model_version, summary
 
     lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels stand below them.", ""]
     for chip in chips if tables else ():
@@ -75,7 +75,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
 
 
 def figures(chip: str) -> list[str]:
-    from gpuprof.fidelity.stored import rows_of
+    from gpuprof.chips.fidelity.stored import rows_of
 
     cells = [HEADING]
     for row in rows_of(chip):
@@ -100,7 +100,7 @@ KERNEL_HEADING = ("launch", "card", "kind", "compiler", "published", "model", "r
 
 def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
     """Whole kernels that were measured on real cards: by chip, and each of them for `tables`."""
-    from gpuprof.fidelity import kernels
+    from gpuprof.chips.fidelity import kernels
 
     rows = [row for row in kernels.rows() if row.chip in chips]
     lines = ["Kernels measured on real cards: cycles of the model beside published ones"]
@@ -124,7 +124,7 @@ def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
             cells.append((chip, kind, compiler, str(of_kind.rows), *numbers))
     lines += columns([cells[0], *sorted(cells[1:])], text_columns={0, 1, 2})
     if tables:
-        from gpuprof.fidelity.likeness import KINDS
+        from gpuprof.chips.fidelity.likeness import KINDS
 
         lines += ["", *(wrapped(kind.name, f"kernels that {kind.meaning}", 11) for kind in KINDS)]
     return lines
@@ -159,7 +159,7 @@ def wrapped(label: str, text: str, indent: int) -> str:
 
 
 def csv_text(chips: tuple[str, ...]) -> str:
-    from gpuprof.fidelity.stored import COLUMNS, rows_of
+    from gpuprof.chips.fidelity.stored import COLUMNS, rows_of
     from gpuprof.report.formats import csv
 
     rows = ([csv.cell(value) for value in (*row, rounded(row.difference))] for chip in chips for row in rows_of(chip))
@@ -173,9 +173,9 @@ def rounded(part: float | None) -> float | None:
 def json_text(chips: tuple[str, ...]) -> str:
     import json
 
-    from gpuprof.fidelity import kernels
-    from gpuprof.fidelity.missing import MISSING
-    from gpuprof.fidelity.stored import SOURCES, model_version, rows_of, summary
+    from gpuprof.chips.fidelity import kernels
+    from gpuprof.chips.fidelity.missing import MISSING
+    from gpuprof.chips.fidelity.stored import SOURCES, model_version, rows_of, summary
 
     compared = [row for row in kernels.rows() if row.chip in chips]
     known = kernels.ratios(compared)

@@ -7,8 +7,8 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import plural
-from gpuprof.cli.options.listed import ListedCommand
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.listed_command import ListedCommand
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, database, force_option
 from gpuprof.errors import UsageError
 from gpuprof.importers import FORMATS
@@ -39,7 +39,7 @@ def command(file: Path, output: Path | None, format_: str | None, no_code: bool,
     gpuprof report matmul.gpudb
     """
     from gpuprof.importers.disassembly import disassembler
-    from gpuprof.importers.fill import write
+    from gpuprof.importers.fill_database import write
     from gpuprof.isa.printing.printable import printable
 
     format_ = format_ or format_of(file)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.formats import format_option
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.vocabulary import VOCABULARY
 from gpuprof.errors import UsageError
 

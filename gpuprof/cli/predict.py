@@ -63,12 +63,12 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
     from gpuprof.chips import list_chips, load_chip
     from gpuprof.correlate.database import reading
     from gpuprof.predict.calibrate import calibrated, read_others
+    from gpuprof.predict.output.prediction_screen import calibration_lines
     from gpuprof.predict.recorded import read_recorded
-    from gpuprof.predict.shown.screen import calibration_lines
     from gpuprof.predict.space.pareto import read_costs
     from gpuprof.predict.space.points import points_of
-    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
-    from gpuprof.sweep.parameters import check_names, parse_parameter
+    from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write
+    from gpuprof.sweep.sweep_parameters import check_names, parse_parameter
 
     if scheduler:
         _check_installed()
@@ -110,7 +110,7 @@ def _check_installed() -> None:
 def _predicted(recorded, points, mappings, costs, scheduler):
     """With costs, bottlenecks are those of the front."""
     from gpuprof.predict.prediction import predicted
-    from gpuprof.predict.space.cluster import Part, predicted_on_cluster
+    from gpuprof.predict.space.dask_points import Part, predicted_on_cluster
 
     with stage("predicting", "points", len(points)) as under_way:
         with_units = costs is None and len(points) <= MOST_WITH_UNITS
@@ -125,7 +125,7 @@ def _predicted(recorded, points, mappings, costs, scheduler):
 
 def _rows(found, level, costs):
     """With the cost of each row's chip, where costs are known."""
-    from gpuprof.predict.shown.screen import rows_of
+    from gpuprof.predict.output.prediction_screen import rows_of
     from gpuprof.predict.space.pareto import costs_of
 
     rows = rows_of(found, level)
@@ -136,7 +136,7 @@ def _rows(found, level, costs):
 
 
 def _print_rows(found, level, costs, format_, fitted) -> None:
-    from gpuprof.predict.shown.tables import csv_text, json_text
+    from gpuprof.predict.output.prediction_tables import csv_text, json_text
 
     click.echo({"csv": csv_text, "json": json_text}[format_](found, _rows(found, level, costs), fitted), nl=False)
 
@@ -144,11 +144,11 @@ def _print_rows(found, level, costs, format_, fitted) -> None:
 def _print_pages(found, file, level, costs, look, console, mappings) -> None:
     from rich.text import Text
 
+    from gpuprof.predict.output.prediction_plot import scatter
+    from gpuprof.predict.output.prediction_screen import page
     from gpuprof.predict.prediction import predicted
-    from gpuprof.predict.shown.plot import scatter
-    from gpuprof.predict.shown.screen import page
     from gpuprof.predict.space.pareto import costs_of, front
-    from gpuprof.report.terminal.screen import write
+    from gpuprof.report.terminal.report_screen import write
 
     if costs is None:
         write(page(found, _rows(found, level, costs), file.name, level, look), console)
@@ -163,11 +163,11 @@ def _print_pages(found, file, level, costs, look, console, mappings) -> None:
 
 
 def _print_more(recorded, points, mappings, sensitivity, explain, look, console) -> None:
-    from gpuprof.predict.draws.explain import explained_draws
-    from gpuprof.predict.shown.screen import explained_draw_lines, explained_lines, sensitivity_lines
-    from gpuprof.predict.space.explain import explained
+    from gpuprof.predict.draws.explain_draws import explained_draws
+    from gpuprof.predict.output.prediction_screen import explained_draw_lines, explained_lines, sensitivity_lines
+    from gpuprof.predict.space.explain_space import explained
     from gpuprof.predict.space.sensitivity import sensitivities
-    from gpuprof.report.terminal.screen import write
+    from gpuprof.report.terminal.report_screen import write
 
     if explain:
         write(explained_lines(list(explained(recorded, points)), look), console)

@@ -32,7 +32,7 @@ def command(recording, kernel, launch, format_, width):
       from        recorded, thinned (samples dropped) or predicted
     """
     from gpuprof.report.quality import csv_text, json_text, page
-    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write
+    from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write
 
     quality = judge(recording, kernel, launch)
     tolerant(sys.stdout)

@@ -33,7 +33,7 @@ def command(display: Display, file: Path, measure: int | None):
     """
     from gpuprof.cli.progress.terminal import Terminal
     from gpuprof.correlate.database import reading
-    from gpuprof.correlate.tasks.queries import critical_path, host_launches, pairs, read_tasks
+    from gpuprof.correlate.tasks.task_queries import critical_path, host_launches, pairs, read_tasks
     from gpuprof.isa.printing.printable import printable
 
     with Terminal(display) as terminal:
@@ -47,8 +47,8 @@ def command(display: Display, file: Path, measure: int | None):
             ][: measure or USUAL]
             path = critical_path(db, tasks)
             if measure:
-                from gpuprof.run.relaxed import measure_stream
-                from gpuprof.saved.read import read_stream
+                from gpuprof.records.command_stream.read import read_stream
+                from gpuprof.run.reorder_experiment import measure_stream
 
                 chosen = [
                     tuple(numbers[launch_of(tasks, task)] for task in (pair.source, pair.target)) for pair in found

@@ -8,7 +8,7 @@ import click
 
 from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
 from gpuprof.cli.options.grouping import GroupedCommand
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
 from gpuprof.cli.options.recording import (
     RECORDS,
@@ -87,10 +87,10 @@ def command(
     from gpuprof.chips import load_chip
     from gpuprof.chips.changes import parse_changes
     from gpuprof.cli.progress.terminal import Terminal
+    from gpuprof.records.command_stream.read import read_stream
     from gpuprof.run.multipass import passes_of, record as record_passes
     from gpuprof.run.replay import chip_of, replay
-    from gpuprof.run.settings import Settings
-    from gpuprof.saved.read import read_stream
+    from gpuprof.run.run_settings import Settings
     from gpuprof.timing.sampling.control_registers import changed
 
     stream = read_stream(file)

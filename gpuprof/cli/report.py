@@ -7,8 +7,8 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
-from gpuprof.cli.options.listed import ListedCommand
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.listed_command import ListedCommand
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.cli.options.outputs import claim
 from gpuprof.cli.options.page import HTML, html_page, page_options, write_page
 from gpuprof.cli.options.vocabulary import VOCABULARY
@@ -131,11 +131,11 @@ def command(
     from gpuprof.isa.vocabularies import VOCABULARIES
     from gpuprof.report.attribution import attributed
     from gpuprof.report.measured import check_lines, check_measured, check_sampled
-    from gpuprof.report.pages.page import Request
+    from gpuprof.report.pages.page_kind import Request
     from gpuprof.report.queries import read_report
-    from gpuprof.report.tasks.draws import read_draws
-    from gpuprof.report.tasks.read import read_task_report
-    from gpuprof.report.terminal.screen import tolerant
+    from gpuprof.report.tasks.draw_tasks import read_draws
+    from gpuprof.report.tasks.read_tasks import read_task_report
+    from gpuprof.report.terminal.report_screen import tolerant
 
     with stage("reading the profile"), reading(file) as db:
         report = read_report(db, kernel, launch, shaders, traces=page == "traces")
@@ -174,7 +174,7 @@ def shaders_of(draws: str | None, stages: str | None):
     given = {name: value for name, value in (("draw", draws), ("stage", stages)) if value is not None}
     if not given:
         return None
-    from gpuprof.report.tasks.draws import Shaders
+    from gpuprof.report.tasks.draw_tasks import Shaders
     from gpuprof.timing.sampling.filter import filter_of_words
 
     wanted = filter_of_words([f"{name}={value}" for name, value in given.items()])
@@ -200,7 +200,7 @@ def html_text(database, report, other: Path | None, kernel: str | None, launch: 
 
     from gpuprof.correlate.database import reading
     from gpuprof.report.html.page import html_of
-    from gpuprof.report.html.profile import Profile
+    from gpuprof.report.html.profile_block import Profile
     from gpuprof.report.measured import check_measured
     from gpuprof.report.queries import read_report
 
@@ -222,7 +222,7 @@ def print_html(text: str, output: Path | None) -> None:
 
 def print_text(report, request, width: int | None) -> None:
     from gpuprof.report.render import text_page
-    from gpuprof.report.terminal.screen import console_for, look_for, write
+    from gpuprof.report.terminal.report_screen import console_for, look_for, write
 
     console = console_for(sys.stdout)
     write(text_page(report, look_for(console, width), request), console)

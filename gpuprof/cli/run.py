@@ -11,7 +11,7 @@ from gpuprof.cli.options.checking import checking_options, end_with, errors_said
 from gpuprof.cli.options.launching import CHIP_FLAG
 from gpuprof.cli.options.recording import TRACE_FLAG, trace_settings
 from gpuprof.cli.progress.display import Display
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 
 
 @click.command("run", cls=WithArguments, short_help="Run a CUDA program on the emulated GPU, without a profile.")
@@ -46,8 +46,8 @@ def command(
     gpuprof run main.cu kernels.cu io.cpp -I include
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
-    from gpuprof.run.program import check_sources, run_program
-    from gpuprof.run.settings import Settings
+    from gpuprof.run.program_run import check_sources, run_program
+    from gpuprof.run.run_settings import Settings
 
     check_sources(files)
     findings = findings_of(limit, suppressions)

@@ -21,7 +21,7 @@ from gpuprof.cli.options.outputs import (
 )
 from gpuprof.cli.options.results import check_results_flags, comparing_options
 from gpuprof.cli.options.sampler import Cycles
-from gpuprof.run.build import DEFAULT_CHIP, BuildOptions
+from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions
 
 TABLES = {".csv": csv_table, ".json": json_table, ".sqlite": sqlite_table}
 PLOTS = {".png": png_plot, ".svg": svg_plot}
@@ -127,7 +127,7 @@ def command(
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    from gpuprof.run.program import check_linked, runs_itself
+    from gpuprof.run.program_run import check_linked, runs_itself
 
     is_program = not launches and runs_itself(file)
     check_linked(options, is_program)
@@ -136,8 +136,8 @@ def command(
     check_results_flags(file, wanted)
     _check_flags(outputs, plot, jobs, scheduler)
 
-    from gpuprof.sweep.parameters import parse_parameter, registers_parameter
-    from gpuprof.sweep.plan import Plan, prepare, runs
+    from gpuprof.sweep.sweep_parameters import parse_parameter, registers_parameter
+    from gpuprof.sweep.sweep_plan import Plan, prepare, runs
 
     parameters = (
         *(parse_parameter("chip", text, "--param") for text in params),
@@ -175,8 +175,8 @@ def command(
 def _check_flags(outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None) -> None:
     from gpuprof.errors import UsageError
     from gpuprof.sweep.dask_cluster import check_installed
-    from gpuprof.sweep.plot import check_plot
-    from gpuprof.sweep.write import check_output
+    from gpuprof.sweep.sweep_plot import check_plot
+    from gpuprof.sweep.write_table import check_output
 
     for output in outputs:
         check_output(output)
@@ -204,7 +204,7 @@ def _claim_outputs(outputs: Sequence[Path], plot: Path | None, inputs: list[Path
 
 def _check_apart(names: Sequence[Path]) -> None:
     """Raises UsageError when two names stand for one file: the second would take the place of the first."""
-    from gpuprof.base.targets import target_of
+    from gpuprof.base.output_targets import target_of
     from gpuprof.errors import UsageError
 
     found = {}
@@ -222,7 +222,7 @@ def _partial_name(output: Path) -> Path:
 def _inputs(plan, planned: Sequence) -> list[Path]:
     """What the command reads. A script's arguments may be files."""
     from gpuprof.device.results.plan import input_files
-    from gpuprof.sweep.plan import file_requests, flag_requests
+    from gpuprof.sweep.sweep_plan import file_requests, flag_requests
 
     arrays = input_files(flag_requests(plan, planned[0]) or file_requests(plan), plan.wanted, plan.folder)
     return [plan.file, *arrays, *map(Path, (*plan.chips, plan.options.compiler, *plan.script_args))]
@@ -233,7 +233,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Itera
     import os
 
     from gpuprof.sweep.dask_cluster import on_cluster
-    from gpuprof.sweep.run import Task
+    from gpuprof.sweep.run_sweep import Task
     from gpuprof.sweep.workers import on_this_machine
 
     tasks = [each for each in ready if isinstance(each, Task)]
@@ -244,8 +244,8 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Itera
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:
     """After Ctrl-C, or when a cluster is lost: the runs that are done, beside where the table would have been."""
     from gpuprof.isa.printing.printable import printable
-    from gpuprof.sweep.table import build_table
-    from gpuprof.sweep.write import write
+    from gpuprof.sweep.sweep_table import build_table
+    from gpuprof.sweep.write_table import write
 
     for output in outputs if outcomes else ():
         partial = _partial_name(output)
@@ -257,15 +257,15 @@ def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequen
 def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], plot: Path | None) -> None:
     """Everything that is to be shown and written. Raises GpuprofError when a run failed, afterwards."""
     from gpuprof.errors import GpuprofError
-    from gpuprof.sweep.table import build_table, describe_run
-    from gpuprof.sweep.write import write
+    from gpuprof.sweep.sweep_table import build_table, describe_run
+    from gpuprof.sweep.write_table import write
 
     table = build_table(plan, planned, outcomes)
     for output in outputs:
         write(table, output)
     if plot:
-        from gpuprof.sweep.plot import write_plot
         from gpuprof.sweep.series import figure_of
+        from gpuprof.sweep.sweep_plot import write_plot
 
         write_plot(figure_of(table), plot)
     _print(table)
@@ -280,8 +280,8 @@ def _finish(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path], pl
 def _print(table) -> None:
     import sys
 
-    from gpuprof.report.terminal.screen import console_for, look_for, tolerant, write as write_lines
-    from gpuprof.sweep.screen import lines
+    from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write as write_lines
+    from gpuprof.sweep.sweep_screen import lines
 
     tolerant(sys.stdout)
     console = console_for(sys.stdout)

@@ -27,7 +27,7 @@ def command(file: Path, port: int, no_browser: bool):
 
     from gpuprof.correlate.database import reading
     from gpuprof.report.html.page import html_of
-    from gpuprof.report.html.profile import Profile
+    from gpuprof.report.html.profile_block import Profile
     from gpuprof.report.html.serve import Server
     from gpuprof.report.measured import check_measured
     from gpuprof.report.queries import read_report

@@ -24,12 +24,12 @@ from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
 from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
-from gpuprof.compile.passes.members import member_stores_of
+from gpuprof.compile.passes.member_stores import member_stores_of
 from gpuprof.compile.passes.padding import padded_copies_of
 from gpuprof.compile.passes.positions import Positions, mark_positions
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.structures import layouts_of
-from gpuprof.compile.passes.unrolled import unroll_once
+from gpuprof.compile.passes.unroll_once import unroll_once
 
 TRIPLE = "nvptx64-nvidia-cuda"
 

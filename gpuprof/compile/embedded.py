@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from gpuprof.base.inputs import EMBEDDED, is_regular, read_input
-from gpuprof.base.text import decoded
+from gpuprof.base.text_lines import decoded
 from gpuprof.errors import UsageError
 
 # What compilers to PTX read. Files of other names that lie beside a .ptx file are none of ours.

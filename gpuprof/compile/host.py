@@ -53,7 +53,7 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
     common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
-        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/places.py reads them
+        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/line_table.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),

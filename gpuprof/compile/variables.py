@@ -26,10 +26,10 @@ from dataclasses import asdict
 from typing import NamedTuple
 
 from gpuprof.compile.metadata import Metadata, Node
-from gpuprof.compile.passes.available import Available
-from gpuprof.compile.passes.held import without_overwritten, written
-from gpuprof.compile.passes.ordered import Record, Told, in_order
+from gpuprof.compile.passes.available_values import Available
+from gpuprof.compile.passes.overwritten_records import without_overwritten, written
 from gpuprof.compile.passes.positions import SIGN, Positions, variable_key
+from gpuprof.compile.passes.variable_records import Record, Told, in_order
 
 # LLVM would tell where variables are at the begin of each block, and is not aware that registers of PTX are written
 # again: the debugger works that out itself.

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording
-from gpuprof.relate.kinds import NONE
+from gpuprof.relate.task_kinds import NONE
 
 TIMES = ("begin_ns", "end_ns", "waited_ns", "nbytes")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.base.files import replacing
 from gpuprof.base.stages import counted, stage
-from gpuprof.correlate.advice.rules import advise, fill_costs
+from gpuprof.correlate.advice.advice_rules import advise, fill_costs
 from gpuprof.correlate.api_calls import fill_api_calls
 from gpuprof.correlate.checked import check_recording
 from gpuprof.correlate.live_registers import live_rows
@@ -24,8 +24,8 @@ from gpuprof.correlate.program_tables import (
 )
 from gpuprof.correlate.sample_counts import SampleCounts
 from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
-from gpuprof.correlate.tasks.draws import fill_draws
-from gpuprof.correlate.tasks.fill import fill_relations
+from gpuprof.correlate.tasks.draw_rows import fill_draws
+from gpuprof.correlate.tasks.fill_tasks import fill_relations
 from gpuprof.correlate.traces import fill_traces, finding_rows
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.isa.causes import CONFLICT, KINDS as CAUSE_KINDS, OTHER_LAUNCH, OTHER_WARP

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 
 
 def read_results(database: sqlite3.Connection) -> list[Result]:

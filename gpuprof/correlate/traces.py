@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuprof.base.results import NAME, SEVERITIES
+from gpuprof.base.compared_results import NAME, SEVERITIES
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Recording, TraceKey
 

@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from gpuprof.compile.source import read_source
-from gpuprof.debug import backward
+from gpuprof.debug import reverse
+from gpuprof.debug.debug_target import target_of
+from gpuprof.debug.event_timeline import Timeline
 from gpuprof.debug.inferior import Inferior
-from gpuprof.debug.places import Frame, Linespec, LoadedCode, find, linespec
+from gpuprof.debug.locations import Frame, Linespec, LoadedCode, find, linespec
 from gpuprof.debug.plans import (
     Arrived,
     Order,
@@ -30,15 +32,13 @@ from gpuprof.debug.plans import (
 )
 from gpuprof.debug.points import Breakpoint, Points, Watchpoint
 from gpuprof.debug.stop import Stop
-from gpuprof.debug.target import target_of
 from gpuprof.debug.thread import Focus, Thread
-from gpuprof.debug.timeline import Timeline
 from gpuprof.debug.values.evaluation import assignment, evaluate
-from gpuprof.debug.values.remembered import NAMED, Nowhere, Remembered
 from gpuprof.debug.values.types import INT, CType, Value, value_of
+from gpuprof.debug.values.value_history import NAMED, Nowhere, Remembered
 from gpuprof.errors import DebugError, NoValue
-from gpuprof.run.build import BuildOptions
-from gpuprof.run.settings import Observer, Settings
+from gpuprof.run.compile_file import BuildOptions
+from gpuprof.run.run_settings import Observer, Settings
 
 TEXTS = (".cu", ".cuh", ".ptx", ".py", ".cpp", ".c")
 FOR_DEBUGGER = BuildOptions(optimize=0, for_debugger=True)
@@ -189,22 +189,22 @@ class Debugger:
 
     def _step_back(self, kind: str) -> None:
         here, focus, now = self.stop, self.focus, self._standing()
-        told = backward.of_thread(self._resume, self.timeline, here, focus)
-        event = backward.TARGETS[kind](told, now, self._of_frame(now))
-        stop = backward.go(self._resume, self.timeline, here.launch, here.event if event is None else event)
+        told = reverse.of_thread(self._resume, self.timeline, here, focus)
+        event = reverse.TARGETS[kind](told, now, self._of_frame(now))
+        stop = reverse.go(self._resume, self.timeline, here.launch, here.event if event is None else event)
         self.inferior.timeline.focus = focus
         is_first = event is None
-        text = (backward.NO_HISTORY,) if is_first else ()
+        text = (reverse.NO_HISTORY,) if is_first else ()
         self._at(replace(stop, reason="history" if is_first else "step", focus=focus, text=text))
 
     def reverse_continue(self) -> Stop:
-        return self._at(backward.last_stop(self._resume, self.timeline, self.points, self._here()))
+        return self._at(reverse.last_stop(self._resume, self.timeline, self.points, self._here()))
 
-    def last_write(self, text: str) -> backward.Writer | None:
+    def last_write(self, text: str) -> reverse.Writer | None:
         """Who wrote last what an expression names, or the byte at an address; None for no kernel."""
         here, focus, frame = self._here(), self.focus, self.frame
         point = self._watched(0, "watch", text)
-        writer = backward.last_write(self._resume, self.timeline, here, point)
+        writer = reverse.last_write(self._resume, self.timeline, here, point)
         self._at(replace(self.stop, reason=here.reason, focus=focus, text=()))
         self.timeline.focus, self.frame = focus, frame
         return writer

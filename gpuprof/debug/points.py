@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuprof.debug.places import Found, Linespec, LoadedCode, find, same_file
+from gpuprof.debug.locations import Found, Linespec, LoadedCode, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
 from gpuprof.debug.values.evaluation import evaluate
 from gpuprof.debug.values.types import CType, Place, Value, shown
 from gpuprof.device.commands import Launch
-from gpuprof.emulate.watch.accesses import Access
 from gpuprof.emulate.watch.executed import Executed
+from gpuprof.emulate.watch.watched_accesses import Access
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.kinds import KINDS, kinds_of

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from gpuprof.debug.places import LoadedCode
+from gpuprof.debug.locations import LoadedCode
 from gpuprof.debug.thread import Focus
-from gpuprof.emulate.watch.state import State
+from gpuprof.emulate.watch.watch_state import State
 
 
 @dataclass(eq=False)

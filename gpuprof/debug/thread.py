@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from gpuprof.debug.places import Frame, LoadedCode
+from gpuprof.debug.locations import Frame, LoadedCode
 from gpuprof.debug.symbols import Variable
 from gpuprof.debug.values.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.chunk import Chunk
-from gpuprof.emulate.watch.state import Lane, State
+from gpuprof.emulate.watch.watch_state import Lane, State
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.isa.encoding import PT
 from gpuprof.isa.program import Param

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.base.block_order import linear_block
-from gpuprof.device.drawing.state import Buffers, DrawState, Interface, Targets
+from gpuprof.device.graphics_state.draw_state import Buffers, DrawState, Interface, Targets
 from gpuprof.device.images import Image
 from gpuprof.device.module import LoadedModule
 from gpuprof.isa.program import Function, Program

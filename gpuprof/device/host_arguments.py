@@ -12,8 +12,8 @@ import numpy as np
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, host_array, type_text
 from gpuprof.device.elements import element_of
+from gpuprof.device.launching.argument_values import Null, Raw, Scalar
 from gpuprof.device.launching.bind import ArrayValue, Value, can_hold_address, check_count, spelling
-from gpuprof.device.launching.values import Null, Raw, Scalar
 from gpuprof.device.streams import Submit
 from gpuprof.device.tensormap import TensorMap
 from gpuprof.device.texture import Texture

@@ -3,7 +3,7 @@
 import re
 from difflib import get_close_matches
 
-from gpuprof.device.launching.text import normalised
+from gpuprof.device.launching.launch_text import normalised
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Program
 

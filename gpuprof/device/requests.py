@@ -4,16 +4,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.base.stages import stage
 from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.data import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import IMAGE_ELEMENTS
-from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
-from gpuprof.device.launching.config import checked
-from gpuprof.device.launching.values import (
+from gpuprof.device.launching.argument_values import (
     NOTHING_WANTED,
     Argument,
     ArraySpec,
@@ -23,6 +21,8 @@ from gpuprof.device.launching.values import (
     TextureSpec,
     Wanted,
 )
+from gpuprof.device.launching.bind import ArrayValue, Value, check_count, parameter_block
+from gpuprof.device.launching.config import checked
 from gpuprof.device.results.plan import ResultPlan, compare_array, plan_results, save_array
 from gpuprof.device.texture import image_of, make_surface, make_texture, sampler_of_options
 from gpuprof.errors import UsageError

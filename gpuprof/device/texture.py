@@ -16,7 +16,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.array import DeviceArray, type_text
 from gpuprof.device.elements import element_of
 from gpuprof.device.images import GEOMETRIES, IMAGE_ELEMENTS, READS, Image, Level, TextureOptions, split_shape
-from gpuprof.device.launching.values import HandleValue
+from gpuprof.device.launching.argument_values import HandleValue
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
 from gpuprof.isa.handles import FILTERS, Sampler, pack_handle

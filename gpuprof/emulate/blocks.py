@@ -6,18 +6,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gpuprof.emulate.bulk import operations, tiles
+from gpuprof.emulate.collectives import barriers, cluster, control, mbarrier, services, warp
+from gpuprof.emulate.collectives.control import End, build_fall
+from gpuprof.emulate.collectives.rendezvous import Members, members_of_block
 from gpuprof.emulate.core.graph import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref, code_of
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
 from gpuprof.emulate.matrices import fragments, tensor
-from gpuprof.emulate.meeting import Site, sites_of_block
 from gpuprof.emulate.memory import atomic, copies, load_store, stack
 from gpuprof.emulate.scalar import bits, convert, floating, half, integer, moves, slow_paths, small_floats, video
 from gpuprof.emulate.textures import surface, texture  # fmt: skip
-from gpuprof.emulate.together import barriers, cluster, control, mbarrier, services, warp
-from gpuprof.emulate.together.control import End, build_fall
-from gpuprof.emulate.together.rendezvous import Members, members_of_block
+from gpuprof.emulate.warp_sync import Site, sites_of_block
 from gpuprof.isa.encoding import PT, RZ, Instruction, reads, writes
 from gpuprof.isa.flow.graph import BasicBlock
 from gpuprof.isa.kinds import BETWEEN_LANES, COLLECTIVE, kinds_of

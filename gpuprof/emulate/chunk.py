@@ -13,18 +13,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from gpuprof.emulate.blocks import Block, CompiledModule
+from gpuprof.emulate.collectives.barriers import Barriers
+from gpuprof.emulate.collectives.cluster import ClusterBarrier
+from gpuprof.emulate.collectives.mbarrier import Mbarriers
+from gpuprof.emulate.collectives.rendezvous import lanes_outside, waiting_lanes
 from gpuprof.emulate.core.calls import CallStack
-from gpuprof.emulate.core.crowd import Crowd, Key
+from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
 from gpuprof.emulate.core.refusal import WrongRange
-from gpuprof.emulate.log.touched import Tell
-from gpuprof.emulate.meeting import Meetings
 from gpuprof.emulate.scalar import special
-from gpuprof.emulate.together.barriers import Barriers
-from gpuprof.emulate.together.cluster import ClusterBarrier
-from gpuprof.emulate.together.mbarrier import Mbarriers
-from gpuprof.emulate.together.rendezvous import lanes_outside, waiting_lanes
+from gpuprof.emulate.trace_log.touched import Tell
+from gpuprof.emulate.warp_sync import Meetings
 from gpuprof.isa.families.cluster import OFFSET_MASK
 
 # One group may run this many basic blocks while others wait; then, for as many blocks, all take turns. A block with an

@@ -6,12 +6,12 @@ import numpy as np
 
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
-from gpuprof.emulate.core.crowd import Key
+from gpuprof.emulate.core.contended_loops import Key
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.refusal import WrongRange
-from gpuprof.emulate.log.touched import Tell
-from gpuprof.emulate.log.trace import TraceLog
-from gpuprof.emulate.meeting import Meetings, Pause, fetch
+from gpuprof.emulate.trace_log.touched import Tell
+from gpuprof.emulate.trace_log.trace import TraceLog
+from gpuprof.emulate.warp_sync import Meetings, Pause, fetch
 from gpuprof.emulate.watch.executed import BlockRun, Executed
 from gpuprof.emulate.watch.wrap import keep
 

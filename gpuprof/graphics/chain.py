@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from gpuprof.device.drawing.state import (
+from gpuprof.device.graphics_state.draw_state import (
     DOMAINS,
     DRAWN_CORNERS,
     FRONTS,
@@ -16,7 +16,7 @@ from gpuprof.device.drawing.state import (
     Tessellation,
 )
 from gpuprof.errors import UsageError
-from gpuprof.graphics.known import known
+from gpuprof.graphics.argument_checks import known
 
 MOST_EMITTED = 1024  # vertices of a geometry shader's lane, as in Direct3D 11
 MOST_WORDS = 128  # of varyings, as in Direct3D 11: 32 vectors of four

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from numbers import Real
 
 from gpuprof.device.commands import Draw, Shader
-from gpuprof.device.drawing.state import (
+from gpuprof.device.graphics_state.draw_state import (
     ALL_CHANNELS,
     ALL_SAMPLES,
     BLEND_OPERATIONS,
@@ -37,8 +37,8 @@ from gpuprof.device.drawing.state import (
 )
 from gpuprof.device.launching.bind import parameter_nbytes
 from gpuprof.errors import UsageError
+from gpuprof.graphics.argument_checks import known
 from gpuprof.graphics.chain import check_chain
-from gpuprof.graphics.known import known
 from gpuprof.graphics.sizes import MOST_WIDTH
 
 MOST_INDICES = 1 << 25  # of all instances; each takes some 100 bytes of the host's memory

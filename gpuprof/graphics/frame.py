@@ -21,7 +21,7 @@ from gpuprof.base.outputs import Kind, check_output
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Kernel, integer
 from gpuprof.device.array import DeviceArray, host_array
-from gpuprof.device.drawing.state import (
+from gpuprof.device.graphics_state.draw_state import (
     INDIRECT,
     INDIRECT_INDEXED,
     STAGES,
@@ -35,9 +35,9 @@ from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.bind import parameter_block
 from gpuprof.device.tasks import Task
 from gpuprof.errors import UsageError
+from gpuprof.graphics.argument_checks import of_kind, real, sequence_of
 from gpuprof.graphics.checks import check_buffers, check_extents, check_viewport
-from gpuprof.graphics.counts import DrawCounts
-from gpuprof.graphics.known import of_kind, real, sequence_of
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
 from gpuprof.graphics.png import SIGNATURE, write_png
 

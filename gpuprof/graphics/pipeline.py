@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuprof.device.api import Kernel, integer
-from gpuprof.device.drawing.state import (
+from gpuprof.device.graphics_state.draw_state import (
     ALL_SAMPLES,
     CULLS,
     FRONTS,
@@ -22,6 +22,7 @@ from gpuprof.device.drawing.state import (
 )
 from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
+from gpuprof.graphics.argument_checks import known, of_kind, real, sequence_of
 from gpuprof.graphics.chain import check_chain
 from gpuprof.graphics.checks import (
     check_bias,
@@ -31,7 +32,6 @@ from gpuprof.graphics.checks import (
     check_tests,
     check_width,
 )
-from gpuprof.graphics.known import known, of_kind, real, sequence_of
 
 FACTS = struct.Struct("<8I4I")  # gpuprof::shader_facts of graphics.h
 WORD_BITS = 32

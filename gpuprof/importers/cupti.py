@@ -15,8 +15,8 @@ from typing import NamedTuple
 from gpuprof.base.inputs import CUPTI_SAMPLES, read_input_text
 from gpuprof.compile.demangle import demangle
 from gpuprof.errors import FileFormatError
+from gpuprof.importers.imported_profile import Function, Instruction, Launch, Module, Place, Profile, Samples, Site
 from gpuprof.importers.ncu_metrics import NOT_ISSUED, SAMPLES
-from gpuprof.importers.profile import Function, Instruction, Launch, Module, Place, Profile, Samples, Site
 from gpuprof.isa.stalls import INDEX
 
 LINE = re.compile(

@@ -10,7 +10,7 @@ from pathlib import Path
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile.child import run_child
 from gpuprof.errors import CompileError
-from gpuprof.importers.profile import Instruction, Place
+from gpuprof.importers.imported_profile import Instruction, Place
 
 SECTION = re.compile(r"\s*\.section\s+\.text\.([^,]+),")
 INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from gpuprof.base.inputs import NCU_CSV, read_input_text
 from gpuprof.errors import FileFormatError
+from gpuprof.importers.imported_profile import Function, Launch, Module, Profile
 from gpuprof.importers.ncu_metrics import CHIP_NAME, CYCLES, chip_of, first, of_launch
-from gpuprof.importers.profile import Function, Launch, Module, Profile
 
 HEADINGS = ("ID", "Kernel Name")
 IDENTITY = {

@@ -14,6 +14,7 @@ from gpuprof.base.inputs import NCU_REPORT, read_input
 from gpuprof.base.protobuf.decode import Malformed, decode
 from gpuprof.compile.demangle import demangle
 from gpuprof.errors import FileFormatError
+from gpuprof.importers.imported_profile import Function, Instruction, Launch, Module, Profile, Samples, Site
 from gpuprof.importers.ncu_metrics import (
     CHIP_NAME,
     CYCLES,
@@ -26,7 +27,6 @@ from gpuprof.importers.ncu_metrics import (
     period_of,
 )
 from gpuprof.importers.ncu_report import RESULT, Report, parse, value_of
-from gpuprof.importers.profile import Function, Instruction, Launch, Module, Profile, Samples, Site
 from gpuprof.isa.stalls import INDEX
 
 INSTRUCTION_NBYTES = 16

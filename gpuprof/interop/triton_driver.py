@@ -16,9 +16,9 @@ from triton.backends.driver import DriverBase
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.elements import bfloat16_bits
+from gpuprof.device.launching.argument_values import Null, Raw
 from gpuprof.device.launching.bind import ArrayValue, Value
 from gpuprof.device.launching.config import LaunchConfig
-from gpuprof.device.launching.values import Null, Raw
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.tensormap import TensorMap
 from gpuprof.errors import UsageError

@@ -1,7 +1,7 @@
 """The bytes of one kernel parameter as a launch value."""
 
+from gpuprof.device.launching.argument_values import Raw
 from gpuprof.device.launching.bind import ArrayValue, Value
-from gpuprof.device.launching.values import Raw
 from gpuprof.isa.program import Param
 
 

@@ -27,7 +27,7 @@ Comparisons and carries
 Warps
   VOTE, MATCH, REDUX, ELECT and WARPSYNC have their member mask in imm (then `imm_slot` says b) or in register b. Lanes
   of a warp do such an operation together wherever they stand, if its row, its qualifiers and the mask are the same
-  (`emulate/meeting.py`). Matrix operations meet at one instruction alone.
+  (`emulate/warp_sync.py`). Matrix operations meet at one instruction alone.
 Copies
   CP.ASYNC copies at once, and its access record is that of global memory; COMMIT and WAIT mean something to the timing
   model alone. Bulk and tensor copies are done, and have reported to their mbarrier, as soon as they are asked for.

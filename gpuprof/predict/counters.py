@@ -13,8 +13,8 @@ from gpuprof.chips.model import LINE_NBYTES, described
 from gpuprof.errors import NotComparable, UsageError
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.row import Opcode
-from gpuprof.predict.accesses import COLUMNS, NO_REUSE, Reuse, assumed, counted, reused, together
 from gpuprof.predict.registers import Instruction, Reads, reads_of
+from gpuprof.predict.reuse_profile import COLUMNS, NO_REUSE, Reuse, assumed, counted, reused, together
 
 MANY_LINES = 1 << 40
 AGAIN = "record it by `gpuprof collect --counters blocks` of this version"

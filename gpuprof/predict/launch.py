@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.predict.queueing import queued
 from gpuprof.predict.traffic import Traffic, traffic_of
 from gpuprof.predict.units.blocks import Residency, residency
 from gpuprof.predict.units.dram import buses, dram, pieces
@@ -20,7 +21,6 @@ from gpuprof.predict.units.lsu import address, lsu
 from gpuprof.predict.units.pipes import pipes
 from gpuprof.predict.units.register_file import register_file
 from gpuprof.predict.units.slices import atomic, slices
-from gpuprof.predict.waiting import queued
 from gpuprof.predict.work import Work
 
 # What an access goes through, one after the other; warps compute before and behind.

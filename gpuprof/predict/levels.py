@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuprof.predict.draws.passing import Passed
-from gpuprof.predict.numbers import Numbers
+from gpuprof.predict.chip_numbers import Numbers
+from gpuprof.predict.draws.pipeline_queue import Passed
 from gpuprof.predict.recorded import Buffer, Recorded
 
 

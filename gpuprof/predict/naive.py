@@ -4,9 +4,9 @@ busiest one, and no longer.
 
 import numpy as np
 
+from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.counters import LaunchCounters
 from gpuprof.predict.launch import demands
-from gpuprof.predict.numbers import Numbers
 from gpuprof.predict.traffic import traffic_of
 from gpuprof.predict.work import Work
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from gpuprof.chips import Chip
 from gpuprof.errors import NotComparable
 from gpuprof.predict.counters import AGAIN, LaunchCounters, is_whole, read_counters, reference_chip
-from gpuprof.predict.draws.read import read_draws, shaders_of
-from gpuprof.predict.draws.recorded import RecordedDraw
+from gpuprof.predict.draws.draw_records import read_draws, shaders_of
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
 
 HOST_ROWS = ("host", "default stream")  # of waits of the host; a stream waits for another one's event on its own row
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof.chips.model import LINE_NBYTES
-from gpuprof.predict.accesses import Reuse
+from gpuprof.predict.reuse_profile import Reuse
 from gpuprof.predict.units.blocks import residency, shared_of_block
 from gpuprof.predict.work import Work
 

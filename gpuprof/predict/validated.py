@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.predict.numbers import Numbers
+from gpuprof.predict.chip_numbers import Numbers
 
 LAUNCHES, DRAWS = "launches", "draws"
 FILES = {

@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 
 from gpuprof.isa.row import Opcode
+from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.counters import LaunchCounters
-from gpuprof.predict.facts import Facts, facts_of
-from gpuprof.predict.numbers import Numbers
+from gpuprof.predict.opcode_facts import Facts, facts_of
 
 
 @dataclass(frozen=True)

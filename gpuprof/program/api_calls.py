@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from gpuprof.device import commands as cmd
 from gpuprof.device.tasks import Submit
 from gpuprof.program.channel import Origin, Reply
-from gpuprof.program.places import Places
+from gpuprof.program.line_table import Places
 from gpuprof.program.tasks import ProgramTasks
 
 

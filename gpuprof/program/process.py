@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from gpuprof.base.processes import ending_with_this
 from gpuprof.errors import UsageError
+from gpuprof.program.api_server import ApiServer
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
 from gpuprof.program.channel import Channel
-from gpuprof.program.handlers import Handlers
 
 
-def run_process(executable: Executable, arguments: Sequence[str], handlers: Handlers) -> int:
+def run_process(executable: Executable, arguments: Sequence[str], handlers: ApiServer) -> int:
     """Runs the program and serves its calls until it has ended. `arguments`: its name first, as argv has it.
 
     Gives its exit code, negative for a signal. Whatever happens here, the process has ended when this returns. Raises
@@ -55,7 +55,7 @@ def _environment(executable: Executable) -> dict[str, str]:
     return {**os.environ, "LD_LIBRARY_PATH": ":".join(folders)}
 
 
-def _serve(channel: Channel, handlers: Handlers) -> None:
+def _serve(channel: Channel, handlers: ApiServer) -> None:
     while (request := channel.receive()) is not None:
         if not channel.send(handlers.serve(request)):
             return

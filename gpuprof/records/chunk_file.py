@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gpuprof.base.files import move_aside, old_name
-from gpuprof.base.targets import target_of
+from gpuprof.base.output_targets import target_of
 from gpuprof.errors import GpuprofError
 
 

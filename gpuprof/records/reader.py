@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.encoding import Payload, Piece, Rows, TableRows

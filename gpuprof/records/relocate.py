@@ -10,7 +10,7 @@ from gpuprof.device.load_map import PAGE_NBYTES, PC_LIMIT
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import Index
 from gpuprof.records.reader import Module
-from gpuprof.relate.kinds import CONTAINS, NONE, NUMBERS, pass_name
+from gpuprof.relate.task_kinds import CONTAINS, NONE, NUMBERS, pass_name
 
 LAST_NUMBER = (1 << 32) - 1  # of a launch
 

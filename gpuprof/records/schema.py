@@ -22,9 +22,9 @@ Commands read such a file up to its end, and report that it was cut off.
 
 A saved command stream is in STRM chunks, each a zlib stream of its own that holds at most 2^20
 bytes. Chunks of id 0 are lines of JSON, one for each command in the order of the requests;
-saved/codec.py declares them. Chunks of id 1, 2, ... are blocks of data copied into memory: a copy
-is cut into blocks of 2^18 bytes, and each distinct block is there once. The compressed bytes are
-the zlib library's choice: another library may make other bytes of the same stream.
+records/command_stream/codec.py declares them. Chunks of id 1, 2, ... are blocks of
+data copied into memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there
+once. The compressed bytes are the zlib library's choice: another library may make other bytes of the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,
@@ -198,7 +198,8 @@ ACTIVITY_STALLS_COLUMNS = (
     Column("reason", "<u4", "number of the stall reason"),
     Column("cycles", "<u8", "warp-cycles charged to it in the bin, never 0"),
 )
-# Tasks, and what ties them; the numbers of kinds and the flags are those of gpuprof/relate/kinds.py. 2^32 - 1 is none.
+# Tasks, and what ties them; the numbers of kinds and the flags are those of
+# gpuprof/relate/task_kinds.py. 2^32 - 1 is none.
 TASK_COLUMNS = (
     Column("task", "<u4", "number of the task, from 0, in the order of their beginnings"),
     Column("parent", "<u4", "the task that it is a part of"),
@@ -264,7 +265,7 @@ BLOCK_COUNTERS_COLUMNS = (
     Column("dram_write_sectors", "<u8", "sectors written to the DRAM to make room for its own"),
 )
 # Exact, where `--counters` asks for waves: one for each warp, in the order in which they ended. The waits are those of
-# timing/state/waits.py; with issue_cycles they sum to the warp's time.
+# timing/state/wait_masks.py; with issue_cycles they sum to the warp's time.
 WARP_COUNTERS_COLUMNS = (
     Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
     Column("end_cycle", "<u8", "GPU cycle from which it is gone"),

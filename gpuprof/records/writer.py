@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.base.compared_results import Result
 from gpuprof.base.interrupts import whole
-from gpuprof.base.results import Result
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile

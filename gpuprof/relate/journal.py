@@ -10,16 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from gpuprof.errors import UsageError
-from gpuprof.relate.kinds import (
-    CALL,
-    COMMAND_BUFFER,
-    CONTAINS,
-    NONE,
-    NUMBERS,
-    OF_BUFFERS,
-    STATED,
-    TASK,
-)
+from gpuprof.relate.task_kinds import CALL, COMMAND_BUFFER, CONTAINS, NONE, NUMBERS, OF_BUFFERS, STATED, TASK
 
 MOST_ROWS = 4096  # that wait to be written
 VIRTUAL = 1  # of a task's flags

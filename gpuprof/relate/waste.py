@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.relate.flow import NOBODY, Observed
+from gpuprof.relate.data_flow import NOBODY, Observed
 
 NEVER_READ_COPY, NEVER_READ, BACK_AND_FORTH, COPIED_AGAIN, COMPUTED_TWICE = FINDINGS = (
     "copied in and never read",

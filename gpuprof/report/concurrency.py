@@ -3,8 +3,8 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from gpuprof.report.figures import duration, grouped
 from gpuprof.report.model import ChipFacts, Launch
+from gpuprof.report.number_text import duration, grouped
 
 
 def overlaps(launches: list[Launch]) -> dict[int, int]:

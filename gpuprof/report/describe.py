@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from gpuprof.correlate.advice import rules as advice
+from gpuprof.correlate.advice import advice_rules as advice
 from gpuprof.report.formats.json import VERSION
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, Head

@@ -8,7 +8,7 @@ from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.correlate.results import read_results
 from gpuprof.records.of_time import CYCLES, narrowed_by
-from gpuprof.report.likeness import words_on_kernels_like
+from gpuprof.report.fidelity_line import words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.chips.peaks import Peak
 from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.counts import NO_COUNTS, BankPattern, Counters
@@ -17,8 +17,8 @@ from gpuprof.correlate.traces import Found, Traced
 from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
-from gpuprof.report.tasks.draws import NO_DRAWS, Draws
-from gpuprof.report.tasks.read import TaskReport
+from gpuprof.report.tasks.draw_tasks import NO_DRAWS, Draws
+from gpuprof.report.tasks.read_tasks import TaskReport
 
 ZEROS = (0,) * N_REASONS
 SELECTED = INDEX["selected"]

@@ -7,12 +7,12 @@ from rich.text import Text
 
 from gpuprof.base.wording import plural
 from gpuprof.correlate.thinning import Row
-from gpuprof.report.figures import count, grouped, rounded
 from gpuprof.report.formats import csv, json
 from gpuprof.report.model import Header
+from gpuprof.report.number_text import count, grouped, rounded
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.header import header_lines
-from gpuprof.report.terminal.look import DIM, Look, flow
+from gpuprof.report.terminal.report_header import header_lines
+from gpuprof.report.terminal.styles import DIM, Look, flow
 
 VERSION = 1
 BAR_CELLS = 20

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpuprof.base.wording import suggestion
-from gpuprof.correlate.advice.rules import NOBODY, advise
+from gpuprof.correlate.advice.advice_rules import NOBODY, advise
 from gpuprof.correlate.api_calls import launch_places
 from gpuprof.correlate.counts import BankPattern, Counters
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
@@ -20,7 +20,7 @@ from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.report.header_queries import chip_facts, read_header
 from gpuprof.report.model import Blame, Cost, Ending, Instruction, Kernel, Launch, Report, Stalls
-from gpuprof.report.tasks.draws import Shaders
+from gpuprof.report.tasks.draw_tasks import Shaders
 
 
 def read_report(

@@ -8,9 +8,9 @@ from rich.text import Text
 
 from gpuprof.report.formats import csv, json
 from gpuprof.report.model import Report
-from gpuprof.report.pages.page import Request, load
-from gpuprof.report.terminal.header import header_lines
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.pages.page_kind import Request, load
+from gpuprof.report.terminal.report_header import header_lines
+from gpuprof.report.terminal.styles import Look
 
 DEFAULT = "source"  # where a program asks for no page; people then get the overview
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from gpuprof.base.text import lines_of
+from gpuprof.base.text_lines import lines_of
 from gpuprof.correlate.frames import Position
 from gpuprof.report.model import Cost, Instruction, Kernel, Row, Section, total
 

@@ -4,8 +4,8 @@ need.
 
 from dataclasses import dataclass
 
-from gpuprof.report.figures import product
 from gpuprof.report.model import ChipFacts, Kernel, Launch
+from gpuprof.report.number_text import product
 
 
 def metric_sum(kernel: Kernel, name: str) -> float | None:

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from gpuprof.isa.vocabularies import NCU, Vocabulary
-from gpuprof.report.figures import grouped
 from gpuprof.report.model import SELECTED, Instruction, Kernel, Row, Stalls
+from gpuprof.report.number_text import grouped
 from gpuprof.report.sections import isa_sections, source_sections
 
 SHORT_CYCLES = 32  # ours: below it a few other warps hide the stall; an L1 hit takes about as long

@@ -6,12 +6,13 @@ import numpy as np
 
 from gpuprof.base.version import installed_version
 from gpuprof.chips import Chip
+from gpuprof.chips.fidelity.sentence import sentence
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
-from gpuprof.emulate.log.counters import COUNTER_NAMES, LaunchCounters
-from gpuprof.emulate.log.patterns import lattice
-from gpuprof.fidelity.sentence import sentence
+from gpuprof.emulate.trace_log.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.trace_log.patterns import lattice
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.records.command_stream.codec import VERSION as STREAM_VERSION, Header
 from gpuprof.records.schema import (
     ACTIVITY_DTYPE,
     ACTIVITY_OF_SMS_DTYPE,
@@ -23,14 +24,13 @@ from gpuprof.records.schema import (
     WARP_COUNTERS_DTYPE,
 )
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.settings import Settings
-from gpuprof.saved.codec import VERSION as STREAM_VERSION, Header
+from gpuprof.run.run_settings import Settings
 from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import described
-from gpuprof.timing.state.activity import SM_HAS_WARPS, Activity, coarser
+from gpuprof.timing.state.activity_bins import SM_HAS_WARPS, Activity, coarser
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.model_version import MODEL_VERSION
-from gpuprof.timing.state.result import LaunchTiming
 
 
 def record_preamble(settings: Settings, chip: Chip) -> None:

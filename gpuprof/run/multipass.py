@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from gpuprof.base.files import hidden, remove_what_was_left
+from gpuprof.base.output_targets import target_of
 from gpuprof.base.stages import stage
-from gpuprof.base.targets import target_of
 from gpuprof.errors import GpuprofError, UsageError
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import chip_of, replay
-from gpuprof.run.settings import Observer, Settings
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.tracing import Attached
-from gpuprof.saved.read import read_stream
 from gpuprof.trace.findings import Findings
 
 

@@ -14,19 +14,19 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import FORMATS
+from gpuprof.device.graphics_state.draw_state import FORMATS
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
 from gpuprof.records.schema import ACCESS_DTYPE, CALL_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.relate import kinds
+from gpuprof.relate import task_kinds
+from gpuprof.relate.byte_ranges import Ranges, coarser
 from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, RelationRow, TaskRow
-from gpuprof.relate.kinds import NONE, PARAMETERS
-from gpuprof.relate.ranges import Ranges, coarser
-from gpuprof.relate.rules import Candidate, Rule, checked, groups
-from gpuprof.run.inflight import Flight
+from gpuprof.relate.relation_rules import Candidate, Rule, checked, groups
+from gpuprof.relate.task_kinds import NONE, PARAMETERS
+from gpuprof.run.pending import PendingLaunch
 
 # Ranges of one task in one buffer that are kept apart. Beyond, the smallest gaps are filled, and it is noted.
 MOST_RANGES = 4096
@@ -39,14 +39,14 @@ CHUNKS = {
     CallRow: (b"CALL", CALL_DTYPE),
 }
 KINDS = {
-    cmd.CopyIn: kinds.COPY_IN,
-    cmd.CopyOut: kinds.COPY_OUT,
-    cmd.CopyWithin: kinds.COPY_WITHIN,
-    cmd.Fill: kinds.FILL,
-    cmd.Wait: kinds.WAIT,
-    cmd.EventTime: kinds.WAIT,
-    cmd.Free: kinds.FREE,
-    cmd.Resolve: kinds.COPY_WITHIN,
+    cmd.CopyIn: task_kinds.COPY_IN,
+    cmd.CopyOut: task_kinds.COPY_OUT,
+    cmd.CopyWithin: task_kinds.COPY_WITHIN,
+    cmd.Fill: task_kinds.FILL,
+    cmd.Wait: task_kinds.WAIT,
+    cmd.EventTime: task_kinds.WAIT,
+    cmd.Free: task_kinds.FREE,
+    cmd.Resolve: task_kinds.COPY_WITHIN,
 }
 
 
@@ -85,7 +85,7 @@ class Relating:
     def launch(self, launch: cmd.Launch, parent: int | None) -> int:
         """A launch is asked for, by launch task `parent` or the host. Gives its task."""
         task = self.journal.leaf(
-            kinds.LAUNCH,
+            task_kinds.LAUNCH,
             launch.function.display,
             row_of(launch.stream),
             launch=launch.index,
@@ -113,7 +113,7 @@ class Relating:
     def passes(self, draws: dict[int, list[int]]) -> None:
         """Passes become virtual tasks. draws: tasks by pass."""
         for number, tasks in draws.items():
-            self.journal.gather(self.journal.virtual(kinds.pass_name(number), NONE), tasks)
+            self.journal.gather(self.journal.virtual(task_kinds.pass_name(number), NONE), tasks)
 
     def touched(self, flags: int, found: Bytes) -> None:
         """What the fixed-function units access for the shader that was launched last."""
@@ -128,12 +128,12 @@ class Relating:
 
     def untimed(self, launch: cmd.Launch, cycle: int) -> int:
         """A launch that takes no time, once all before it is done. Gives its task."""
-        task = self.journal.leaf(kinds.TASK, launch.function.display, row_of(launch.stream), cycle=cycle)
-        self._constrain(kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
+        task = self.journal.leaf(task_kinds.TASK, launch.function.display, row_of(launch.stream), cycle=cycle)
+        self._constrain(task_kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
         self._front, self._of_stream = (task,), {}
         return task
 
-    def happens(self, command: cmd.Command, cycle: int, tail: Iterable[Flight] = ()) -> None:
+    def happens(self, command: cmd.Command, cycle: int, tail: Iterable[PendingLaunch] = ()) -> None:
         """A copy, fill, wait or free happens, not before a cycle, behind launches in flight: those on its stream, or of
         the event that the stream waits for.
         """
@@ -142,15 +142,15 @@ class Relating:
             KINDS[type(command)], self._name(command), HOST if stream == cmd.HOST else row_of(stream), cycle=cycle
         )
         if stream in (0, cmd.HOST):
-            self._constrain(kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
+            self._constrain(task_kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
             self._front, self._of_stream = (task,), {}
         elif isinstance(command, cmd.Wait):
-            self._constrain(kinds.EVENT, {flight.task for flight in tail}, task)
+            self._constrain(task_kinds.EVENT, {flight.task for flight in tail}, task)
         else:
             before = {flight.task for flight in tail} | (
                 {self._of_stream[stream]} if stream in self._of_stream else set()
             )
-            self._constrain(kinds.STREAM, before or {*self._front}, task)
+            self._constrain(task_kinds.STREAM, before or {*self._front}, task)
             self._of_stream[stream] = task
         if self._rules:
             self._leaves[task] = ""
@@ -160,7 +160,7 @@ class Relating:
         for source in sorted(sources):
             self.journal.constrain(kind, source, task)
 
-    def settled(self, flights: Sequence[Flight]) -> None:
+    def settled(self, flights: Sequence[PendingLaunch]) -> None:
         """Launches have ended, before all that is asked from now on."""
         if not flights:
             return
@@ -171,21 +171,21 @@ class Relating:
         self._front = (*ends, *self._of_stream.values())
         self._of_stream = {}
 
-    def _ordered(self, flight: Flight, flights: Sequence[Flight]) -> set[int]:
+    def _ordered(self, flight: PendingLaunch, flights: Sequence[PendingLaunch]) -> set[int]:
         """Writes what a launch waited for; gives the flights."""
         found: list[tuple[int, int]] = []
         for number in flight.after:
             same = flights[number].launch.stream == flight.launch.stream
-            found.append((kinds.STREAM if same else kinds.EVENT, number))
-        found += [(kinds.PROGRAMMATIC, number) for number in flight.after_signal]
+            found.append((task_kinds.STREAM if same else task_kinds.EVENT, number))
+        found += [(task_kinds.PROGRAMMATIC, number) for number in flight.after_signal]
         if flight.launched_by:
-            found.append((kinds.DEVICE_LAUNCH, flight.launched_by[0]))
+            found.append((task_kinds.DEVICE_LAUNCH, flight.launched_by[0]))
         for kind, number in found:
             self.journal.constrain(kind, flights[number].task, flight.task)
         if flight.task in self._after_copy:
-            self.journal.constrain(kinds.STREAM, self._after_copy.pop(flight.task), flight.task)
+            self.journal.constrain(task_kinds.STREAM, self._after_copy.pop(flight.task), flight.task)
         elif not found:
-            kind = kinds.DEFAULT_STREAM if flight.launch.stream == 0 else kinds.HOST_WAIT
+            kind = task_kinds.DEFAULT_STREAM if flight.launch.stream == 0 else task_kinds.HOST_WAIT
             self._constrain(kind, self._before.pop(flight.task, self._front), flight.task)
         return {number for _, number in found}
 
@@ -194,7 +194,7 @@ class Relating:
     def begin(self, command: cmd.TaskBegin, cycle: int) -> None:
         if command.rule:
             checked(Rule(command.name, command.rule, command.pattern), f"virtual task {command.name!r}")
-        kind = kinds.COMMAND_BUFFER if command.is_command_buffer else kinds.TASK
+        kind = task_kinds.COMMAND_BUFFER if command.is_command_buffer else task_kinds.TASK
         row = command.row or HOST
         task = self.journal.begin(
             command.name, row, command.identifier, command.parent, command.is_virtual, cycle, kind
@@ -254,10 +254,10 @@ class Relating:
         reads = self.footprint.reads()
         if module.const_segment:
             start, end = module.const_base, module.const_base + len(module.const_segment)
-            self._touched_run(task, kinds.APPROXIMATE, start, end)
+            self._touched_run(task, task_kinds.APPROXIMATE, start, end)
             others = (reads.end <= start) | (reads.start >= end)
             reads = Bytes(reads.start[others], reads.end[others])
-        for flags, found in ((0, reads), (kinds.WRITES, self.footprint.writes())):
+        for flags, found in ((0, reads), (task_kinds.WRITES, self.footprint.writes())):
             self._touched(task, flags, found)
 
     def _note(self, task: int, command: cmd.Command) -> None:
@@ -269,7 +269,7 @@ class Relating:
                 self._touched_run(task, flags, address, address + nbytes)
         freed = self._memory.at(command.address) if isinstance(command, cmd.Free) else None
         if freed and freed.address == command.address:
-            self.journal.access(task, self._buffers[freed.address], kinds.FREES, 0, freed.nbytes)
+            self.journal.access(task, self._buffers[freed.address], task_kinds.FREES, 0, freed.nbytes)
 
     def _touched(self, task: int, flags: int, found: Bytes) -> None:
         """Bytes by buffer. Those of memory that is in no buffer any more are nobody's."""
@@ -288,7 +288,7 @@ class Relating:
 
     def _touched_buffer(self, task: int, flags: int, whole: Ranges) -> None:
         kept = coarser(whole, MOST_RANGES)
-        told = flags | (0 if kept is whole else kinds.APPROXIMATE)
+        told = flags | (0 if kept is whole else task_kinds.APPROXIMATE)
         for start, end in kept.pairs():
             self._touched_run(task, told, start, end)
 
@@ -299,7 +299,7 @@ class Relating:
         buffer = self._buffers[allocation.address]
         if buffer == NONE:
             return
-        if self._rules and flags & kinds.WRITES:
+        if self._rules and flags & task_kinds.WRITES:
             self._written.setdefault(task, {})[allocation.name] = None
         address = allocation.address
         self.journal.access(task, buffer, flags, start - address, end - address)
@@ -340,7 +340,7 @@ class Relating:
         address = getattr(command, "address", getattr(command, "destination", None))
         if address is not None:
             allocation = self._memory.at(address)
-            return f"{kinds.TASKS[KINDS[type(command)]]} {allocation.name if allocation else ''}".strip()
+            return f"{task_kinds.TASKS[KINDS[type(command)]]} {allocation.name if allocation else ''}".strip()
         return "wait for everything" if command.event == cmd.EVERYTHING else f"wait for event {command.event}"
 
     # Writing.
@@ -383,17 +383,17 @@ def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int
         yield 0, command.address, command.nbytes
     elif isinstance(command, cmd.CopyIn):
         same = memory.has(command.address, command.data)
-        yield kinds.WRITES | (kinds.UNCHANGED if same else 0), command.address, len(command.data)
+        yield task_kinds.WRITES | (task_kinds.UNCHANGED if same else 0), command.address, len(command.data)
     elif isinstance(command, cmd.CopyWithin):
         yield 0, command.source, command.nbytes
-        yield kinds.WRITES, command.destination, command.nbytes
+        yield task_kinds.WRITES, command.destination, command.nbytes
     elif isinstance(command, cmd.Resolve):
         targets = command.targets
         nbytes = targets.width * targets.height * FORMATS[targets.formats[0]]
         yield 0, targets.colors[0], nbytes * targets.samples
-        yield kinds.WRITES, command.color, nbytes
+        yield task_kinds.WRITES, command.color, nbytes
     elif isinstance(command, cmd.Fill):
-        yield kinds.WRITES, command.address, command.nbytes
+        yield task_kinds.WRITES, command.address, command.nbytes
 
 
 def row_of(stream: int) -> str:

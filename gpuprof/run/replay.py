@@ -20,10 +20,10 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, Program
+from gpuprof.records.command_stream.codec import SavedCopyIn, SavedDraw, SavedLaunch, SavedLoad, SavedShader
+from gpuprof.records.command_stream.read import SavedStream
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session, open_session
-from gpuprof.run.settings import Settings
-from gpuprof.saved.codec import SavedCopyIn, SavedDraw, SavedLaunch, SavedLoad, SavedShader
-from gpuprof.saved.read import SavedStream
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 

@@ -6,8 +6,8 @@ import traceback
 from pathlib import Path
 
 from gpuprof.errors import GpuprofError, NotComparable, ScriptError
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.script_device import collecting
-from gpuprof.run.settings import Settings
 
 
 def run_script(file: Path, script_args: tuple[str, ...], settings: Settings) -> None:

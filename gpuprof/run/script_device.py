@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from gpuprof.device.api import Device
 from gpuprof.errors import UsageError
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Observer, Settings
 
 
 class _Printer(Observer):

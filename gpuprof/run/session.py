@@ -25,15 +25,14 @@ from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
-from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.emulate.log.trace import Order, TracePiece
 from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
-from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.isa.program import Program
-from gpuprof.run.build import build, build_ptx, other_arch
-from gpuprof.run.checking.host_errors import HostError, host_error, leaks
+from gpuprof.records.command_stream.write import StreamWriter
 from gpuprof.run.chunks import (
     launch_fields,
     record_module,
@@ -41,27 +40,28 @@ from gpuprof.run.chunks import (
     sampling_fields,
     stream_header,
 )
-from gpuprof.run.drawing.recorded import OfDraw, RecordedDraws
-from gpuprof.run.inflight import Begun, InFlight
+from gpuprof.run.compile_file import build, build_ptx, other_arch
+from gpuprof.run.drawing.recorded_draw import OfDraw, RecordedDraws
+from gpuprof.run.hazards.host_errors import HostError, host_error, leaks
 from gpuprof.run.nested import Descent, launches_grids
+from gpuprof.run.pending import BegunLaunch, InFlight
 from gpuprof.run.relating import Relating
-from gpuprof.run.settings import Settings
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.settling import Settler
 from gpuprof.run.trace_records import record_finding
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
-from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.draws import check_graphics
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser
-from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.tables import Finding
 
 if TYPE_CHECKING:
     from gpuprof.compile import PtxModule
-    from gpuprof.run.drawing.timed import TimedShaders
-    from gpuprof.run.drawing.touched import TouchedTargets
+    from gpuprof.run.drawing.draw_timing import TimedShaders
+    from gpuprof.run.drawing.touched_bytes import TouchedTargets
 
 # Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
 MAX_WARP_INSTRUCTIONS = 1 << 22
@@ -355,10 +355,10 @@ class Session:
         """
         # the stages take 30 ms to import, which a run without draws need not spend
         from gpuprof.run.drawing.draw import draw
+        from gpuprof.run.drawing.draw_timing import TimedShaders, changes, drains
         from gpuprof.run.drawing.indirect import direct
-        from gpuprof.run.drawing.timed import TimedShaders, changes, drains
-        from gpuprof.run.drawing.touched import TouchedTargets
-        from gpuprof.run.drawing.work import WorkOfDraw
+        from gpuprof.run.drawing.pixel_work import WorkOfDraw
+        from gpuprof.run.drawing.touched_bytes import TouchedTargets
 
         is_timed = self.recorder is not None and self.settings.is_timed
         if is_timed:
@@ -421,7 +421,7 @@ class Session:
         if touched and shader.interface.stage == "vertex":
             touched.indices()
 
-    def _begin_shader(self, launch: cmd.Launch) -> Begun:
+    def _begin_shader(self, launch: cmd.Launch) -> BegunLaunch:
         begun = self._begin(launch)
         self.relating.shader(begun.task)
         return begun
@@ -433,14 +433,14 @@ class Session:
         resolve_target(command, self.memory)
         self._happens(command)
 
-    def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+    def _begin_alone(self, launch: cmd.Launch, parent: int | None = None) -> BegunLaunch:
         self.tracers.pass_over()
         counters = LaunchCounters.zeros(len(launch.module.code))
         task = self.relating.untimed(launch, self.settling.machine.cycle)
         emulation = partial(self._emulation, launch, counters, None, task, False)
-        return Begun(launch, counters, emulation, self.sampling.filter, 0, None, task)
+        return BegunLaunch(launch, counters, emulation, self.sampling.filter, 0, None, task)
 
-    def _begin(self, launch: cmd.Launch, parent: int | None = None) -> Begun:
+    def _begin(self, launch: cmd.Launch, parent: int | None = None) -> BegunLaunch:
         """Counts and records a launch, of the host or of launch `parent`."""
         counters = LaunchCounters.zeros(len(launch.module.code))
         self.n_launches += 1
@@ -467,7 +467,7 @@ class Session:
             self.draws.launched(shading, launch.index)
         number = self.relating.launch(launch, parent)
         emulation = partial(self._emulation, launch, counters, trace, number, self.settings.is_timed)
-        return Begun(launch, counters, emulation, filter, priority, trace, number)
+        return BegunLaunch(launch, counters, emulation, filter, priority, trace, number)
 
     def _emulation(
         self,

@@ -12,32 +12,32 @@ import numpy as np
 
 from gpuprof.base.stages import stage
 from gpuprof.chips import Chip
-from gpuprof.compiled.kept import complaint
-from gpuprof.compiled.seen import show_compiling
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.log.trace import REST, Order, TracePiece
+from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GeneratorError, KernelFault
+from gpuprof.jit.cached import complaint
+from gpuprof.jit.compile_stage import show_compiling
 from gpuprof.records.writer import RECORD_NBYTES
 from gpuprof.run.chunks import record_end, record_samples
-from gpuprof.run.counted.accesses import Recorded, recorded
-from gpuprof.run.counted.launch import TraceCounts
-from gpuprof.run.counted.reuse import DeviceStream
-from gpuprof.run.disturbance import copy_of, simulate_twice
-from gpuprof.run.drawing.recorded import RecordedDraws
-from gpuprof.run.inflight import Flight, InFlight
+from gpuprof.run.drawing.recorded_draw import RecordedDraws
+from gpuprof.run.emulation_progress import under_way
+from gpuprof.run.pending import InFlight, PendingLaunch
 from gpuprof.run.relating import Relating
-from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.run.run_settings import LaunchResult, Settings
+from gpuprof.run.sampling_overhead import copy_of, simulate_twice
+from gpuprof.run.trace_counts.launch_counts import TraceCounts
+from gpuprof.run.trace_counts.line_accesses import Recorded, recorded
+from gpuprof.run.trace_counts.reuse_distances import DeviceStream
 from gpuprof.run.trace_records import record_traces
-from gpuprof.run.watching import under_way
 from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
 from gpuprof.timing.first_run import Compilation, is_compiled
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
-from gpuprof.timing.state.activity import MOST_BINS
+from gpuprof.timing.state.activity_bins import MOST_BINS
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.machine import Machine, power_on
-from gpuprof.timing.state.result import LaunchTiming
 
 # Bins of a launch's activity in a recording: its share of MOST_BINS by the cycles of all launches so far. So a long run
 # has bins for its logarithm alone, and one launch has all.
@@ -119,7 +119,7 @@ class Settler:
             for flight in ended:
                 self.observer.output("".join(flight.counters.output))
 
-    def _cut_all_short(self, flights: list[Flight], error: KernelFault | KeyboardInterrupt) -> None:
+    def _cut_all_short(self, flights: list[PendingLaunch], error: KernelFault | KeyboardInterrupt) -> None:
         self.draws.write()
         self.relating.flush()
         for flight in flights:
@@ -135,11 +135,11 @@ class Settler:
             self.observer.output("".join(flight.counters.output))
             self._tell_errors(flight)
 
-    def _tell_errors(self, flight: Flight) -> None:
+    def _tell_errors(self, flight: PendingLaunch) -> None:
         for sentence in flight.trace.errors() if flight.trace else ():
             self.observer.notice(sentence)
 
-    def _cut_short(self, flight: Flight, error: KernelFault | KeyboardInterrupt) -> None:
+    def _cut_short(self, flight: PendingLaunch, error: KernelFault | KeyboardInterrupt) -> None:
         """Keeps what trace generators found until now, and says why there is no more."""
         why = str(error) or "interrupted"
         while flight.trace and flight.trace.feed.is_open:
@@ -168,7 +168,7 @@ class Settler:
         simulate = simulate_with_period if sampling.auto_period else simulate_batch
         return simulate(self.machine, grids, sampling, self._sink, limit, self.settings.sample_blocks, record_nbytes)
 
-    def _grid(self, flight: Flight) -> Grid:
+    def _grid(self, flight: PendingLaunch) -> Grid:
         return Grid(
             flight.launch,
             self._trace(flight),
@@ -183,14 +183,14 @@ class Settler:
             flight.draw,
         )
 
-    def _trace(self, flight: Flight) -> Iterator[TracePiece]:
+    def _trace(self, flight: PendingLaunch) -> Iterator[TracePiece]:
         """The flight's trace. The first piece waits until the timing model is compiled."""
         counts = self.counts.get(flight.launch.index)
         for piece in counts.counting(flight.pieces) if counts else flight.pieces:
             self._wait_for_timing_model()
             yield piece
 
-    def _counts(self, flight: Flight) -> TraceCounts:
+    def _counts(self, flight: PendingLaunch) -> TraceCounts:
         module = flight.launch.module
         if id(module) not in self._recorded:
             program = self.machine.programs.of(module)  # which keeps the module, and so its id
@@ -206,7 +206,7 @@ class Settler:
         if self.recorder:
             record_samples(self.recorder, samples)
 
-    def _whole(self, flight: Flight, timing: LaunchTiming) -> LaunchTiming:
+    def _whole(self, flight: PendingLaunch, timing: LaunchTiming) -> LaunchTiming:
         """The timing of all blocks, also when only some were timed; the recording has a note of that."""
         launch = flight.launch
         if timing.extrapolation is None:
@@ -221,7 +221,7 @@ class Settler:
             self.recorder.mark(note(launch.function.display, whole), launch.index)
         return whole
 
-    def _tell(self, flight: Flight, timing: LaunchTiming) -> None:
+    def _tell(self, flight: PendingLaunch, timing: LaunchTiming) -> None:
         self.observer.output("".join(flight.counters.output))
         if self.recorder:
             if counts := self.counts.get(flight.launch.index):

@@ -13,19 +13,19 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpuprof.base.results import MOST_NAME
+from gpuprof.base.compared_results import MOST_NAME
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.blocks import compiled
-from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
-from gpuprof.run.checking.host_errors import HostError
-from gpuprof.run.checking.launch_races import LaunchRaces, Told
+from gpuprof.run.hazards.host_errors import HostError
+from gpuprof.run.hazards.launch_races import LaunchRaces, Told
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gpuprof.errors import GpuprofError, UsageError
-from gpuprof.sweep.run import Outcome, Task, differing, run_one, versions
+from gpuprof.sweep.run_sweep import Outcome, Task, differing, run_one, versions
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -5,8 +5,8 @@ parameters.
 from dataclasses import dataclass
 
 from gpuprof.chips.changes import Value
-from gpuprof.sweep.parameters import Parameter
-from gpuprof.sweep.table import Table
+from gpuprof.sweep.sweep_parameters import Parameter
+from gpuprof.sweep.sweep_table import Table
 
 MOST_PANELS = 12
 

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 
 from gpuprof.base.scratch import remove_left_folders
-from gpuprof.sweep.run import Outcome, Task, run_one
+from gpuprof.sweep.run_sweep import Outcome, Task, run_one
 from gpuprof.timing.first_run import compile_once
 
 PATIENCE = 2  # pools whose workers may die before runs are done one by one

@@ -17,8 +17,8 @@ from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink, by_launch
 from gpuprof.timing.sampling.configuration import MAX_BUFFER_NBYTES, MAX_FIFO_DEPTH, MIN_PERIOD_CYCLES, Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.machine import Machine
-from gpuprof.timing.state.result import LaunchTiming
 
 THINNED_MODES = ("random", "all", "stalled")
 MOST_RECORDS = 1 << 21  # held at a time

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpuprof.chips.residency import registers_of_warp
-from gpuprof.emulate.log.trace import Order, TracePiece
+from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.timing.draws import DrawWork, rows_of
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
-from gpuprof.timing.state.activity import bins_of, first_shift
+from gpuprof.timing.state.activity_bins import bins_of, first_shift
 from gpuprof.timing.state.layout import N_GROUPS
 from gpuprof.timing.state.machine import Machine, carve_out
 from gpuprof.timing.state.occupancy import Occupancy, occupancy

@@ -15,6 +15,7 @@ import numpy as np
 from gpuprof.chips import Chip, drawing_chips
 from gpuprof.chips.draws import COSTS, SHADER_STAGES, command_cycles
 from gpuprof.errors import UsageError
+from gpuprof.timing.state.launch_timing import SHADER_WAVE, DrawTiming, UnitTraffic
 from gpuprof.timing.state.layout import (
     ASKING,
     COLUMN,
@@ -33,7 +34,6 @@ from gpuprof.timing.state.layout import (
     UNIT_TRAFFIC,
 )
 from gpuprof.timing.state.machine import Draws
-from gpuprof.timing.state.result import SHADER_WAVE, DrawTiming, UnitTraffic
 
 
 class Room(NamedTuple):

@@ -7,9 +7,8 @@ that all of them sent to the L2 are served in order. Quanta in which nothing hap
 import numpy as np
 from numba import int64, typeof
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.options import OPTIONS, cold
-from gpuprof.compiled.parts import scalar
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
 from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
 from gpuprof.timing.state.tables import part_at, row_of, sm_at
 from gpuprof.timing.units.activity import fold
@@ -20,12 +19,12 @@ from gpuprof.timing.units.per_block import write_blocks
 from gpuprof.timing.units.pipeline import pass_items
 from gpuprof.timing.units.sampler import sample
 from gpuprof.timing.units.scheduler import schedule, wake
-from gpuprof.timing.units.served import settle
+from gpuprof.timing.units.stage_units import settle
 
 DONE, NEED_BLOCKS, SAMPLES_FULL, BUDGET_SPENT, TOO_LONG, STUCK, NEED_TRACE, CAUSES_FULL = range(8)
 
 
-@cold
+@call_njit
 def run_sm(machine, sm, end):
     """Runs one SM up to cycle `end`."""
     s = sm_at(machine, sm)
@@ -54,7 +53,7 @@ def run_sm(machine, sm, end):
     s.next_event = t
 
 
-@cold
+@call_njit
 def soonest_event(machine):
     soonest = machine.next_asked if machine.n_draws else NEVER
     for sm in range(machine.sms):
@@ -62,7 +61,7 @@ def soonest_event(machine):
     return soonest
 
 
-@cold
+@call_njit
 def skip_to_ready(machine, cycle):
     """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `cycle` is the soonest
     event.
@@ -75,7 +74,7 @@ def skip_to_ready(machine, cycle):
     return True
 
 
-@cold
+@call_njit
 def run_quantum(machine, now):
     """All SMs from cycle `now`, where a quantum starts, to the next."""
     machine.now = now
@@ -96,7 +95,7 @@ def run_quantum(machine, now):
         write_blocks(machine)
 
 
-@kept(**OPTIONS, **scalar)
+@cached_njit(**OPTIONS, **SCALAR)
 def run(machine, n_quanta):
     """Simulates until something is needed from outside; returns what, DONE at the end of the launch."""
     m = row_of(machine[0])

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.timing.aged import fill
+from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.causes import scaled_causes
-from gpuprof.timing.state.activity import extended
+from gpuprof.timing.l2_warmup import fill
+from gpuprof.timing.state.activity_bins import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.lengths import scaled_stalls
 from gpuprof.timing.state.machine import State
-from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import FOLDED, JOINED, static_program
 
 if TYPE_CHECKING:

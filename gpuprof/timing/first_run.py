@@ -15,7 +15,7 @@ from pathlib import Path
 from gpuprof.base.lock import Lock
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.stages import stage
-from gpuprof.compiled.kept import is_ready, place_of, why_not_lasting
+from gpuprof.jit.cached import is_ready, place_of, why_not_lasting
 from gpuprof.timing.engine import SIGNATURE, run
 
 TICK_SECONDS = 0.25

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.base.stages import Stage, stage
-from gpuprof.emulate.log.trace import Order, TracePiece
+from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
@@ -16,11 +16,11 @@ from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
 from gpuprof.timing.draws import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
-from gpuprof.timing.live import LiveTrace
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
-from gpuprof.timing.state.activity import SM_HAS_WARPS, activity_of, bins_of
+from gpuprof.timing.state.activity_bins import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.lengths import stalls_of
 from gpuprof.timing.state.machine import (
@@ -34,8 +34,8 @@ from gpuprof.timing.state.machine import (
     new_core,
     new_memory,
 )
-from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.trace_feed import LiveTrace
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch

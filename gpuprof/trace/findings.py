@@ -4,7 +4,7 @@ and told once the launch has ended.
 
 from collections.abc import Iterable, Iterator
 
-from gpuprof.base.results import MOST_TOLD
+from gpuprof.base.compared_results import MOST_TOLD
 from gpuprof.base.wording import plural
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.suppressions import Suppression, frames_of

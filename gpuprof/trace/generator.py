@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar
 
-from gpuprof.base.results import NAME
+from gpuprof.base.compared_results import NAME
 from gpuprof.base.wording import suggestion
 from gpuprof.errors import UsageError
 from gpuprof.isa.kinds import KINDS

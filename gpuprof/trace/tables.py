@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from gpuprof.base.results import NAME, SEVERITIES
+from gpuprof.base.compared_results import NAME, SEVERITIES
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import PC_END
 

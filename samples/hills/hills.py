@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import gpuprof
-from gpuprof.device.drawing.state import Tessellation
+from gpuprof.device.graphics_state.draw_state import Tessellation
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from gpuprof.assemble.abi.layout import Layout
 from gpuprof.assemble.lower.lowering import lower_functions
-from gpuprof.assemble.place.layout import Layout
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from tests.support.nvidia_tools import needs_ptxas

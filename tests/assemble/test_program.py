@@ -16,7 +16,7 @@ from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Location, Param
-from gpuprof.run.build import build_ptx
+from gpuprof.run.compile_file import build_ptx
 from tests.paths import ROOT
 from tests.references import allocation_check
 from tests.support.gpubin_programs import assert_equal

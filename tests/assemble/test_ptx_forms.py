@@ -3,7 +3,7 @@
 import pytest
 
 from gpuprof.compile.ptxfile import module_of_ptx
-from gpuprof.run.build import build_ptx
+from gpuprof.run.compile_file import build_ptx
 from tests.forms.common import FORMS, OPCODES, kernel, lines, mnemonic, without_types
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import ptxas

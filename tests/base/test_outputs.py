@@ -9,10 +9,10 @@ from unittest import mock
 
 import pytest
 
-from gpuprof.base.claims import claimed
 from gpuprof.base.files import hidden, replacing
+from gpuprof.base.output_claims import claimed
+from gpuprof.base.output_targets import target_of
 from gpuprof.base.outputs import Kind, check_output
-from gpuprof.base.targets import target_of
 from gpuprof.errors import GpuprofError, UsageError
 from tests.support.command import names, write_files
 
@@ -113,7 +113,7 @@ def test_a_block_device_is_refused(tmp_path):
     """Only as a status that says so: no test goes near a real one."""
     status = os.stat_result((stat.S_IFBLK | 0o660, *[0] * 9))
     with (
-        mock.patch("gpuprof.base.targets.os.stat", return_value=status),
+        mock.patch("gpuprof.base.output_targets.os.stat", return_value=status),
         pytest.raises(UsageError, match="sda: is a device; give a file name"),
     ):
         target_of(tmp_path / "sda")
@@ -156,8 +156,8 @@ def test_hidden_names_fit(tmp_path, name):
 HOLDER = """
 import sys
 from pathlib import Path
-from gpuprof.base.claims import claimed
-from gpuprof.base.targets import target_of
+from gpuprof.base.output_claims import claimed
+from gpuprof.base.output_targets import target_of
 with claimed(target_of(Path(sys.argv[1]))):
     print("claimed", flush=True)
     sys.stdin.read()

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuprof.device.launching.asked import command_line_requests, comment_requests
-from gpuprof.device.launching.text import kernel_names
+from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests
+from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
 from gpuprof.run import session
-from gpuprof.run.settings import Settings
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.tracing import Attached
 from gpuprof.trace.checkers.checker import Checker
 from gpuprof.trace.checkers.initcheck import Initcheck

@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
+from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.paths import ROOT
 

@@ -8,8 +8,8 @@ import numpy as np
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.draws.scene import frame, on_grid, pipeline, vertices
 from tests.paths import ROOT

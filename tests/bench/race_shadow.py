@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.device.launching.asked import command_line_requests, comment_requests
-from gpuprof.device.launching.text import kernel_names
+from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests
+from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.run.tracing import Attached
 from gpuprof.trace.checkers.racecheck import Racecheck
 from gpuprof.trace.event import TraceEvent

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.correlate.database import ensure_database
-from gpuprof.correlate.tasks.queries import read_tasks
+from gpuprof.correlate.tasks.task_queries import read_tasks
 from gpuprof.emulate.watch.footprint import Footprint
 from tests.bench.emulate import emulate_rate
 from tests.bench.long_run import peak_nbytes

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from gpuprof.isa.flow.warpgroups import register_hazards
-from gpuprof.run.build import build
+from gpuprof.run.compile_file import build
 from gpuprof.trace.checkers.racecheck import Racecheck
 from tests.support.compacting import Compacting
 from tests.support.nvidia_tools import PTXAS, needs_ptxas

@@ -7,11 +7,11 @@ import pytest
 
 from gpuprof.isa.flow.definedness import atomic_rule_of, rule_of, vote_of
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.trace.checkers.definedness.follow import TRANSFORMS, Words, follow, simple_of
-from gpuprof.trace.checkers.definedness.memory import DEFINED, UNDEFINED, MemoryShadow
-from gpuprof.trace.checkers.definedness.rules import BITS, RULES, Operands, results_of
-from gpuprof.trace.checkers.definedness.spaces import BlockShadow
 from gpuprof.trace.checkers.initcheck import _ACTS, _AFTER, FOUND_LATER, Initcheck
+from gpuprof.trace.checkers.shadow_bits.instruction_rules import BITS, RULES, Operands, results_of
+from gpuprof.trace.checkers.shadow_bits.memory_bits import DEFINED, UNDEFINED, MemoryShadow
+from gpuprof.trace.checkers.shadow_bits.propagate import TRANSFORMS, Words, follow, simple_of
+from gpuprof.trace.checkers.shadow_bits.space_bits import BlockShadow
 from gpuprof.trace.masks import unpacked
 
 BASE, NBYTES = 0x7_0000_0000, 3000

@@ -3,7 +3,7 @@
 import pytest
 
 from gpuprof.device import commands as cmd
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 from gpuprof.trace.checkers.initcheck import Initcheck
 from tests.support.planted import Planted, in_short
 

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuprof.errors import UsageError
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.support.command import process
 from tests.support.tools import lacking, module
 

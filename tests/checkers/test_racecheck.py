@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
-from gpuprof.trace.checkers.races import judge, lines, order, pairs, stamps
-from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races import conflict_rules, finding_lines, pairs, stamps, vector_clocks
+from gpuprof.trace.checkers.races.block_races import Blocks
 from tests.support.planted import Planted, in_short
 
 
@@ -243,7 +243,7 @@ def test_pairs_that_have_no_room_are_counted():
     """Two warps take turns to write a word, each time at another place of the code."""
     blocks = Blocks(1, 64, False, False)
     slots, zero = blocks.slots(np.zeros(1, np.int64)), np.zeros(1, np.int64)
-    pool, place = lines.new_pool(), stamps.Place(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
+    pool, place = finding_lines.new_pool(), stamps.Place(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
     pool.numbers.resize(1 << 14, refcheck=False)
     found = np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64)
     words, addresses, of_lanes = np.zeros((0, 1, 1), np.uint64), np.zeros((1, 32), np.int64), np.zeros(32, np.int64)
@@ -251,10 +251,10 @@ def test_pairs_that_have_no_room_are_counted():
         blocks.room_for(64)
         blocks.room_for_rows(stamps.rows_of_warp(4))
         warp = np.array([at % 2], np.int64)
-        given = judge.Stored(words, words, 4, zero, warp, np.ones(1, np.uint32), addresses, zero)
+        given = conflict_rules.Stored(words, words, 4, zero, warp, np.ones(1, np.uint32), addresses, zero)
         stamps.touch(blocks.order, pool, place, found, given, addresses, slots, of_lanes, of_lanes.copy(), at, 0,
-                     judge.WRITE, stamps.rows_of_warp(4), stamps.numbers_of_warp(4), 0)  # fmt: skip
-    assert blocks.order.counts[[order.N_FOUND, order.N_LOST]].tolist() == [pairs.MOST_FOUND, 3]
+                     conflict_rules.WRITE, stamps.rows_of_warp(4), stamps.numbers_of_warp(4), 0)  # fmt: skip
+    assert blocks.order.counts[[vector_clocks.N_FOUND, vector_clocks.N_LOST]].tolist() == [pairs.MOST_FOUND, 3]
 
 
 def test_a_barrier_of_some_threads_in_each_block(tmp_path):

@@ -7,8 +7,8 @@ import random
 import numpy as np
 
 from gpuprof.relate.happens_before import StreamOrder, is_before
-from gpuprof.run.checking.between import Between, Did
-from gpuprof.trace.checkers.races.touched import WRITES, run_of_bytes
+from gpuprof.run.hazards.launch_pairs import Between, Did
+from gpuprof.trace.checkers.races.touched_lines import WRITES, run_of_bytes
 
 SEEDS, STEPS, STREAMS, EVENTS, NBYTES = 25, 30, 5, 3, 60
 

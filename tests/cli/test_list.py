@@ -12,7 +12,7 @@ from gpuprof.cli import explain, list as list_module
 from gpuprof.correlate.metrics import METRICS
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import COLUMNS, NAMES
-from gpuprof.report.usual_causes import USUAL_CAUSES
+from gpuprof.report.stall_advice import USUAL_CAUSES
 from gpuprof.timing.sampling.triggers import TRIGGERS
 
 

@@ -14,7 +14,7 @@ import gpuprof
 from gpuprof.compile import compile_cuda, nvcc, toolchain
 from gpuprof.errors import CompileError
 from gpuprof.isa.gpubin import read_gpubin
-from gpuprof.run.build import BuildOptions, read_source
+from gpuprof.run.compile_file import BuildOptions, read_source
 from tests.cli.test_compile import HEADER, KERNEL, run
 from tests.support.command import gpuprof as program, masked
 from tests.support.matrices import long_from

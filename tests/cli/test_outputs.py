@@ -13,12 +13,12 @@ import click
 import numpy as np
 import pytest
 
-from gpuprof.base.claims import claimed
-from gpuprof.base.targets import target_of
+from gpuprof.base.output_claims import claimed
+from gpuprof.base.output_targets import target_of
 from gpuprof.cli.main import COMMANDS
 from gpuprof.cli.options.inputs import InputPath
+from gpuprof.cli.options.option_reference import options, section
 from gpuprof.cli.options.outputs import OutputPath
-from gpuprof.cli.options.written import options, section
 from tests.paths import DOCS
 from tests.support.command import write_files
 from tests.support.forked import Done, Server, give, usable

@@ -17,7 +17,7 @@ from gpuprof.compile import compile_cuda, read_ptx
 from gpuprof.compile.child import LIMITS, MEMORY, OUTPUT, TIME, run_child
 from gpuprof.compile.source import bounded_ptx
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.run.build import build_ptx
+from gpuprof.run.compile_file import build_ptx
 from tests.fuzz.line_markers import rounds
 from tests.paths import DOCS
 from tests.support.command import gpuprof, process, write_files

@@ -4,7 +4,7 @@ import pytest
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
-from gpuprof.compile.passes.ordered import Record, Told, in_order
+from gpuprof.compile.passes.variable_records import Record, Told, in_order
 from gpuprof.compile.variables import SET, VARIABLES, number_variables
 from tests.paths import ROOT, SAMPLES
 

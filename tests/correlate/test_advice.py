@@ -3,8 +3,8 @@
 import sqlite3
 from contextlib import closing
 
-from gpuprof.correlate.advice.measured import Measured, read_measured
-from gpuprof.correlate.advice.rules import RULES, advise
+from gpuprof.correlate.advice.advice_rules import RULES, advise
+from gpuprof.correlate.advice.kernel_costs import Measured, read_measured
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.traces import Found, read_findings
 from gpuprof.isa.stalls import INDEX

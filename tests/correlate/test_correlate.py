@@ -26,7 +26,7 @@ from gpuprof.records.schema import (
     STALLS_DTYPE,
     WARP_COUNTERS_DTYPE,
 )
-from gpuprof.relate.kinds import RELATIONS
+from gpuprof.relate.task_kinds import RELATIONS
 from tests.support.recordings import HEADER_PATH, RIGHT, SOURCE, WRONG, write_saxpy
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))

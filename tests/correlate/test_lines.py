@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 from gpuprof.compile import compile_cuda
 from gpuprof.correlate.database import ensure_database
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.build import build_ptx
+from gpuprof.run.compile_file import build_ptx
 from tests.support.recordings import META, launch_fields
 
 LOAD_BASE = 0x10_0000

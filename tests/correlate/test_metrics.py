@@ -7,9 +7,9 @@ from dataclasses import fields
 from gpuprof.check.baseline import FORMAT
 from gpuprof.correlate.metrics import METRICS, launch_values
 from gpuprof.isa.stalls import NAMES
-from gpuprof.sweep.write import VERSION
+from gpuprof.sweep.write_table import VERSION
 from gpuprof.timing.extrapolate import SCALED
-from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from tests.support.recordings import gpuprof, write_saxpy
 
 # Of the second of three instructions; the recording has the first one's `inst_executed` beside it.
@@ -76,8 +76,8 @@ def test_another_set_of_metrics_is_another_format():
     """A count that a baseline leaves out means zero, and a sweep has a column for each."""
     names = "\n".join(metric.name for metric in METRICS)
     assert (FORMAT, VERSION, hashlib.sha256(names.encode()).hexdigest()[:8]) == (4, 4, "8fbf6550"), (
-        "the metrics are others: raise FORMAT of check/baseline.py and VERSION of sweep/write.py, then write the three "
-        "values here"
+        "the metrics are others: raise FORMAT of check/baseline.py and VERSION of sweep/write_table.py, then write the "
+        "three values here"
     )
 
 

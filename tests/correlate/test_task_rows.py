@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.correlate.tasks.rows import Checked, ordered
+from gpuprof.correlate.tasks.task_rows import Checked, ordered
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Launch, Recording
 from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
-from gpuprof.relate.kinds import NONE, NUMBERS
+from gpuprof.relate.task_kinds import NONE, NUMBERS
 
 DTYPES = {"tasks": TASK_DTYPE, "accesses": ACCESS_DTYPE, "constraints": CONSTRAINT_DTYPE, "relations": RELATION_DTYPE}
 # task, parent, kind, flags, name, row, launch, reserved, begin, end, cycle, work

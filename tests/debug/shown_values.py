@@ -10,7 +10,7 @@ from gpuprof.debug.plans import Order, row_of
 from gpuprof.debug.thread import Focus, Thread
 from gpuprof.debug.values.types import shown
 from gpuprof.errors import DebugError
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 
 Values = dict[str, str | None]  # by name; None is <optimized out>
 

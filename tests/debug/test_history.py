@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpuprof.debug import Debugger, player
-from gpuprof.debug.backward import go
+from gpuprof.debug import Debugger, replayer
 from gpuprof.debug.plans import Order
+from gpuprof.debug.reverse import go
 from gpuprof.debug.thread import Focus
 from tests.paths import ROOT
 
@@ -42,9 +42,9 @@ def spin(tmp_path):
 
 
 def keep_states(monkeypatch, seconds: float) -> None:
-    monkeypatch.setattr(player, "LEAST_PAUSE_SECONDS", seconds)
-    monkeypatch.setattr(player, "PAUSE_SHARE", 0)
-    monkeypatch.setattr(player, "BLOCKS_A_LOOK", 5)
+    monkeypatch.setattr(replayer, "LEAST_PAUSE_SECONDS", seconds)
+    monkeypatch.setattr(replayer, "PAUSE_SHARE", 0)
+    monkeypatch.setattr(replayer, "BLOCKS_A_LOOK", 5)
 
 
 def seen(debugger: Debugger) -> tuple:

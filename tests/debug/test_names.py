@@ -6,7 +6,7 @@ from gpuprof.debug.commands.table import run_line
 from gpuprof.debug.debugger import FOR_DEBUGGER, Debugger
 from gpuprof.debug.sections import read_sections
 from gpuprof.errors import DebugError
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 
 SOURCE = """// LAUNCH: names<<<1, 32, 128>>>(o: u32[32])
 #include <cuda_bf16.h>

@@ -4,7 +4,7 @@ import pytest
 
 from gpuprof.debug.debugger import FOR_DEBUGGER
 from gpuprof.debug.thread import Focus
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 from tests.debug.shown_values import judged, seen_by
 from tests.fuzz.random_kernels import random_source
 from tests.paths import ROOT

@@ -14,8 +14,8 @@ from gpuprof.debug.commands.table import run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Focus
 from gpuprof.errors import DebugError, FileFormatError, UsageError
-from gpuprof.run.build import BuildOptions
-from gpuprof.run.settings import Observer
+from gpuprof.run.compile_file import BuildOptions
+from gpuprof.run.run_settings import Observer
 from tests.paths import ROOT
 from tests.support.command import gpuprof
 

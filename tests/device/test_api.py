@@ -11,12 +11,12 @@ import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device, Executor
-from gpuprof.device.launching.text import parse_launch
+from gpuprof.device.launching.launch_text import parse_launch
 from gpuprof.device.requests import run_requests
 from gpuprof.device.variables import source_name
 from gpuprof.errors import DeviceMemoryError, UsageError
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.run.settings import Settings
 from tests.house.source_graph import read_package
 from tests.paths import ROOT
 from tests.support.device_support import FakeExecutor

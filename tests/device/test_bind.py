@@ -6,10 +6,10 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.device.kernels import find_kernel
+from gpuprof.device.launching.argument_values import Null, Raw, Scalar
 from gpuprof.device.launching.bind import ArrayValue, parameter_block, signature, use
+from gpuprof.device.launching.launch_text import parse_launch
 from gpuprof.device.launching.limits import check_limits
-from gpuprof.device.launching.text import parse_launch
-from gpuprof.device.launching.values import Null, Raw, Scalar
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param, Program
 

@@ -9,8 +9,8 @@ import gpuprof
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.elements import ELEMENTS
-from gpuprof.device.launching.asked import comment_requests
-from gpuprof.device.launching.text import parse_launch
+from gpuprof.device.launching.launch_requests import comment_requests
+from gpuprof.device.launching.launch_text import parse_launch
 from gpuprof.errors import UsageError
 from gpuprof.timing.sampling.filter import KEYS
 from tests.paths import DOCS

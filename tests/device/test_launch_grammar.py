@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from gpuprof.device.images import TextureOptions
+from gpuprof.device.launching.argument_values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
 from gpuprof.device.launching.config import LaunchConfig
-from gpuprof.device.launching.text import find_launch_comments, kernel_names, normalised, parse_launch
-from gpuprof.device.launching.values import ArraySpec, LaunchRequest, NamedArray, Null, Raw, Scalar
+from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, normalised, parse_launch
 from gpuprof.errors import UsageError
 
 

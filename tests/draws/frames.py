@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from gpuprof.device.drawing.state import BlendState, DepthState, Tessellation
+from gpuprof.device.graphics_state.draw_state import BlendState, DepthState, Tessellation
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ADD, ALPHA, LESS, Pipeline
 from tests.draws.scene import on_grid, vertices

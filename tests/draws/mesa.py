@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from gpuprof.device.drawing.state import COMPARES, STENCIL_OPERATIONS
+from gpuprof.device.graphics_state.draw_state import COMPARES, STENCIL_OPERATIONS
 from tests.support.tools import lacking, module
 
 VERTEX = """

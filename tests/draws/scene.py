@@ -6,8 +6,8 @@ import numpy as np
 
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import Pipeline
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.paths import ROOT
 
 SHADERS = ROOT / "tests/draws/shaders.cu"

@@ -7,11 +7,11 @@ from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import Pipeline
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import Player, Registers
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device, open_session
-from gpuprof.run.settings import Settings
-from gpuprof.saved.read import read_stream
 from tests.draws.scene import on_grid, vertices
 from tests.paths import DOCS, ROOT
 from tests.support.command import gpuprof

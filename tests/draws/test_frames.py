@@ -5,13 +5,13 @@ import zlib
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import BlendState, DepthBias, DepthState, Scissor, StencilSide, Viewport
+from gpuprof.device.graphics_state.draw_state import BlendState, DepthBias, DepthState, Scissor, StencilSide, Viewport
 from gpuprof.errors import CompileError, KernelFault, UsageError
-from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.draws.scene import SHADERS, frame, gpu, on_grid, pipeline, shaders, vertices
 
 CORNERS = [(0, 0), (8, 0), (8, 8), (0, 8)]

@@ -8,8 +8,8 @@ from gpuprof.chips.draws import most_nbytes
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import Pipeline
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Observer, Settings
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.draws.scene import vertices
 from tests.paths import ROOT

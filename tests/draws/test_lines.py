@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import DepthState, StencilSide, Tessellation
+from gpuprof.device.graphics_state.draw_state import DepthState, StencilSide, Tessellation
 from gpuprof.errors import UsageError
-from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.pipeline import LESS, Pipeline
 from tests.draws import mesa
 from tests.draws.scene import frame, on_grid, pipeline, vertices

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import BlendState, DepthState, Scissor, StencilSide
+from gpuprof.device.graphics_state.draw_state import BlendState, DepthState, Scissor, StencilSide
 from gpuprof.graphics.pipeline import ADD, ALPHA, LESS, Pipeline
 from tests.bench.draws import HEIGHT as HEIGHT_OF_MESH, WIDTH as WIDTH_OF_MESH, mesh
 from tests.draws import mesa

@@ -11,10 +11,10 @@ import pytest
 from gpuprof.chips.draws import SHADER_STAGES
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import launch_values
-from gpuprof.correlate.tasks.draws import count_columns
-from gpuprof.device.drawing.state import Tessellation
+from gpuprof.correlate.tasks.draw_rows import count_columns
+from gpuprof.device.graphics_state.draw_state import Tessellation
 from gpuprof.errors import KernelFault, UsageError
-from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
 from gpuprof.records.merge import merge

@@ -9,7 +9,7 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ADD, LESS, Pipeline
 from gpuprof.records.writer import RecordWriter
-from gpuprof.report.tasks.wholes import Wholes
+from gpuprof.report.tasks.whole_tasks import Wholes
 from tests.draws.scene import SHADERS, on_grid, vertices
 from tests.draws.test_timed import Drawing, chip_of
 

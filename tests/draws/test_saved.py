@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate.database import reading
-from gpuprof.device.drawing.state import DepthBias, Scissor, Tessellation, Viewport
+from gpuprof.device.graphics_state.draw_state import DepthBias, Scissor, Tessellation, Viewport
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ALPHA, LESS, Pipeline
 from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.command_stream.pieces import unpack
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import Player, Registers
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device, open_session
-from gpuprof.run.settings import Settings
-from gpuprof.saved.pieces import unpack
-from gpuprof.saved.read import read_stream
 from tests.draws.scene import SHADERS, on_grid, vertices
 from tests.paths import ROOT
 from tests.support.matrices import long_from

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import (
+from gpuprof.device.graphics_state.draw_state import (
     BLEND_OPERATIONS,
     COMPARES,
     FACTORS,
@@ -20,8 +20,8 @@ from gpuprof.device.drawing.state import (
     Viewport,
 )
 from gpuprof.graphics.stages.fetch import RESTART, primitives
-from gpuprof.graphics.stages.reuse import batched
 from gpuprof.graphics.stages.strips import strips
+from gpuprof.graphics.stages.vertex_reuse import batched
 from tests.draws.scene import frame, pipeline, vertices
 from tests.readable.draws import SlowFrame, slow_batches
 

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import BlendState, DepthBias, DepthState
+from gpuprof.device.graphics_state.draw_state import BlendState, DepthBias, DepthState
 from gpuprof.graphics.pipeline import ADD, LESS, Pipeline
 from tests.draws import mesa
 from tests.draws.frames import SQUARE

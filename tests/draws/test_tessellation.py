@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import Interface, Tessellation
+from gpuprof.device.graphics_state.draw_state import Interface, Tessellation
 from gpuprof.errors import UsageError
-from gpuprof.graphics.counts import DrawCounts
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.pipeline import LESS, Pipeline
 from gpuprof.graphics.stages.tessellate.cut import cut, sizes_of
 from gpuprof.run.drawing.patches import shade_patches

@@ -6,16 +6,24 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import altered, load_chip
-from gpuprof.device.drawing.state import DepthState, DrawState, Scissor, StencilSide, Targets, Tessellation, Viewport
+from gpuprof.device.graphics_state.draw_state import (
+    DepthState,
+    DrawState,
+    Scissor,
+    StencilSide,
+    Targets,
+    Tessellation,
+    Viewport,
+)
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
-from gpuprof.graphics.stages import raster, tests as depth_tests
+from gpuprof.graphics.stages import depth_tests as depth_tests, raster
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import Player, Registers
+from gpuprof.run.run_settings import LaunchResult, Observer, Settings
 from gpuprof.run.session import open_device, open_session
-from gpuprof.run.settings import LaunchResult, Observer, Settings
-from gpuprof.saved.read import read_stream
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.draws.scene import on_grid, vertices
 from tests.paths import ROOT

@@ -5,14 +5,14 @@ import random
 import numpy as np
 import pytest
 
-from gpuprof.device.drawing.state import Buffers, DepthState, StencilSide
+from gpuprof.device.graphics_state.draw_state import Buffers, DepthState, StencilSide
 from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import ADD, LESS, Pipeline
 from gpuprof.graphics.stages.sectors import NOT, Surface, lines_of_quads
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.drawing.traffic import fetched
+from gpuprof.run.drawing.target_traffic import fetched
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.draws.scene import SHADERS, vertices
 from tests.draws.test_timed import Results, chip_of
 

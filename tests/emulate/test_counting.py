@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.log.coalesce import Totals, inspect
-from gpuprof.emulate.log.counting import count
-from gpuprof.emulate.memory.rows import bounds
+from gpuprof.emulate.memory.bulk_access import bounds
+from gpuprof.emulate.trace_log.coalesce import Totals, inspect
+from gpuprof.emulate.trace_log.counting import count
 
 WARPS = 64
 LANE = np.arange(32)

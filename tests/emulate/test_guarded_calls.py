@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 
 # Threads below 40 get memory, write 8 times their number there and read it again; the others keep 7.
 TEXT = """\

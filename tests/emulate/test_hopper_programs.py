@@ -6,7 +6,7 @@ import pytest
 import gpuprof
 from gpuprof.device.host_arguments import host_arguments
 from gpuprof.device.launching.config import LaunchConfig
-from gpuprof.device.launching.text import parse_launch
+from gpuprof.device.launching.launch_text import parse_launch
 from gpuprof.errors import UsageError
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.stalls import INDEX

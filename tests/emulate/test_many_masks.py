@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpuprof.emulate.together.warp import reduced
+from gpuprof.emulate.collectives.warp import reduced
 
 N_WARPS = 400
 FULL = 0xFFFFFFFF

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gpuprof.emulate.log.formats import ACCESS_DTYPE
-from gpuprof.emulate.together import mbarrier
+from gpuprof.emulate.collectives import mbarrier
+from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
 
 N_WARPS = 60
 

@@ -7,8 +7,8 @@ import pytest
 
 from gpuprof.device.memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, AddressSpace
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.log.coalesce import Totals, inspect
-from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.coalesce import Totals, inspect
+from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, MISSING_SHIFT, SECTOR_MASK
 from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
@@ -580,7 +580,7 @@ def test_octal_with_a_leading_zero(text, value):
     import ctypes
     from types import SimpleNamespace
 
-    from gpuprof.emulate.together.services import DIRECTIVE, convert
+    from gpuprof.emulate.collectives.services import DIRECTIVE, convert
 
     expected = ctypes.create_string_buffer(64)
     ctypes.CDLL(None).snprintf(expected, 64, text.encode(), ctypes.c_uint(value))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gpuprof.run.session
-from gpuprof.emulate.log.counters import COUNTER_NAMES
-from gpuprof.emulate.log.trace import REST, Order
 from gpuprof.emulate.run import emulate as plain
+from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
+from gpuprof.emulate.trace_log.trace import REST, Order
 from tests.support.matrices import long_from
 from tests.support.running import run_source
 

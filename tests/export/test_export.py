@@ -14,7 +14,7 @@ from hypothesis import example, given, strategies as st
 
 from gpuprof.export import FORMATS
 from gpuprof.export.paths.folded import frame
-from gpuprof.export.write import format_of
+from gpuprof.export.write_export import format_of
 from tests.paths import ROOT
 from tests.support.command import PROGRAM, gpuprof, names, process
 from tests.support.recordings import write_saxpy

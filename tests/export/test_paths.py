@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import pytest
 
 from gpuprof.base.protobuf.decode import parts, varint
-from gpuprof.export.paths.costs import Frame, read_costs
-from gpuprof.importers.fill import write as write_profile
+from gpuprof.export.paths.path_costs import Frame, read_costs
+from gpuprof.importers.fill_database import write as write_profile
 from gpuprof.importers.ncu_rep import read as read_report
 from tests.support.command import gpuprof
 from tests.support.ncu_report import write_report

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.base.protobuf.decode import decode
-from gpuprof.export.timeline.launches import levels, timeline_of
+from gpuprof.export.timeline.launch_events import levels, timeline_of
 from gpuprof.export.timeline.perfetto import BEGIN, END, TRACE, write_timeline
 from gpuprof.export.timeline.timeline import Edge, Flow, Point, Slice, Timeline, Track, edges, lanes
 from gpuprof.isa.stalls import INDEX

@@ -20,17 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.cli.main import COMMANDS
-from gpuprof.correlate.tasks.draws import count_columns
+from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError
-from gpuprof.records.encoding import file_header, frame
-from gpuprof.records.merge import merge
-from gpuprof.records.schema import BY_TYPE
-from gpuprof.records.writer import RecordWriter
-from gpuprof.report.pages import PAGES
-from gpuprof.saved.codec import (
+from gpuprof.records.command_stream.codec import (
     VERSION as STREAM_VERSION,
     End,
     Failed,
@@ -40,8 +35,13 @@ from gpuprof.saved.codec import (
     SavedLoad,
     line_of,
 )
-from gpuprof.saved.pieces import pack, unpack
-from gpuprof.saved.read import read_stream
+from gpuprof.records.command_stream.pieces import pack, unpack
+from gpuprof.records.command_stream.read import read_stream
+from gpuprof.records.encoding import file_header, frame
+from gpuprof.records.merge import merge
+from gpuprof.records.schema import BY_TYPE
+from gpuprof.records.writer import RecordWriter
+from gpuprof.report.pages import PAGES
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.support.recordings import META, SAMPLES, gpuprof, launch_fields, saxpy_program, timing, write_saxpy
 

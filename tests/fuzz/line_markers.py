@@ -17,7 +17,7 @@ from gpuprof.errors import GpuprofError
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.printing.listing import listing
 from gpuprof.report.sections import numbers_shown
-from gpuprof.run.build import build_ptx
+from gpuprof.run.compile_file import build_ptx
 
 SECRET = "ff1ce5ecre7"
 LINES = (0, 1, 2, 7, 999_999_999, 10**9, 10**9 + 1, 2**31 - 2, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**64, -1)

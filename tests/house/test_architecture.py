@@ -28,37 +28,35 @@ PACKAGE = ROOT / "gpuprof"
 TOP_FILES = ("__init__.py", "__main__.py", "errors.py")
 
 # Room -> the rooms it may import. Each room imports only rooms above it.
-GROUND = "errors base isa chips fidelity"
+GROUND = "errors base isa chips"
 READS_DATABASES = f"{GROUND} relate records correlate"
 MAY_IMPORT = {
     "errors": "",
     "base": "errors",
-    "compiled": "errors base",
+    "jit": "errors base",
     "isa": "errors",
-    "chips": "errors base",
-    "fidelity": "errors chips isa",
-    "trace": "errors base compiled isa",
+    "chips": "errors base isa",
+    "trace": "errors base jit isa",
     "compile": "errors base isa",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
     "program": "errors base isa chips compile device",
-    "emulate": "errors base compiled isa chips device",
-    "timing": "errors base compiled isa chips device emulate",
-    "graphics": "errors base compiled device",
+    "emulate": "errors base jit isa chips device",
+    "timing": "errors base jit isa chips device emulate",
+    "graphics": "errors base jit device",
     "relate": "errors base",
     "records": "errors base isa chips device timing relate",
-    "saved": "errors base device timing records",
     "correlate": f"{GROUND} relate records",
     "importers": f"{GROUND} compile records correlate",
     "report": READS_DATABASES,
     "export": f"{READS_DATABASES} report",
     "check": READS_DATABASES,
-    "run": f"{GROUND} trace compiled compile assemble device program emulate timing graphics relate records saved",
+    "run": f"{GROUND} trace jit compile assemble device program emulate timing graphics relate records",
     "interop": f"{GROUND} compile device timing run",
-    "debug": "errors base isa trace compile assemble device emulate run saved",
+    "debug": "errors base isa trace compile assemble device emulate run records",
     "sweep": f"{GROUND} device timing records correlate report check run",
     "predict": f"{READS_DATABASES} report timing sweep",
-    "cli": f"{GROUND} compile assemble device timing relate records saved correlate importers report export check "
+    "cli": f"{GROUND} compile assemble device timing relate records correlate importers report export check "
     "trace run debug sweep predict",
 }
 OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package itself: what it looks up when asked
@@ -67,9 +65,9 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
-    "assemble": ("ptx", "ir", "place", "lower", "optimize", "registers", "object", REST),
+    "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
-        "drawing",
+        "graphics_state",
         REST,
         "launching",
         "array",
@@ -81,7 +79,7 @@ SUB_ROOMS = {
         "results",
         "requests",
     ),
-    "emulate": ("core", "log", "scalar", "memory", "together", "matrices", "textures", "bulk", "watch", REST),
+    "emulate": ("core", "trace_log", "scalar", "memory", "collectives", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
     "export": (REST, "paths", "timeline", "tables", "graph"),
 }
@@ -94,7 +92,7 @@ CROWDED = {
 }
 INSIDES = ("numba.core", "llvmlite.binding")
 KNOWS_INSIDES = {
-    "compiled": "the room for that",
+    "jit": "the room for that",
     "gpuprof.compile.codegen": "llvmlite.binding is the CUDA compiler's code generator",
 }
 FACES = ("chips", "compile", "timing")

@@ -3,9 +3,9 @@
 import re
 import sqlite3
 
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 from tests.paths import DOCS
 from tests.support.report_database import make_database
 

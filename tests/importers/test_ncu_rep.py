@@ -8,10 +8,10 @@ from hypothesis import given, settings, strategies as st
 
 from gpuprof.base.protobuf.decode import Malformed
 from gpuprof.importers.disassembly import find_nvdisasm, parse as parse_disassembly
-from gpuprof.importers.fill import write
+from gpuprof.importers.fill_database import write
+from gpuprof.importers.imported_profile import Instruction, Place
 from gpuprof.importers.ncu_rep import profile_of, read
 from gpuprof.importers.ncu_report import parse
-from gpuprof.importers.profile import Instruction, Place
 from gpuprof.isa.stalls import INDEX
 from tests.support.command import gpuprof
 from tests.support.ncu_report import BASE, INSTANCES, SINGLE, SOURCE, STALLED, report, write_report

@@ -10,8 +10,8 @@ import pytest
 
 import gpuprof.interop.triton as gpu_triton
 from gpuprof.errors import KernelFault, UsageError
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.support.command import gpuprof, process, python_prints, write_files
 from tests.support.matrices import long_from
 from tests.support.running import Results

@@ -17,7 +17,7 @@ from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.gpubin import read_gpubin
 from gpuprof.isa.program import Function, InitialAddress, Location, Param, Program, Relocation, Variable
-from gpuprof.run.build import build
+from gpuprof.run.compile_file import build
 from tests.paths import SAMPLES
 from tests.support.gpubin_programs import assert_equal, small_program
 

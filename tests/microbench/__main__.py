@@ -1,7 +1,7 @@
 """`python -m tests.microbench [--chip NAME|FILE.toml] [--figure TEXT] [--write | --page]`: measures the model.
 
-Prints a line per figure. With --write the numbers go into gpuprof/fidelity/figures.csv, where `gpuprof fidelity` and
-the reports find them, and those of the main chips into the table of docs/model.md. Chips are measured by as many
+Prints a line per figure. With --write the numbers go into gpuprof/chips/fidelity/figures.csv, where `gpuprof fidelity`
+and the reports find them, and those of the main chips into the table of docs/model.md. Chips are measured by as many
 processes as there are cores.
 """
 
@@ -11,9 +11,9 @@ import os
 from concurrent.futures import ProcessPoolExecutor
 
 from gpuprof.chips import list_chips
-from gpuprof.fidelity import stored
-from gpuprof.fidelity.missing import MISSING
-from gpuprof.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
+from gpuprof.chips.fidelity import stored
+from gpuprof.chips.fidelity.missing import MISSING
+from gpuprof.chips.fidelity.stored import COLUMNS, FOLLOWS, PATH, Row, rows_of
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.microbench.figures import BY_NAME, FIGURES
 from tests.paths import DOCS

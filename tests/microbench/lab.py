@@ -8,7 +8,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from gpuprof.timing.state.result import LaunchTiming
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from tests.support.running import run_file
 
 FOLDER = Path(__file__).parent

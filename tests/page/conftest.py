@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.correlate.database import reading
 from gpuprof.report.html.page import html_of
-from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.queries import read_report
 from tests.support import tools
 

@@ -9,8 +9,8 @@ import pytest
 from gpuprof.correlate.database import reading
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.html.page import html_of
-from gpuprof.report.html.profile import Profile
-from gpuprof.report.pages.page import Request
+from gpuprof.report.html.profile_block import Profile
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import json_page
 from tests.page.reading import tables_of

@@ -6,7 +6,7 @@ import sqlite3
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.report.html.data import draws
+from gpuprof.report.html.blocks import draws
 from tests.page.conftest import page_of
 from tests.page.reading import tables_of
 from tests.support.drawn_database import make_drawn

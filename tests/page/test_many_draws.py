@@ -3,7 +3,7 @@
 import sqlite3
 from random import Random
 
-from gpuprof.correlate.tasks.draws import count_columns
+from gpuprof.correlate.tasks.draw_rows import count_columns
 from tests.page.test_many_tasks import FRAMES, MOST_FRAME_SECONDS, Clock
 from tests.support.drawn_database import DRAW, make_drawn
 

@@ -8,7 +8,7 @@ import pytest
 
 from gpuprof.report.html.block import block_of
 from gpuprof.report.html.bundle import bundle
-from gpuprof.report.html.describe import describe
+from gpuprof.report.html.describe_block import describe
 from gpuprof.report.html.parts import modules
 from gpuprof.report.html.schema import Column, Table
 from tests.paths import DOCS
@@ -96,4 +96,4 @@ def test_every_module_is_in_the_script():
 
 
 def test_docs_are_in_step():
-    assert (DOCS / "page.md").read_text() == describe(), "python -m gpuprof.report.html.describe > docs/page.md"
+    assert (DOCS / "page.md").read_text() == describe(), "python -m gpuprof.report.html.describe_block > docs/page.md"

@@ -10,8 +10,8 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import decode, encode, make
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Function
-from gpuprof.predict.facts import PIPES, facts_of
-from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.chip_numbers import numbers_of
+from gpuprof.predict.opcode_facts import PIPES, facts_of
 from gpuprof.predict.units.blocks import residency
 from gpuprof.timing.state.expansion import on_chip
 from gpuprof.timing.state.layout import PORTS, TICKS

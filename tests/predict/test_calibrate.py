@@ -7,8 +7,8 @@ import pytest
 from gpuprof.chips import altered, load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.predict.calibrate import calibrated
+from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.mapping import IDENTITIES
-from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import predicted
 from gpuprof.predict.recorded import read_recorded
 from tests.support.command import gpuprof

@@ -9,9 +9,9 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
+from gpuprof.predict.output.prediction_screen import STOPPED, warnings_of
 from gpuprof.predict.prediction import predict
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import STOPPED, warnings_of
 from tests.importers.test_ncu_csv import DETAILS
 from tests.support.command import gpuprof
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.predict.draws.memory import answer_cycles, memory_cycles
-from gpuprof.predict.draws.recorded import RecordedDraw
+from gpuprof.predict.chip_numbers import Numbers, numbers_of
+from gpuprof.predict.draws.draw_memory import answer_cycles, memory_cycles
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.targets import UnitBytes
-from gpuprof.predict.numbers import Numbers, numbers_of
 
 DRAW = RecordedDraw(0, "d", 0, False, 0, 0, 1, {}, {}, {}, {}, {})
 

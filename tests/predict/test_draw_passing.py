@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuprof.predict.draws.passing import passed
-from gpuprof.predict.draws.read import behind_kernels
-from gpuprof.predict.draws.recorded import RecordedDraw
-from gpuprof.predict.draws.stages import StageTimes
+from gpuprof.predict.draws.draw_records import behind_kernels
+from gpuprof.predict.draws.draw_stages import StageTimes
+from gpuprof.predict.draws.pipeline_queue import passed
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
+from gpuprof.predict.draws.shader_waves import Waves
 from gpuprof.predict.draws.times import DrawTimes
-from gpuprof.predict.draws.waves import Waves
 
 
 def numbers(cycles):

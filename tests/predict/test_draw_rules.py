@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from gpuprof.predict.draws.patent_rules import Ends, rule_of
 from gpuprof.predict.draws.ratios import Ratios, ratios_of
-from gpuprof.predict.draws.rules import Ends, rule_of
-from gpuprof.predict.draws.waves import Trace, Waves, trace_names, trace_of
+from gpuprof.predict.draws.shader_waves import Trace, Waves, trace_names, trace_of
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from gpuprof.chips import altered, load_chip
 from gpuprof.correlate.database import reading
+from gpuprof.predict.chip_numbers import Numbers, numbers_of
 from gpuprof.predict.draws.targets import Extent, TargetReuse, UnitBytes, target_reuse, target_traffic
-from gpuprof.predict.numbers import Numbers, numbers_of
 from gpuprof.predict.recorded import read_recorded
 from tests.draws.frames import OnGpuprof, large_target
 from tests.prediction.draws.truth import traced

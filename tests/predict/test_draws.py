@@ -15,23 +15,23 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
+from gpuprof.predict.chip_numbers import joined, numbers_of
 from gpuprof.predict.counters import AGAIN
 from gpuprof.predict.draws.cycles import cycles_of_draws
-from gpuprof.predict.draws.doubled import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
-from gpuprof.predict.draws.explain import ExplainedDraw, OnChip
+from gpuprof.predict.draws.draw_bottleneck import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
+from gpuprof.predict.draws.explain_draws import ExplainedDraw, OnChip
+from gpuprof.predict.draws.pipeline_units import unit_cycles
 from gpuprof.predict.draws.times import draw_times
-from gpuprof.predict.draws.units import unit_cycles
 from gpuprof.predict.mapping import IDENTITIES
-from gpuprof.predict.numbers import joined, numbers_of
+from gpuprof.predict.output.prediction_screen import explained_draw_lines, rows_of, warnings_of
+from gpuprof.predict.output.prediction_tables import csv_text
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import explained_draw_lines, rows_of, warnings_of
-from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
 from gpuprof.predict.space.sensitivity import sensitivities
 from gpuprof.predict.validated import DRAWS, far_outside
-from gpuprof.report.terminal.look import Look
-from gpuprof.sweep.parameters import parse_parameter
+from gpuprof.report.terminal.styles import Look
+from gpuprof.sweep.sweep_parameters import parse_parameter
 from tests.paths import ROOT
 from tests.support.command import gpuprof
 

@@ -5,8 +5,8 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.errors import UsageError
-from gpuprof.predict.numbers import numbers_of
-from gpuprof.predict.shown.plot import scatter
+from gpuprof.predict.chip_numbers import numbers_of
+from gpuprof.predict.output.prediction_plot import scatter
 from gpuprof.predict.space.pareto import costs_of, front, read_costs
 
 

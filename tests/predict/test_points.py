@@ -9,14 +9,14 @@ from gpuprof.chips import load_chip
 from gpuprof.chips.changes import chip_with
 from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
-from gpuprof.predict.doubled import UNITS, with_twice
-from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.bottleneck import UNITS, with_twice
+from gpuprof.predict.chip_numbers import numbers_of
+from gpuprof.predict.output.prediction_screen import rows_of
+from gpuprof.predict.output.prediction_tables import csv_text
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.shown.screen import rows_of
-from gpuprof.predict.shown.tables import csv_text
 from gpuprof.predict.space.points import points_of
-from gpuprof.sweep.parameters import parse_parameter
+from gpuprof.sweep.sweep_parameters import parse_parameter
 from tests.support.command import gpuprof
 
 SOURCE = """\

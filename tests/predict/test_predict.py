@@ -14,8 +14,8 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
+from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.mapping import IDENTITIES
-from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.recorded import read_recorded
 from gpuprof.predict.space.sensitivity import sensitivities
 from tests.support.command import gpuprof, process

@@ -6,7 +6,7 @@ from gpuprof.isa.encoding import decode
 from gpuprof.isa.printing.text import disassemble
 from gpuprof.isa.program import first_uniform_words
 from gpuprof.predict.registers import Instruction, reads_of
-from gpuprof.run.build import build
+from gpuprof.run.compile_file import build
 from gpuprof.timing.state.register_reads import register_reads
 from tests.paths import ROOT
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from gpuprof.predict.accesses import NO_REUSE, Reuse, together
+from gpuprof.predict.reuse_profile import NO_REUSE, Reuse, together
 
 
 def distances(lines):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.validated import DRAWS, FILES, LAUNCHES, text_of
 from tests.prediction.chips import REFERENCE
 from tests.prediction.draws.chips import chip_named as draw_chip

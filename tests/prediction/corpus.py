@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.device.api import Device
-from gpuprof.device.launching.text import kernel_names, parse_launch
+from gpuprof.device.launching.launch_text import kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
 
 ROOT = Path(__file__).parents[2]

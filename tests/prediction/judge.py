@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.mapping import Pair
-from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import Prediction, predict
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.prediction.chips import PREDICTED, REFERENCE, chip_named
 from tests.prediction.corpus import CASES

@@ -6,10 +6,10 @@ import pytest
 
 from gpuprof.chips import Chip, altered
 from gpuprof.correlate.database import reading
-from gpuprof.predict.doubled import UNITS
-from gpuprof.predict.numbers import numbers_of
+from gpuprof.predict.bottleneck import UNITS
+from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.space.explain import explained
+from gpuprof.predict.space.explain_space import explained
 from tests.prediction.chips import chip_named
 from tests.prediction.judge import collected
 from tests.prediction.simulate import CARRIED_OUT

@@ -11,16 +11,16 @@ from typing import NamedTuple
 from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
-from gpuprof.emulate.log.trace import Order, TracePiece
-from gpuprof.run.inflight import Pieces
+from gpuprof.emulate.trace_log.trace import Order, TracePiece
+from gpuprof.run.pending import Pieces
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.run.settings import Settings
 from gpuprof.run.settling import NO_LIMIT_CYCLES, Settler
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.machine import Machine, power_on
-from gpuprof.timing.state.result import LaunchTiming
 from tests.prediction.units import used_units
 
 

@@ -1,7 +1,7 @@
 """What twice the rate of a unit changes in a chip that is simulated.
 
 The bottleneck of a simulation is the unit whose doubled rate shortens it most. The units are those that predictions
-name (gpuprof/predict/doubled.py).
+name (gpuprof/predict/bottleneck.py).
 """
 
 from dataclasses import replace
@@ -11,9 +11,9 @@ import numpy as np
 from gpuprof.chips import Chip, altered
 from gpuprof.chips.model import field_of
 from gpuprof.isa.stalls import INDEX
-from gpuprof.predict.doubled import UNITS, allowed
+from gpuprof.predict.bottleneck import UNITS, allowed
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import PORTS
-from gpuprof.timing.state.result import LaunchTiming
 from gpuprof.timing.state.static import ATOMIC, REDUCTION
 
 SELECTED = INDEX["selected"]

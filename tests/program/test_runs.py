@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuprof.base.processes import why_died
-from gpuprof.run.program import has_main
+from gpuprof.run.program_run import has_main
 from tests.program.hosts import WHY_NOT
 
 SOURCES = Path(__file__).parent / "sources"

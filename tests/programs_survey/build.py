@@ -10,8 +10,8 @@ from pathlib import Path
 from gpuprof.chips import load_chip
 from gpuprof.errors import CompileError, GpuprofError
 from gpuprof.program.build import CUDA_SUFFIXES, HostOptions, build_program
-from gpuprof.run.build import DEFAULT_CHIP, BuildOptions, build
-from gpuprof.run.program import STANDARD
+from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build
+from gpuprof.run.program_run import STANDARD
 
 
 def main() -> int:

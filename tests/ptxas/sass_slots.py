@@ -20,15 +20,15 @@ import numpy as np
 from gpuprof.chips import load_chip
 from gpuprof.device.api import Device
 from gpuprof.device.commands import Launch
-from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
-from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.device.launching.argument_values import LaunchRequest
+from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.device.requests import run_requests
-from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.isa.opcodes import TABLE
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.run.settings import Settings
 from tests.paths import SAMPLES, TESTS
 from tests.ptxas import sass_machine
 from tests.support.nvidia_tools import PTXAS

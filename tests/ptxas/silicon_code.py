@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.device.launching.text import parse_launch
-from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.device.launching.argument_values import LaunchRequest
+from gpuprof.device.launching.launch_text import parse_launch
 from gpuprof.errors import GpuprofError
 from tests.paths import TESTS
 from tests.ptxas.sass_machine import Unknown

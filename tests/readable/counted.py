@@ -1,9 +1,9 @@
-"""The readable twin of `run.counted`: one access after the other, and reuse distances by their definition."""
+"""The readable twin of `run.trace_counts`: one access after the other, and reuse distances by their definition."""
 
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import basic_block_starts
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.device.drawing.state import DepthBias, DrawState, StencilSide
+from gpuprof.device.graphics_state.draw_state import DepthBias, DrawState, StencilSide
 
 SAMPLES = {1: [(0, 0)], 4: [(-32, -96), (96, -32), (-96, 32), (32, 96)]}  # in 1/256 pixel from the middle
 GUARD_BAND = 65536

@@ -11,6 +11,7 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.correlate.database import ensure_database
 from gpuprof.errors import FileFormatError, NotComparable
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.index import read_index
 from gpuprof.records.merge import merge
 from gpuprof.records.passes import Passes, by_cycle, found_period, grouped
@@ -18,9 +19,8 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import replay
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
-from gpuprof.saved.read import read_stream
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.support.recordings import META, launch_fields
 

@@ -15,12 +15,12 @@ from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.index import read_index
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import COMPACT_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, WIDE_DTYPE
 from gpuprof.records.writer import PIECE_CHARACTERS, PIECE_NBYTES, RecordWriter
-from gpuprof.saved.read import read_stream
 from tests.support.recordings import (
     CHIP,
     LAUNCH_END,

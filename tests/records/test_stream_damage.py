@@ -13,15 +13,24 @@ import pytest
 from gpuprof.device import commands as cmd
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, NotComparable, UsageError
 from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.command_stream import pieces
+from gpuprof.records.command_stream.codec import (
+    LINES,
+    VERSION,
+    End,
+    Header,
+    SavedCopyIn,
+    SavedLaunch,
+    line_of,
+    value_of,
+)
+from gpuprof.records.command_stream.pieces import BLOCK_NBYTES, MAX_PIECE_NBYTES, pack, unpack
+from gpuprof.records.command_stream.read import read_stream
+from gpuprof.records.command_stream.write import StreamWriter
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import chip_of, replay
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
-from gpuprof.saved import pieces
-from gpuprof.saved.codec import LINES, VERSION, End, Header, SavedCopyIn, SavedLaunch, line_of, value_of
-from gpuprof.saved.pieces import BLOCK_NBYTES, MAX_PIECE_NBYTES, pack, unpack
-from gpuprof.saved.read import read_stream
-from gpuprof.saved.write import StreamWriter
 from gpuprof.timing.sampling.configuration import Sampling
 
 SOURCE = "__global__ void add(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] += 1; }"

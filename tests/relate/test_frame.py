@@ -11,11 +11,11 @@ import pytest
 
 from gpuprof.correlate.database import ensure_database
 from gpuprof.errors import NotComparable
-from gpuprof.run.relaxed import FIRST, SECOND, Measured, listed, measure, relaxed, run_stream
+from gpuprof.records.command_stream.codec import SavedLaunch
+from gpuprof.records.command_stream.read import read_stream
+from gpuprof.run.reorder_experiment import FIRST, SECOND, Measured, listed, measure, relaxed, run_stream
 from gpuprof.run.replay import chip_of
-from gpuprof.run.settings import Settings
-from gpuprof.saved.codec import SavedLaunch
-from gpuprof.saved.read import read_stream
+from gpuprof.run.run_settings import Settings
 from tests.paths import DOCS, ROOT
 from tests.support.command import gpuprof
 

@@ -7,12 +7,12 @@ import pytest
 
 from gpuprof.errors import UsageError
 from gpuprof.relate.critical import Needs, Path, longest
-from gpuprof.relate.flow import AGAIN, FLOW, NOBODY, UNREAD, Observed
+from gpuprof.relate.data_flow import AGAIN, FLOW, NOBODY, UNREAD, Observed
 from gpuprof.relate.independent import Order, Pair, independent
 from gpuprof.relate.journal import AccessRow, Journal, RelationRow, TaskRow
-from gpuprof.relate.kinds import LAUNCH, NONE, NUMBERS, RELATIONS, STATED
-from gpuprof.relate.rules import Candidate, Group, Rule, groups, rules_of
-from gpuprof.relate.spans import NEVER, Leaves, happened, spans
+from gpuprof.relate.relation_rules import Candidate, Group, Rule, groups, rules_of
+from gpuprof.relate.task_kinds import LAUNCH, NONE, NUMBERS, RELATIONS, STATED
+from gpuprof.relate.task_spans import NEVER, Leaves, happened, spans
 from gpuprof.relate.waste import FINDINGS, NO_BUFFER, WORK, findings
 
 # Spans.

@@ -14,11 +14,11 @@ import pytest
 from gpuprof.correlate.database import ensure_database
 from gpuprof.device import commands as cmd
 from gpuprof.records.writer import RecordWriter
-from gpuprof.relate.kinds import NEEDS
+from gpuprof.relate.task_kinds import NEEDS
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.trace.generator import TraceGenerator
-from tests.relate.test_flow import replay
+from tests.relate.test_data_flow import replay
 from tests.support.matrices import long_from
 
 KERNELS = """\

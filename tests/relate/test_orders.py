@@ -5,8 +5,8 @@ import re
 import pytest
 
 from gpuprof.errors import NotComparable
-from gpuprof.run.relaxed import listed, relaxed
-from gpuprof.saved.read import read_stream
+from gpuprof.records.command_stream.read import read_stream
+from gpuprof.run.reorder_experiment import listed, relaxed
 from tests.support.command import gpuprof
 
 KERNELS = """\

@@ -5,7 +5,7 @@ import sqlite3
 import numpy as np
 
 from gpuprof.isa.stalls import INDEX, N_REASONS
-from gpuprof.report.tasks.activity import AT_A_TIME, Activity, in_parts, read_activity
+from gpuprof.report.tasks.task_activity import AT_A_TIME, Activity, in_parts, read_activity
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 

@@ -10,12 +10,12 @@ from rich.console import Console
 
 from gpuprof.correlate.frames import Position
 from gpuprof.isa.stalls import INDEX, N_REASONS
-from gpuprof.report.endings import attributed, entries, most_waited_for
 from gpuprof.report.model import Blame, ChipFacts, Cost, Ending, Header, Instruction, Kernel, Launch, Report
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.render import csv_page, json_page, text_page
 from gpuprof.report.sections import source_sections
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
+from gpuprof.report.warp_ends import attributed, entries, most_waited_for
 
 LONG, WAIT, BARRIER, SELECTED = (INDEX[name] for name in ("long_scoreboard", "wait", "barrier", "selected"))
 SOURCE = "void k() {\n  x = a[i];\n  y = x * x;\n  sync();\n}\n"

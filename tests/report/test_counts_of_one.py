@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.annotate import hidden_text
 from tests.support.command import gpuprof

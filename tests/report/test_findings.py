@@ -6,9 +6,9 @@ import pytest
 
 from gpuprof.correlate.traces import Found
 from gpuprof.report.model import ChipFacts, Header, Report
-from gpuprof.report.pages.page import Request, load
+from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.pages.summary import errors_told
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 
 TEXT = "thread (1, 0, 0) writes out of bounds, four bytes behind the end of x"
 ERROR = Found(0, "memcheck", "out_of_bounds", "error", TEXT, None, None, 0, 0, 1, 64, "x", 1200)

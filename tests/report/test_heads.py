@@ -9,17 +9,17 @@ from gpuprof.chips.draws import SHADER_STAGES
 from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.checked_tables import FIXED_UNITS
 from gpuprof.correlate.database import ensure_database
-from gpuprof.correlate.tasks.draws import count_columns
+from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, titles_of
-from gpuprof.report.pages.page import Request, load
+from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.pages.summary import kernel_facts
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import text_page
-from gpuprof.report.tasks.draws import Draw, Draws, Group, Waves, Work
-from gpuprof.report.tasks.read import read_task_report
+from gpuprof.report.tasks.draw_tasks import Draw, Draws, Group, Waves, Work
+from gpuprof.report.tasks.read_tasks import read_task_report
 from gpuprof.report.terminal.columns import Layout
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 from gpuprof.report.triage.kernel_rules import RULES
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database

@@ -12,10 +12,10 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.works import BlockWork
 from gpuprof.report.model import ChipFacts, Cost, Instruction
 from gpuprof.report.pages.intensity import Intensity, intensity_of, ridge
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import text_page
-from gpuprof.report.terminal.look import HOT, WARM, Look
+from gpuprof.report.terminal.styles import HOT, WARM, Look
 from tests.support.command import gpuprof
 
 # The barrier ends a basic block: one moves 8 bytes for 1 operation, the other 8 for 64.

@@ -7,7 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from gpuprof.report.tasks.lanes import Lane, extent, in_parts, read_lanes, steps
+from gpuprof.report.tasks.timeline_lanes import Lane, extent, in_parts, read_lanes, steps
 from tests.support.command import gpuprof
 from tests.support.drawn_database import make_drawn
 

@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from gpuprof.base.text import lines_of
+from gpuprof.base.text_lines import lines_of
 from gpuprof.correlate.correlate import add_advice
 from gpuprof.correlate.database import reading
 from gpuprof.report.model import SELECTED

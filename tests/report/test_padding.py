@@ -8,11 +8,11 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from gpuprof.correlate.advice.padding import wavefronts
+from gpuprof.correlate.advice.padding_advice import wavefronts
 from gpuprof.correlate.counts import Counters
 from gpuprof.correlate.database import ensure_database
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.log.coalesce import inspect
+from gpuprof.emulate.trace_log.coalesce import inspect
 from gpuprof.report.model import Kernel, total
 from gpuprof.report.queries import read_report
 from gpuprof.report.triage.kernel_rules import findings

@@ -11,7 +11,7 @@ import pytest
 from gpuprof import report
 from gpuprof.report.describe import describe
 from gpuprof.report.pages import PAGES
-from gpuprof.report.pages.page import Page, load
+from gpuprof.report.pages.page_kind import Page, load
 from tests.paths import ROOT
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database

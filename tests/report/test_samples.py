@@ -14,10 +14,10 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.report.estimates import Estimate, Scale, scale_of
 from gpuprof.report.intervals import wilson
 from gpuprof.report.model import Cost
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import csv_page, json_page, text_page
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.triage.ranking import enough_period, overlaps
 from gpuprof.report.triage.resonance import beyond_chance, uneven

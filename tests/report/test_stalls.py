@@ -14,11 +14,11 @@ from rich.cells import cell_len
 from gpuprof.isa.stalls import INDEX
 from gpuprof.isa.vocabularies import VOCABULARIES
 from gpuprof.report.model import Row, Stalls
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.pages.stalls import histogram, scale
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import csv_page, json_page, text_page
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 from gpuprof.report.waits import Waits, joined, range_of, sentence
 from tests.support.report_database import BASE, KERNEL, cycles_of, make_database
 

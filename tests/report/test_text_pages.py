@@ -10,13 +10,13 @@ from rich.cells import cell_len
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.pages import PAGES
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import json_page, text_page
-from gpuprof.report.tasks.read import read_task_report
+from gpuprof.report.tasks.read_tasks import read_task_report
 from gpuprof.report.terminal.bars import apportion, bar
-from gpuprof.report.terminal.look import REASON_LOOKS, Look
-from gpuprof.report.terminal.screen import console_for, look_for, write
+from gpuprof.report.terminal.report_screen import console_for, look_for, write
+from gpuprof.report.terminal.styles import REASON_LOOKS, Look
 from tests.support.matrices import long_from
 from tests.support.report_database import CU, make_database
 

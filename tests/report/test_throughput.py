@@ -14,10 +14,10 @@ import pytest
 from gpuprof.chips.peaks import peaks_of
 from gpuprof.isa.stalls import INDEX
 from gpuprof.report.model import ZEROS, ChipFacts, Launch
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.queries import read_report
 from gpuprof.report.render import csv_page, json_page
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 from gpuprof.report.throughput import covered, limit, operations, roofline, throughput
 from tests.report.test_text_pages import PIPE, lines_of
 from tests.support.report_database import make_database

@@ -9,12 +9,12 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.errors import UsageError
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import replay
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
-from gpuprof.saved.read import read_stream
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, described, registers
 from gpuprof.timing.sampling.filter import filter_of_text

@@ -9,10 +9,10 @@ import gpuprof
 from gpuprof.emulate.core.device_launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
 from gpuprof.records.reader import read_recording
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.nested import DEEPEST
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.support.command import gpuprof as gpuprof_command
 from tests.support.nvidia_tools import needs_nvcc
 from tests.support.running import Results, run_file, run_source

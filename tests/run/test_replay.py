@@ -15,11 +15,11 @@ from gpuprof.device.api import Device
 from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import replay
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
-from gpuprof.saved.read import read_stream
 from gpuprof.timing.sampling.configuration import Sampling
 
 SOURCE = """

@@ -11,11 +11,11 @@ import pytest
 import gpuprof.run.settling
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.log.formats import join_sectors
+from gpuprof.emulate.trace_log.formats import join_sectors
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
 from gpuprof.timing.sampling.control_registers import registers
 from gpuprof.timing.sampling.filter import NOTHING, Filter, filter_of_text

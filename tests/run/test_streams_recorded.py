@@ -8,8 +8,8 @@ import sqlite3
 from gpuprof.chips import load_chip
 from gpuprof.records.reader import read_recording
 from gpuprof.report.concurrency import span_fact
-from gpuprof.report.figures import duration
 from gpuprof.report.model import ChipFacts, Launch
+from gpuprof.report.number_text import duration
 from tests.support.command import gpuprof
 
 OVERHEAD_CYCLES = load_chip("a100").grid_overhead_cycles

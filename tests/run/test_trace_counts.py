@@ -17,11 +17,11 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import ACCESS_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.counted import reuse
-from gpuprof.run.counted.accesses import recorded
-from gpuprof.run.counted.launch import TraceCounts
-from gpuprof.run.counted.reuse import DeviceStream, bin_of, least_of_bin
-from gpuprof.run.counted.walk import is_chosen
+from gpuprof.run.trace_counts import reuse_distances
+from gpuprof.run.trace_counts.launch_counts import TraceCounts
+from gpuprof.run.trace_counts.line_accesses import recorded
+from gpuprof.run.trace_counts.reuse_distances import DeviceStream, bin_of, least_of_bin
+from gpuprof.run.trace_counts.trace_walk import is_chosen
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.readable.counted import Counts
 from tests.support.running import run_file, run_source
@@ -125,7 +125,7 @@ def test_a_long_stream_is_sampled():
 @pytest.mark.parametrize("seed", range(3))
 def test_the_twin_counts_the_same(monkeypatch, seed):
     """Random kernels, the trace of whose blocks comes in several pieces: warps of one access, and of none, too."""
-    monkeypatch.setattr(reuse, "EXACT_LINES", 1 << 30)
+    monkeypatch.setattr(reuse_distances, "EXACT_LINES", 1 << 30)
     instructions, warps, per_block = random_kernel(seed, 36, 3)
     warps = [(b, a if k % 7 else [access(())] * len(a), m) for k, (b, a, m) in enumerate(warps)]
     code = encode(instructions)

@@ -7,7 +7,7 @@ import pytest
 
 import gpuprof.run.session
 from gpuprof.emulate.run import emulate
-from gpuprof.timing import gather, live
+from gpuprof.timing import trace_compaction, trace_feed
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as command
 from tests.support.matrices import long_from
@@ -101,15 +101,15 @@ def most_kept(folder: Path, monkeypatch, source: str, nbytes: int) -> tuple[int,
     `nbytes`.
     """
     most, totals = [0], []
-    take = live._Source._take
+    take = trace_feed._Source._take
 
     def watched(source, state):
         take(source, state)
         most[0] = max(most[0], sum(link.nbytes for chunk in source.chunks.values() for link in chunk.links))
 
     with monkeypatch.context() as patched:
-        patched.setattr(live._Source, "_take", watched)
-        patched.setattr(gather, "GATHERED_NBYTES", nbytes)
+        patched.setattr(trace_feed._Source, "_take", watched)
+        patched.setattr(trace_compaction, "GATHERED_NBYTES", nbytes)
         (folder / "small.toml").write_text(CHIP)
         (folder / "it.cu").write_text(source)
         recording(folder, patched, folder / "it.cu", nbytes, "small.toml", totals)
@@ -148,12 +148,14 @@ def test_warps_that_drift_apart(tmp_path, monkeypatch):
     (tmp_path / "apart.cu").write_text(APART)
     (tmp_path / "small.toml").write_text(CHIP)
     gathered = []
-    monkeypatch.setattr(live, "gather", lambda *arguments: gathered.append(1) or gather.gather(*arguments))
+    monkeypatch.setattr(
+        trace_feed, "gather", lambda *arguments: gathered.append(1) or trace_compaction.gather(*arguments)
+    )
     take = partial(recording, tmp_path, monkeypatch, tmp_path / "apart.cu", chip="small.toml")
     whole, pieces = take()
     assert pieces == 1 and not gathered
     for nbytes, bound in ((30_000, 1 << 20), (30_000, 1000), (200_000, 50_000)):
-        monkeypatch.setattr(gather, "GATHERED_NBYTES", bound)
+        monkeypatch.setattr(trace_compaction, "GATHERED_NBYTES", bound)
         part, pieces = take(nbytes)
         assert pieces > 4 and gathered
         assert part == whole

@@ -1,13 +1,13 @@
 """`python -m tests.silicon`: whole kernels that others measured on real cards, beside the model's cycles.
 
 Prints a line per row, then for each set the mean error, the median ratio, the 90th percentile and the rank correlation,
-and the steps of ladders that are far off. With --write the rows go into gpuprof/fidelity/silicon.csv, where `gpuprof
-fidelity` and the reports find them, and into the tables of docs/fidelity.md.
+and the steps of ladders that are far off. With --write the rows go into gpuprof/chips/fidelity/silicon.csv,
+where `gpuprof fidelity` and the reports find them, and into the tables of docs/fidelity.md.
 """
 
 import argparse
 
-from gpuprof.fidelity.kernels import Row
+from gpuprof.chips.fidelity.kernels import Row
 from tests.silicon.cases import all_cases
 from tests.silicon.measure import COMPILERS, Job, measure
 from tests.silicon.reasons import with_reasons

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.chips import load_chip
-from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
+from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
+from gpuprof.run.run_settings import LaunchResult, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import LaunchResult, Settings
 from tests.paths import SAMPLES
 from tests.silicon.cards import part_of
 from tests.silicon.cases import all_cases

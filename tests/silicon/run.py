@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
+from gpuprof.chips.fidelity.likeness import Use, kind, totals
 from gpuprof.device.api import Device, Module
-from gpuprof.device.launching.text import kernel_names, parse_launch
-from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.device.launching.argument_values import LaunchRequest
+from gpuprof.device.launching.launch_text import kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
-from gpuprof.fidelity.likeness import Use, kind, totals
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.run.build import BuildOptions, build
+from gpuprof.run.compile_file import BuildOptions, build
+from gpuprof.run.run_settings import LaunchResult, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import LaunchResult, Settings
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.occupancy import occupancy
-from gpuprof.timing.state.result import LaunchTiming
 from tests.silicon.cards import card
 from tests.silicon.case import Case, Run
 from tests.silicon.published import by_id

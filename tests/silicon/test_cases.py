@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gpuprof.device.launching.text import kernel_names, parse_launch
+from gpuprof.device.launching.launch_text import kernel_names, parse_launch
 from tests.silicon.cards import FOLDER as CARDS, card, part_of
 from tests.silicon.case import FAMILIES
 from tests.silicon.cases import SETS, all_cases, cases_of

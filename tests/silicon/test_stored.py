@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from gpuprof.fidelity import kernels
-from gpuprof.fidelity.kernels import HIGH, LOW, Row
+from gpuprof.chips.fidelity import kernels
+from gpuprof.chips.fidelity.kernels import HIGH, LOW, Row
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.silicon import write
 from tests.silicon.case import Case, Run

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from gpuprof.device.launching.text import parse_launch
+from gpuprof.device.launching.launch_text import parse_launch
 from tests.silicon.cases import all_cases
 from tests.silicon.ladder import Matrices, Rung, launches
 from tests.silicon.run import steps

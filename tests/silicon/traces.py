@@ -6,17 +6,17 @@ from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.requests import run_requests
-from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.emulate.log.trace import TracePiece
 from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import MAX_WARP_INSTRUCTIONS, Session
-from gpuprof.run.settings import Settings
 from gpuprof.run.settling import NO_LIMIT_CYCLES
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
+from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.state.result import LaunchTiming
 from tests.silicon.case import Case
 from tests.silicon.run import KERNELS, loaded
 from tests.silicon.waves import Step

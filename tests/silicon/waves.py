@@ -9,7 +9,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
-from gpuprof.device.launching.values import LaunchRequest
+from gpuprof.device.launching.argument_values import LaunchRequest
 
 
 class Wave(NamedTuple):

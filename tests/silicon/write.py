@@ -1,10 +1,10 @@
-"""Rows into gpuprof/fidelity/silicon.csv, and from there into the tables of docs/fidelity.md."""
+"""Rows into gpuprof/chips/fidelity/silicon.csv, and from there into the tables of docs/fidelity.md."""
 
 import csv
 from collections.abc import Iterable, Sequence
 
-from gpuprof.fidelity import kernels
-from gpuprof.fidelity.kernels import COLUMNS, PATH, RATIOS_ONLY, Row, balanced_error, by, ratios, spread, steps
+from gpuprof.chips.fidelity import kernels
+from gpuprof.chips.fidelity.kernels import COLUMNS, PATH, RATIOS_ONLY, Row, balanced_error, by, ratios, spread, steps
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.paths import DOCS
 from tests.silicon.cases import all_cases

@@ -3,7 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from gpuprof.correlate.tasks.draws import count_columns
+from gpuprof.correlate.tasks.draw_rows import count_columns
 from tests.support.report_database import make_database
 
 FACTS = "draw, task, pass, name, width, height, samples, state_changes, drains, start_cycle, end_cycle"

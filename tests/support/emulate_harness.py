@@ -8,9 +8,9 @@ import numpy as np
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
-from gpuprof.emulate.log.counters import LaunchCounters
-from gpuprof.emulate.log.trace import REST, Order, TracePiece
 from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.isa.encoding import Instruction, encode, make, reads, writes
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME

@@ -33,7 +33,7 @@ MOST_MEMORY_NBYTES = 6 << 30
 WORKING = (
     "gpuprof.run.session", "gpuprof.run.multipass", "gpuprof.run.script", "gpuprof.timing.engine", "gpuprof.compile",
     "gpuprof.assemble.assemble", "gpuprof.assemble.object.elf", "gpuprof.correlate.correlate", "gpuprof.check.compare",
-    "gpuprof.report.render", "gpuprof.report.pages.summary", "gpuprof.sweep.run", "gpuprof.sweep.plot",
+    "gpuprof.report.render", "gpuprof.report.pages.summary", "gpuprof.sweep.run_sweep", "gpuprof.sweep.sweep_plot",
     "gpuprof.export.paths.folded",
 )  # fmt: skip
 TIMED_OUT = 124  # as timeout(1) has it

@@ -6,8 +6,8 @@ import numpy as np
 
 from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.relate import kinds
-from gpuprof.relate.kinds import COPY_IN, COPY_OUT, LAUNCH, NONE, TASK
+from gpuprof.relate import task_kinds
+from gpuprof.relate.task_kinds import COPY_IN, COPY_OUT, LAUNCH, NONE, TASK
 from tests.support.recordings import LAUNCH_END, write_saxpy_launch
 
 GROUP = 1000  # copies in a task of the script
@@ -34,7 +34,7 @@ def write_many_tasks(path: Path, n_tasks: int) -> Path:
     tasks["kind"][LAUNCH_TASK], tasks["launch"] = LAUNCH, NONE
     tasks["launch"][LAUNCH_TASK] = 0
     tasks["name"] = tasks["kind"]
-    tasks["row"] = kinds.TASKS.index("wait")
+    tasks["row"] = task_kinds.TASKS.index("wait")
     copies = number[~is_whole]
     accesses = np.zeros(len(copies), ACCESS_DTYPE)
     accesses["task"], accesses["parameter"], accesses["end"] = copies, copies // 2 % BUFFERS, 64
@@ -43,11 +43,11 @@ def write_many_tasks(path: Path, n_tasks: int) -> Path:
     constraints["source"], constraints["target"], constraints["kind"] = copies[:-1], copies[1:], 3
     parts = copies[copies % 4 == 2]
     contains = np.zeros(len(parts), RELATION_DTYPE)
-    contains["kind"], contains["source"] = kinds.NUMBERS[kinds.CONTAINS], n_tasks - VIEWS + parts // 4 % VIEWS
+    contains["kind"], contains["source"] = task_kinds.NUMBERS[task_kinds.CONTAINS], n_tasks - VIEWS + parts // 4 % VIEWS
     contains["target"], contains["parameter"] = parts, NONE
     with RecordWriter(path) as writer:
         write_saxpy_launch(writer)
-        for k, name in enumerate(kinds.TASKS):
+        for k, name in enumerate(task_kinds.TASKS):
             writer.task_name(k, name)
         for k in range(BUFFERS):
             place = {"address": 0x700000000 + 1024 * k, "nbytes": 64}

@@ -12,7 +12,7 @@ SOURCES = {"TABLE", "BY_NAME", "Opcode", "decode", "Instruction"}  # who imports
 # Where a name is shown or a part of a key, and where the emulator finds what computes each row.
 EXCUSED = {
     ("correlate/program_tables.py", "_instruction_row"),
-    ("emulate/meeting.py", "make_site"),
+    ("emulate/warp_sync.py", "make_site"),
     ("emulate/blocks.py", "_builder"),
 }
 

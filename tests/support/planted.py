@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Observer, Settings
 from gpuprof.run.tracing import Attached
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.tables import Finding

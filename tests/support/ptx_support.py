@@ -13,8 +13,8 @@ from gpuprof.compile.module import PtxModule
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
-from gpuprof.emulate.log.counters import LaunchCounters
 from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program
 from tests.support.emulate_harness import EXECUTED

@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 
 from gpuprof.assemble.object.elf import write_gpubin
-from gpuprof.base.results import Result
+from gpuprof.base.compared_results import Result
 from gpuprof.cli.main import main
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from gpuprof.device.launching.text import find_launch_comments, kernel_names, parse_launch
+from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.requests import LaunchArrays, run_requests
+from gpuprof.run.run_settings import LaunchResult, Observer, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import LaunchResult, Observer, Settings
 
 
 class Results(Observer):

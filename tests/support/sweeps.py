@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from gpuprof.sweep.parameters import parse_parameter
-from gpuprof.sweep.plan import Plan
+from gpuprof.sweep.sweep_parameters import parse_parameter
+from gpuprof.sweep.sweep_plan import Plan
 
 # Each block adds up WIDTH elements; LENGTH turns make it long enough to be interrupted.
 KERNEL = """\

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gpuprof.emulate.log.coalesce import tag_bank
-from gpuprof.emulate.log.formats import ACCESS_DTYPE, MISSING_SHIFT, ON_CHIP, STEP_DTYPE
-from gpuprof.emulate.log.trace import TracePiece
+from gpuprof.emulate.trace_log.coalesce import tag_bank
+from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, MISSING_SHIFT, ON_CHIP, STEP_DTYPE
+from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, basic_block_starts
 from gpuprof.timing.sampling.configuration import Sampling

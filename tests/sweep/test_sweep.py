@@ -12,17 +12,17 @@ import pytest
 from gpuprof import __version__ as version
 from gpuprof.chips import load_chip
 from gpuprof.chips.changes import chip_with, field_and_factor
+from gpuprof.chips.fidelity.sentence import line, sentence
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import BY_NAME, launch_values
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.fidelity.sentence import line, sentence
-from gpuprof.report.terminal.look import Look
-from gpuprof.sweep.parameters import Parameter, combinations, parse_parameter
-from gpuprof.sweep.plan import prepare, runs, with_values
-from gpuprof.sweep.run import Outcome
-from gpuprof.sweep.screen import lines
-from gpuprof.sweep.table import build_table
-from gpuprof.sweep.write import VERSION
+from gpuprof.report.terminal.styles import Look
+from gpuprof.sweep.run_sweep import Outcome
+from gpuprof.sweep.sweep_parameters import Parameter, combinations, parse_parameter
+from gpuprof.sweep.sweep_plan import prepare, runs, with_values
+from gpuprof.sweep.sweep_screen import lines
+from gpuprof.sweep.sweep_table import build_table
+from gpuprof.sweep.write_table import VERSION
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, names, write_files

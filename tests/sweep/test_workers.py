@@ -20,8 +20,8 @@ from distributed import Client
 from gpuprof.errors import GpuprofError
 from gpuprof.sweep import dask_cluster
 from gpuprof.sweep.dask_cluster import on_cluster
-from gpuprof.sweep.plan import prepare, runs
-from gpuprof.sweep.run import Outcome, run_one
+from gpuprof.sweep.run_sweep import Outcome, run_one
+from gpuprof.sweep.sweep_plan import prepare, runs
 from gpuprof.sweep.workers import on_this_machine
 from tests.paths import ROOT
 from tests.support.command import PROGRAM, gpuprof, names
@@ -39,7 +39,7 @@ FLAGS = (
 )  # 128 reads beyond its array, -1 does not compile
 # A module that makes run 1 end every process it gets into, as a system without memory would. Dask loads it twice.
 DEADLY = """\
-import os, gpuprof.sweep.run as run
+import os, gpuprof.sweep.run_sweep as run
 run.alive = getattr(run, "alive", run.measure)
 run.measure = lambda task: os._exit(1) if task.number == 1 else run.alive(task)
 """
@@ -271,7 +271,7 @@ def test_a_run_that_kills_its_worker_fails_alone(cluster_of, tmp_path):
 
 @pytest.mark.long
 def test_a_mistake_of_ours_on_a_worker_is_told(cluster_of, tmp_path):
-    one = cluster_of(1, "import gpuprof.sweep.run as run\nrun.measure = lambda task: 1 // 0\n")
+    one = cluster_of(1, "import gpuprof.sweep.run_sweep as run\nrun.measure = lambda task: 1 // 0\n")
     plan = plan_of(tmp_path, "sms=1")
     with pytest.raises(GpuprofError, match=r"(?s)Traceback.*ZeroDivisionError"):
         list(on_cluster(prepare(plan, runs(plan)), one.address))

@@ -9,7 +9,7 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import INDEX, N_REASONS, NAMES
-from gpuprof.timing.state.activity import MOST_BINS, SM_HAS_WARPS, Activity, bins_of, coarser, extended
+from gpuprof.timing.state.activity_bins import MOST_BINS, SM_HAS_WARPS, Activity, bins_of, coarser, extended
 from gpuprof.timing.state.machine import power_on
 from tests.readable.grids import Job, time_grids
 from tests.readable.timing import time_launch

@@ -5,8 +5,8 @@ from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Observer, Settings
 from tests.draws.frames import mesh
 from tests.paths import ROOT
 

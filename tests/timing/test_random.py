@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.chips import altered, list_chips, load_chip
 from gpuprof.chips.fields import BY_NAME
-from gpuprof.emulate.log.trace import Order
+from gpuprof.emulate.trace_log.trace import Order
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.stalls import NAMES

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.log.counters import COUNTER_NAMES
+from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
 from gpuprof.records.schema import CAUSES_DTYPE
-from gpuprof.timing.aged import FAR_SHIFT, fill
 from gpuprof.timing.extrapolate import (
     LEAST_BATCHES,
     LEAST_OFF,
@@ -19,7 +18,8 @@ from gpuprof.timing.extrapolate import (
     extrapolated,
     settled,
 )
-from gpuprof.timing.state.activity import Activity
+from gpuprof.timing.l2_warmup import FAR_SHIFT, fill
+from gpuprof.timing.state.activity_bins import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.layout import L2_LINE, MACHINE, QUANTUM
 from tests.paths import SAMPLES

@@ -8,12 +8,12 @@ import pytest
 from gpuprof.errors import GeneratorError
 from gpuprof.isa.encoding import make
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.trace.generators.others.accelsim import AccelSim
-from gpuprof.trace.generators.others.opcodes import COPIES, GENERIC, MATRIX_MOVES, NAMES
+from gpuprof.trace.generators.trace_files.accelsim import AccelSim
+from gpuprof.trace.generators.trace_files.opcodes import COPIES, GENERIC, MATRIX_MOVES, NAMES
 from tests.support.emulate_harness import jump, special
 from tests.support.watching import watch
 from tests.trace.test_events import below
-from tests.trace.test_memory import program
+from tests.trace.test_memory_bits import program
 
 # The opcodes that it knows for Ampere (its ISA definition; those of NVIDIA's CUDA Binary Utilities).
 OPCODES = """

@@ -7,8 +7,8 @@ import pytest
 
 import gpuprof
 from gpuprof.errors import GeneratorError, KernelFault, UsageError
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.tables import Column, Finding, Results, Table
 

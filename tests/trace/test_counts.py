@@ -5,8 +5,8 @@ import pytest
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.isa.encoding import make
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.trace.generators.bounds.graph import Graph
 from gpuprof.trace.generators.bounds.intensity import Intensity
 from gpuprof.trace.generators.counts.activity import Activity
@@ -16,7 +16,7 @@ from gpuprof.trace.generators.counts.branches import Branches
 from gpuprof.trace.generators.counts.convergence import Convergence
 from gpuprof.trace.generators.counts.dimensions import Dimensions
 from gpuprof.trace.generators.counts.live_registers import LiveRegisters
-from gpuprof.trace.generators.counts.machine import Machine
+from gpuprof.trace.generators.counts.machine_counts import Machine
 from gpuprof.trace.generators.counts.parallelism import Parallelism
 from gpuprof.trace.generators.counts.widths import Widths
 from gpuprof.trace.generators.mix import InstructionMix

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from gpuprof.trace.generator import TraceGenerator, text_of
 from tests.paths import DOCS, ROOT
 

@@ -6,11 +6,11 @@ import pytest
 from gpuprof.device.memory import AddressSpace
 from gpuprof.isa.encoding import make
 from gpuprof.isa.modifiers import pack
-from gpuprof.trace.generators.values.floats import kinds, numbers
+from gpuprof.trace.generators.values.float_values import kinds, numbers
 from gpuprof.trace.generators.values.origins import Origins
-from gpuprof.trace.generators.values.ranges import Ranges
 from gpuprof.trace.generators.values.redundancy import Redundancy
 from gpuprof.trace.generators.values.repeats import Repeats
+from gpuprof.trace.generators.values.value_ranges import Ranges
 from tests.support.emulate_harness import ADDR64, jump, special
 from tests.trace.test_counts import numbered, rows
 from tests.trace.test_events import below, wide

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.device.launching.text import find_launch_comments, parse_launch
-from gpuprof.device.launching.values import ArraySpec
-from gpuprof.run.build import BuildOptions
+from gpuprof.device.launching.argument_values import ArraySpec
+from gpuprof.device.launching.launch_text import find_launch_comments, parse_launch
+from gpuprof.run.compile_file import BuildOptions
 from tests.paths import TESTS
 from tests.ptx import regenerate
 from tests.support.host_oracle import nvcc

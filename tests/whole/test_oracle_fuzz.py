@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gpuprof.device.api import Module
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.fuzz.random_kernels import random_source
 from tests.support.host_oracle import HostProgram, kernels, nvcc
 from tests.support.matrices import long_from

@@ -5,9 +5,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.settings import Settings
 from tests.support.host_oracle import FOLDER, HostProgram, Kernel, Parameter, kernels
 from tests.support.matrices import long_but_every
 

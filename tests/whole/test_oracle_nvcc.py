@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuprof.device.launching.text import find_launch_comments, parse_launch
-from gpuprof.device.launching.values import ArraySpec
+from gpuprof.device.launching.argument_values import ArraySpec
+from gpuprof.device.launching.launch_text import find_launch_comments, parse_launch
 from tests.paths import SAMPLES
 from tests.support.host_oracle import nvcc
 from tests.support.nvidia_tools import needs_nvcc

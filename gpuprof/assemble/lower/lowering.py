@@ -6,6 +6,9 @@ scopes, operands, and `emit`.
 
 from dataclasses import replace
 
+from gpuprof.assemble.abi.calling_convention import Place
+from gpuprof.assemble.abi.layout import Layout
+from gpuprof.assemble.abi.limits import check_local
 from gpuprof.assemble.ir.body import Block, Body, Inst, encode_immediate, immediate_slots
 from gpuprof.assemble.ir.residency import free_registers
 from gpuprof.assemble.ir.values import Imm, Not, NoVariant, float_bits, register_parts, row, type_file, type_nbits
@@ -16,9 +19,6 @@ from gpuprof.assemble.lower.engines import bulk, tensor, texture, wgmma, wmma
 from gpuprof.assemble.lower.flow import call, cluster, control, mbarrier, warp
 from gpuprof.assemble.lower.modifiers import Modifiers
 from gpuprof.assemble.lower.scope import Register, Scope
-from gpuprof.assemble.place.abi import Place
-from gpuprof.assemble.place.layout import Layout
-from gpuprof.assemble.place.limits import check_local
 from gpuprof.assemble.ptx import ast
 from gpuprof.errors import PtxError, UnsupportedInstruction
 from gpuprof.isa.modifiers import FIELDS, pack

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from gpuprof.assemble.abi.calling_convention import align_up
 from gpuprof.assemble.ir.body import WORDS, Body, Inst
 from gpuprof.assemble.ir.liveness import Segment, live_segments, overlap, union
-from gpuprof.assemble.place.abi import align_up
 from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
 from gpuprof.isa.program import PROGRAM_COUNTER_WORDS
 

@@ -4,11 +4,11 @@ memory.
 
 from dataclasses import dataclass, field
 
+from gpuprof.assemble.abi.calling_convention import align_up
 from gpuprof.assemble.ir.body import READ_SLOTS, WORDS, WRITE_SLOTS, Block, Body, Inst
 from gpuprof.assemble.ir.defs import single_definitions
 from gpuprof.assemble.ir.liveness import live_segments
 from gpuprof.assemble.optimize.fold import constant_of
-from gpuprof.assemble.place.abi import align_up
 from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation, OutOfRegisters, allocate
 from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
 from gpuprof.isa.modifiers import pack

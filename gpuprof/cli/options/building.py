@@ -6,7 +6,7 @@ from functools import wraps
 
 import click
 
-from gpuprof.run.build import BuildOptions
+from gpuprof.run.compile_file import BuildOptions
 
 _MAX_REGISTERS = click.option(
     "--max-registers",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.base.results import MOST_TOLD
+from gpuprof.base.compared_results import MOST_TOLD
 
 _FLAGS = (
     click.option(

@@ -5,7 +5,7 @@ from functools import wraps
 
 import click
 
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.near_choice import NearChoice
 from gpuprof.errors import UsageError
 
 TEXT = "text"

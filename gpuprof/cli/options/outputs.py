@@ -52,7 +52,7 @@ def claim(
     if target.descriptor == STDOUT:
         click.get_current_context().with_resource(redirect_stdout(sys.stderr))
     if known.one_writer:
-        from gpuprof.base.claims import claimed
+        from gpuprof.base.output_claims import claimed
 
         click.get_current_context().with_resource(claimed(target))
 
@@ -95,7 +95,7 @@ def json_table() -> Kind:
 
 
 def sqlite_table() -> Kind:
-    from gpuprof.sweep.write import APPLICATION_ID
+    from gpuprof.sweep.write_table import APPLICATION_ID
 
     return _sqlite("table of a sweep", APPLICATION_ID)._replace(one_writer=True)
 

@@ -116,7 +116,7 @@ def relation_settings(no_accesses: bool, rules: str | None) -> dict:
     from gpuprof.base.inputs import RULES
     from gpuprof.base.toml import read_toml
     from gpuprof.errors import UsageError
-    from gpuprof.relate.rules import rules_of
+    from gpuprof.relate.relation_rules import rules_of
 
     try:
         content = read_toml(Path(rules), RULES)

@@ -50,7 +50,7 @@ class SavePath(OutputPath):
     """The type of --save: NAME=OUT.npy, as a `Saved`."""
 
     def convert(self, value, param, ctx):
-        from gpuprof.device.launching.results import parse_saved
+        from gpuprof.device.launching.expected_results import parse_saved
 
         _, equals, path = value.partition("=")
         if equals:
@@ -74,8 +74,8 @@ def comparing_options(command: Callable) -> Callable:
     @wraps(command)
     def with_wanted(*, expected, rtol, atol, saved=(), **others):
         with nothing_is_garbage():
-            from gpuprof.device.launching.results import parse_expected
-            from gpuprof.device.launching.values import Wanted
+            from gpuprof.device.launching.argument_values import Wanted
+            from gpuprof.device.launching.expected_results import parse_expected
 
         wanted = Wanted(
             tuple(parse_expected(text, "--expect") for text in expected),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from gpuprof.cli.options.filtering import filter_flags, filter_options
-from gpuprof.cli.options.near import NearChoice
+from gpuprof.cli.options.near_choice import NearChoice
 
 DEFAULT_PERIOD_CYCLES = 256
 

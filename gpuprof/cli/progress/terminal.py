@@ -6,7 +6,7 @@ from gpuprof.base.wording import extent_text, launch_text, plural
 from gpuprof.cli.main import silence_stdout
 from gpuprof.cli.progress.display import Display
 from gpuprof.isa.printing.printable import printable
-from gpuprof.run.settings import Observer
+from gpuprof.run.run_settings import Observer
 
 
 class Terminal(Observer):

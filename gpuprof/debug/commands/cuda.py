@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from gpuprof.debug.commands.command import Command, refused
-from gpuprof.debug.commands.said import focus_text, launch_text, line_text
+from gpuprof.debug.commands.stop_text import focus_text, launch_text, line_text
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import WARP, Coordinates, Focus, Thread, coordinates, focus_of, text_of

@@ -5,7 +5,7 @@ from gpuprof.debug.commands.cuda import TABLES, threads
 from gpuprof.debug.commands.data import displayed, with_text
 from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.player import described
+from gpuprof.debug.replayer import described
 from gpuprof.debug.symbols import Variable
 from gpuprof.debug.values.types import in_form, shown
 from gpuprof.errors import DebugError

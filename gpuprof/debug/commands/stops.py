@@ -6,8 +6,8 @@ from collections.abc import Callable
 from gpuprof.debug.commands.blocks import texts
 from gpuprof.debug.commands.command import Command, numbers_of
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.player import WATCH_NAMES
 from gpuprof.debug.points import Breakpoint, Watchpoint
+from gpuprof.debug.replayer import WATCH_NAMES
 from gpuprof.errors import DebugError
 
 _IF = re.compile(r"(?:^|\s)if\b(?=[\s(])")

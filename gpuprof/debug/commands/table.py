@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpuprof.debug.commands import cuda, data, info, others, running, settings, stack, stops
+from gpuprof.debug.commands import cuda, data, general, info, running, settings, stack, stops
 from gpuprof.debug.commands.command import Command, chosen
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError
@@ -41,7 +41,7 @@ COMMANDS = (
     *cuda.COMMANDS,
     *info.COMMANDS,
     *settings.COMMANDS,
-    *others.COMMANDS,
+    *general.COMMANDS,
     Command("help", "[COMMAND]", "List the commands, or explain one.", _help, ("h",)),
     Command("quit", "", "End the session.", _quit, ("q", "exit")),
 )
@@ -53,7 +53,7 @@ def parsed(line: str) -> tuple[Command, str]:
     end = next((at for at, char in enumerate(line) if not (char.isalnum() or char in "_-")), len(line))
     if not end:
         raise DebugError(f'Undefined command: "{line:.40}".  Try "help".')
-    refused = next((each for each in others.REFUSALS if each.name == line[:end]), None)
+    refused = next((each for each in general.REFUSALS if each.name == line[:end]), None)
     return refused or chosen(line[:end], COMMANDS), line[end:].strip()
 
 

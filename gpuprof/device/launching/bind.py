@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gpuprof.device.elements import ELEMENTS, pack_number
-from gpuprof.device.launching.values import HandleValue, Null, Raw, Scalar
+from gpuprof.device.launching.argument_values import HandleValue, Null, Raw, Scalar
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function, Param
 

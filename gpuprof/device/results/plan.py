@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.base.compared_results import Result
 from gpuprof.base.files import replacing
-from gpuprof.base.results import Result
 from gpuprof.base.wording import plural
 from gpuprof.device.array import DeviceArray
 from gpuprof.device.data import numbers, reference_array
 from gpuprof.device.kernels import means_kernel
-from gpuprof.device.launching.values import (
+from gpuprof.device.launching.argument_values import (
     Argument,
     ArrayName,
     ArraySpec,

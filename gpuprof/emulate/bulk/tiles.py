@@ -8,7 +8,7 @@ from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.bulk import tensormap
 from gpuprof.emulate.bulk.operations import NBYTES_OF, reduce_into
 from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
-from gpuprof.emulate.together.services import find_bytes
+from gpuprof.emulate.collectives.services import find_bytes
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.families.cluster import OFFSET_MASK
 from gpuprof.isa.modifiers import unpack, unpack_name

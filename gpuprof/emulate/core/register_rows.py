@@ -5,12 +5,12 @@ warps: int64 (k,), numbers of the chunk's warps; masks: uint32 (k,), lanes of ea
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
+from gpuprof.jit.cached import cached_njit
 
 FULL = np.uint32(0xFFFFFFFF)
 
 
-@kept
+@cached_njit
 def gather(home, indexes, warps, rows):
     """rows (registers, 32 * k): what registers `indexes` of `home` (all registers, all lanes) hold in these warps."""
     for i in range(len(indexes)):
@@ -21,7 +21,7 @@ def gather(home, indexes, warps, rows):
                 row[32 * w + k] = register[first + k]
 
 
-@kept
+@cached_njit
 def scatter(home, index, warps, masks, row):
     """Puts row (32 * k,) into register `index` of `home`, in the lanes of `masks`."""
     register = home[index]

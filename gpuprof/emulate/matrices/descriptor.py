@@ -25,7 +25,7 @@ import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.refusal import WrongRange, refuse
-from gpuprof.emulate.log.touched import Touched
+from gpuprof.emulate.trace_log.touched import Touched
 
 ROW_NBYTES = np.array([16, 128, 64, 32])
 LANE = np.arange(WARP)

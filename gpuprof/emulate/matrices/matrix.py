@@ -16,10 +16,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
 from gpuprof.emulate.scalar.fused import _fma
 from gpuprof.isa.modifiers import ELEMENT_TYPES
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import internal_njit
 
 F16, BF16, TF32, E4M3, E5M2, S8, U8, S4, U4, B1 = range(10)
 assert ELEMENT_TYPES == ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1")
@@ -42,7 +42,7 @@ def _e4m3(bits: int) -> float:
 E4M3_VALUES = np.array([_e4m3(bits) for bits in range(256)])
 
 
-@part
+@internal_njit
 def half_value(bits):
     """f16 pattern to double."""
     pattern = np.uint64(bits & np.uint32(0x7FFF)) << np.uint64(42) | np.uint64(bits & np.uint32(0x8000)) << np.uint64(
@@ -53,12 +53,12 @@ def half_value(bits):
     return np.uint64(pattern).view(np.float64) * scale
 
 
-@part
+@internal_njit
 def single_value(bits):
     return np.float64(np.uint32(bits).view(np.float32))
 
 
-@part
+@internal_njit
 def half_bits(value):
     """Double to f16 pattern, to nearest even; NaNs become the canonical one."""
     if value != value:
@@ -74,13 +74,13 @@ def half_bits(value):
     return sign | np.uint32((bits >> np.uint64(42)) - np.uint64((1023 - 15) << 10))
 
 
-@part
+@internal_njit
 def single_bits(value):
     """Double to f32 pattern, to nearest even; NaNs become the canonical one."""
     return np.float32(value).view(np.uint32) if value == value else NAN32
 
 
-@part
+@internal_njit
 def integer_element(word, index, type_name):
     if type_name == S8:
         return np.int64(np.int8(word >> np.uint32(8 * index) & np.uint32(255)))
@@ -90,7 +90,7 @@ def integer_element(word, index, type_name):
     return nibble - 16 if type_name == S4 and nibble >= 8 else nibble
 
 
-@part
+@internal_njit
 def float_element(word, index, type_name):
     if type_name == F16:
         return half_value(word >> np.uint32(16 * index) & np.uint32(0xFFFF))
@@ -102,7 +102,7 @@ def float_element(word, index, type_name):
     return E4M3_VALUES[byte] if type_name == E4M3 else half_value(byte << np.uint32(8))
 
 
-@part
+@internal_njit
 def take_halves(words, first, low, high):
     """The two f16 elements of 32 lanes' registers; a loop that vectorises. low, high: float64 (32,)."""
     for lane in range(32):
@@ -111,7 +111,7 @@ def take_halves(words, first, low, high):
         high[lane] = half_value(word >> np.uint32(16))
 
 
-@part
+@internal_njit
 def take_a(words, first, type_name, floating, a, low, high):
     """Rows of A from registers (R, n) of the warp whose lane 0 is column `first`; a: float64 (16, >= elements of a
     row); low, high: scratch (32,)."""
@@ -134,7 +134,7 @@ def take_a(words, first, type_name, floating, a, low, high):
                 )
 
 
-@part
+@internal_njit
 def take_b(words, first, type_name, floating, b, low, high):
     """Takes the elements of B out of its words, as `take_a` does for A; b: float64 (>= k, 8)."""
     if type_name == F16:
@@ -155,7 +155,7 @@ def take_b(words, first, type_name, floating, b, low, high):
                 )
 
 
-@part
+@internal_njit
 def take_c(words, first, half, c):
     """Accumulators, f32 or f16, to float64 (16, 8)."""
     for r in range(words.shape[0]):
@@ -168,7 +168,7 @@ def take_c(words, first, half, c):
                 c[(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)] = single_value(word)
 
 
-@part
+@internal_njit
 def put_d(words, first, half, c):
     for r in range(words.shape[0]):
         for lane in range(32):
@@ -228,7 +228,7 @@ def _add_four_rows(typingctx, c, a, row_nbytes, b, k):
     return types.void(types.uintp, types.uintp, types.uintp, types.uintp, types.uintp), generate
 
 
-@part
+@internal_njit
 def add_products(a, b, c, m, k):
     """c += a[:m, :k] @ b[:k], one k after the other; float64, c (16, 8)."""
     row_nbytes = 8 * a.shape[1]
@@ -236,7 +236,7 @@ def add_products(a, b, c, m, k):
         _add_four_rows(c.ctypes.data + 64 * row, a.ctypes.data + row_nbytes * row, row_nbytes, b.ctypes.data, k)
 
 
-@part
+@internal_njit
 def add_chosen_products(a, b, places, c, k):
     """Adds the products of a sparse A to c: element j of a row belongs to row `places[row, j]` of B."""
     for row in range(16):
@@ -247,7 +247,7 @@ def add_chosen_products(a, b, places, c, k):
                 c[row, column] += x * b[place, column]
 
 
-@part
+@internal_njit
 def find_places(metadata, first, selector, type_name, elements, places):
     """Where the stored elements of each row of a sparse A stand: int64 (16, elements).
 
@@ -280,7 +280,7 @@ def find_places(metadata, first, selector, type_name, elements, places):
                 places[row, e] = pack * (4 * (e // pack // 2) + index) + e % pack
 
 
-@kept
+@cached_njit
 def multiply_floats(a, b, c, d, type_a, type_b, c_half, d_half, k, metadata, selector):
     """d = a @ b + c on fragments, uint32 (registers, 32 * warps). k counts A's stored elements; `metadata` is empty
     when A is dense.
@@ -300,7 +300,7 @@ def multiply_floats(a, b, c, d, type_a, type_b, c_half, d_half, k, metadata, sel
         put_d(d, first, d_half, sums)
 
 
-@part
+@internal_njit
 def put_integers(words, first, clamp, sums):
     for r in range(words.shape[0]):
         for lane in range(32):
@@ -310,7 +310,7 @@ def put_integers(words, first, clamp, sums):
             words[r, first + lane] = np.uint32(np.int64(total) & 0xFFFFFFFF)
 
 
-@part
+@internal_njit
 def take_integers(words, first, sums):
     for r in range(words.shape[0]):
         for lane in range(32):
@@ -319,7 +319,7 @@ def take_integers(words, first, sums):
             )
 
 
-@kept
+@cached_njit
 def multiply_integers(a, b, c, d, type_a, type_b, clamp, k, metadata, selector):
     """Multiplies integer matrices as `multiply_floats` does floats. The sums are below 2**33 (2**31 + 128 * 255 * 255),
     so double precision has them exactly.
@@ -340,7 +340,7 @@ def multiply_integers(a, b, c, d, type_a, type_b, clamp, k, metadata, selector):
         put_integers(d, first, clamp, sums)
 
 
-@part
+@internal_njit
 def popcount(word):
     word = word - (word >> np.uint32(1) & np.uint32(0x55555555))
     word = (word & np.uint32(0x33333333)) + (word >> np.uint32(2) & np.uint32(0x33333333))
@@ -348,7 +348,7 @@ def popcount(word):
     return np.uint32(word * np.uint32(0x01010101)) >> np.uint32(24)
 
 
-@kept
+@cached_njit
 def multiply_bits(a, b, c, d, conjunction):
     """d = c + popc(a op b), summed over the words of a row of A and a column of B, op being `and` or `xor`; wraps."""
     for first in range(0, d.shape[1], 32):
@@ -365,7 +365,7 @@ def multiply_bits(a, b, c, d, conjunction):
                 d[r, first + lane] = total
 
 
-@kept
+@cached_njit
 def multiply_doubles(a, b, c, d):
     """d = a @ b + c, float64 fragments; fused multiply-adds in the host's rounding mode, k ascending."""
     for first in range(0, d.shape[1], 32):

@@ -10,12 +10,12 @@ from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack
 
 if TYPE_CHECKING:
-    from gpuprof.emulate.log.coalesce import Totals
+    from gpuprof.emulate.trace_log.coalesce import Totals
 
 
 class Site(NamedTuple):
@@ -103,7 +103,7 @@ def touch(
 
 def inspected(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
     """Puts a record of each warp and its sectors in the log."""
-    from gpuprof.emulate.log.coalesce import Totals, inspect
+    from gpuprof.emulate.trace_log.coalesce import Totals, inspect
 
     log = lanes.chunk.log
     pieces, stride = space.pieces(site.nbytes)
@@ -137,8 +137,8 @@ def on_chip_of(space, site: Site) -> np.ndarray:
 
 
 def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
-    from gpuprof.emulate.log.coalesce import Totals
-    from gpuprof.emulate.log.counting import count
+    from gpuprof.emulate.trace_log.coalesce import Totals
+    from gpuprof.emulate.trace_log.counting import count
 
     pieces, stride = space.pieces(site.nbytes)
     on_chip = on_chip_of(space, site)
@@ -147,8 +147,8 @@ def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarr
 
 def bounded(lanes: Lanes, site: Site, space, address: np.ndarray, masks: np.ndarray) -> "Totals":
     """The bounds alone."""
-    from gpuprof.emulate.log.coalesce import Totals
-    from gpuprof.emulate.memory.rows import bounds
+    from gpuprof.emulate.memory.bulk_access import bounds
+    from gpuprof.emulate.trace_log.coalesce import Totals
 
     return Totals(0, 0, *bounds(address, masks, site.nbytes), 0, 0, 0, 0)
 

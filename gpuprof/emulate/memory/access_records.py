@@ -5,9 +5,9 @@ writes them.
 import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.log.coalesce import Totals, tag_passes
-from gpuprof.emulate.log.formats import MOST_SECTORS, access_word
 from gpuprof.emulate.memory.access import Site
+from gpuprof.emulate.trace_log.coalesce import Totals, tag_passes
+from gpuprof.emulate.trace_log.formats import MOST_SECTORS, access_word
 
 SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
 NONE = np.empty(0, np.int64)

@@ -9,9 +9,9 @@ from gpuprof.emulate.core.lanes import Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.log.formats import ACCESS_DTYPE
 from gpuprof.emulate.memory.access import Site, check, make_site, touch
 from gpuprof.emulate.memory.access_records import NONE, records_of
+from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 
 WORD = 4  # bytes that are moved at once where lanes take all or nothing
@@ -77,7 +77,7 @@ def copy_parts(
 
 def note_banks(lanes: Lanes, writing: Site, target: np.ndarray, masks: np.ndarray) -> None:
     """Counts the passes through the banks of shared memory, and adds them to the access's records, as `conflicts`."""
-    from gpuprof.emulate.log.coalesce import Totals, inspect
+    from gpuprof.emulate.trace_log.coalesce import Totals, inspect
 
     passes = np.empty(len(masks), np.uint64)
     totals = Totals(

@@ -5,9 +5,9 @@ import numpy as np
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.log.formats import SECTOR_MASK
-from gpuprof.emulate.log.trace import TraceLog
 from gpuprof.emulate.memory.access import Site, Touched, touch
+from gpuprof.emulate.trace_log.formats import SECTOR_MASK
+from gpuprof.emulate.trace_log.trace import TraceLog
 
 SPLIT_SPACES = frozenset(["generic"])
 WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))

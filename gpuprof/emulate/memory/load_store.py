@@ -57,7 +57,7 @@ def fetch(view: np.ndarray, index: np.ndarray, touched: Touched, count: int, row
 
 
 def build_load(inst: Instruction, env: Env) -> Op:
-    from gpuprof.emulate.memory.rows import load
+    from gpuprof.emulate.memory.bulk_access import load
 
     site = make_site(inst, env, "read")
     element = ELEMENTS[inst.op.types[0]]
@@ -92,7 +92,7 @@ def build_load(inst: Instruction, env: Env) -> Op:
 
 
 def build_store(inst: Instruction, env: Env) -> Op:
-    from gpuprof.emulate.memory.rows import store
+    from gpuprof.emulate.memory.bulk_access import store
 
     site = make_site(inst, env, "write")
     element = ELEMENTS[inst.op.types[0]]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
+from gpuprof.jit.cached import cached_njit
 
 ADD, AND, OR, XOR, MIN, MAX, INC, DEC, EXCH, CAS = range(10)
 CODES = {
@@ -19,7 +19,7 @@ CODES = {
 }
 
 
-@kept
+@cached_njit
 def integers(code, memory, index, value, other, old):
     """For each i in order: old[i] = memory[index[i]], then memory[index[i]] = what operation `code` makes of old[i] and
     value[i].
@@ -53,7 +53,7 @@ def integers(code, memory, index, value, other, old):
             memory[at] = other[i]
 
 
-@kept
+@cached_njit
 def add_floats(memory, index, value, tiny, nan, old):
     """Adds in order; magnitudes below `tiny` (0 to keep all) count as zero, before and after. NaN results become
     `nan`.

@@ -11,8 +11,8 @@ from math import factorial
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept_ufunc
-from gpuprof.compiled.parts import part
+from gpuprof.jit.cached import cached_ufunc
+from gpuprof.jit.internal import internal_njit
 
 HALF_PI = 1.5707963267948966
 LN2 = 0.6931471805599453
@@ -35,7 +35,7 @@ POWERS = tuple(1.0 / factorial(k) for k in range(14, 0, -1))  # of (e^t - 1) / t
 LOGARITHMS = tuple(2.0 / (2 * k + 1) for k in range(11, -1, -1))  # of ln((1 + s)/(1 - s)) / s in s^2, |s| <= 0.172
 
 
-@part
+@internal_njit
 def horner(coefficients, x):
     total = 0.0
     for each in coefficients:
@@ -43,7 +43,7 @@ def horner(coefficients, x):
     return total
 
 
-@part
+@internal_njit
 def reduced(x):
     """x = n * pi/2 + r for x >= 0 of single precision: n modulo 4, and r between -pi/4 and pi/4."""
     bits = np.uint64(np.float32(x).view(np.uint32))
@@ -64,7 +64,7 @@ def reduced(x):
     return n, (np.float64(rest) + np.float64(lower) * 2.0**-64) * 2.0**-62 * HALF_PI
 
 
-@part
+@internal_njit
 def circular(quarters, rest):
     """sin(quarters * pi/2 + rest)."""
     square = rest * rest
@@ -76,7 +76,7 @@ def circular(quarters, rest):
     return -value if quarters & np.uint64(2) else value
 
 
-@kept_ufunc("float64(float32)")
+@cached_ufunc("float64(float32)")
 def sin(x):
     if not abs(x) < np.inf:
         return np.nan
@@ -85,7 +85,7 @@ def sin(x):
     return -value if x < 0 else np.copysign(value, np.float64(x)) if x == 0 else value
 
 
-@kept_ufunc("float64(float32)")
+@cached_ufunc("float64(float32)")
 def cos(x):
     if not abs(x) < np.inf:
         return np.nan
@@ -93,19 +93,19 @@ def cos(x):
     return circular(n + np.uint64(1), r)
 
 
-@part
+@internal_njit
 def power_of_two(exponent):
     """2^exponent for an exponent between -1022 and 1023."""
     return np.uint64(np.int64(exponent) + 1023 << 52).view(np.float64)
 
 
-@part
+@internal_njit
 def less_one(exponent):
     """e^exponent - 1."""
     return exponent * horner(POWERS, exponent)
 
 
-@kept_ufunc("float64(float32)")
+@cached_ufunc("float64(float32)")
 def exp2(x):
     if not x < 1023:
         return np.float64(x) * np.inf
@@ -115,7 +115,7 @@ def exp2(x):
     return (1.0 + less_one((np.float64(x) - n) * LN2)) * power_of_two(n)
 
 
-@kept_ufunc("float64(float32)")
+@cached_ufunc("float64(float32)")
 def tanh(x):
     if not abs(x) < 32:  # 1 - tanh(32) is 2^-91
         return np.copysign(1.0, np.float64(x)) if x == x else np.nan
@@ -126,7 +126,7 @@ def tanh(x):
     return np.copysign(grown / (grown + 2.0), np.float64(x))
 
 
-@kept_ufunc("float64(float64)")
+@cached_ufunc("float64(float64)")
 def log2(x):
     if not x > 0:
         return -np.inf if x == 0 else np.nan

@@ -11,9 +11,8 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from gpuprof.compiled.intrinsics import llvm_function
-from gpuprof.compiled.kept import kept, kept_ufunc
-from gpuprof.compiled.parts import part
+from gpuprof.jit.cached import cached_njit, cached_ufunc
+from gpuprof.jit.internal import internal_njit, llvm_function
 
 
 @intrinsic
@@ -36,7 +35,7 @@ QUIET64 = np.uint64(1 << 51)
 DEFAULT64 = np.uint64(0xFFF8 << 48)
 
 
-@part
+@internal_njit
 def nan64(a, b, c):
     """The NaN that three operands make."""
     given = a if a != a else (b if b != b else c)
@@ -73,61 +72,61 @@ def _fma64(a, b, c):
     return r if r == r else nan64(a, b, c)
 
 
-OF_TWO32, OF_THREE32 = kept_ufunc("float32(float32, float32)"), kept_ufunc("float32(float32, float32, float32)")
-OF_TWO64, OF_THREE64 = kept_ufunc("float64(float64, float64)"), kept_ufunc("float64(float64, float64, float64)")
+OF_TWO32, OF_THREE32 = cached_ufunc("float32(float32, float32)"), cached_ufunc("float32(float32, float32, float32)")
+OF_TWO64, OF_THREE64 = cached_ufunc("float64(float64, float64)"), cached_ufunc("float64(float64, float64, float64)")
 add32, multiply32, fma32 = OF_TWO32(_add32), OF_TWO32(_multiply32), OF_THREE32(_fma32)
 add64, multiply64, fma64 = OF_TWO64(_add64), OF_TWO64(_multiply64), OF_THREE64(_fma64)
 
 # The same on whole rows. They are called for most of what kernels execute: unlike a ufunc's, their loop is kept on
 # disk, and a call costs a third.
-_add32_part, _multiply32_part, _fma32_part = part(_add32), part(_multiply32), part(_fma32)
-_add64_part, _multiply64_part, _fma64_part = part(_add64), part(_multiply64), part(_fma64)
+_add32_part, _multiply32_part, _fma32_part = internal_njit(_add32), internal_njit(_multiply32), internal_njit(_fma32)
+_add64_part, _multiply64_part, _fma64_part = internal_njit(_add64), internal_njit(_multiply64), internal_njit(_fma64)
 
 
-@kept
+@cached_njit
 def add32_rows(a, b, out):
     for k in range(len(out)):
         out[k] = _add32_part(a[k], b[k])
 
 
-@kept
+@cached_njit
 def multiply32_rows(a, b, out):
     for k in range(len(out)):
         out[k] = _multiply32_part(a[k], b[k])
 
 
-@kept
+@cached_njit
 def fma32_rows(a, b, c, out):
     for k in range(len(out)):
         out[k] = _fma32_part(a[k], b[k], c[k])
 
 
-@kept
+@cached_njit
 def add64_rows(a, b, out):
     for k in range(len(out)):
         out[k] = _add64_part(a[k], b[k])
 
 
-@kept
+@cached_njit
 def multiply64_rows(a, b, out):
     for k in range(len(out)):
         out[k] = _multiply64_part(a[k], b[k])
 
 
-@kept
+@cached_njit
 def fma64_rows(a, b, c, out):
     for k in range(len(out)):
         out[k] = _fma64_part(a[k], b[k], c[k])
 
 
-@kept
+@cached_njit
 def canonical32(row, out):
     """Every NaN becomes the GPU's."""
     for k in range(len(out)):
         out[k] = row[k] if row[k] == row[k] else NAN32
 
 
-@kept_ufunc("float64(float64, float64, float64)")
+@cached_ufunc("float64(float64, float64, float64)")
 def settled64(result, a, b):
     """`result` of operands a and b, with the NaN that they make where it is one."""
     return result if result == result else nan64(a, b, b)

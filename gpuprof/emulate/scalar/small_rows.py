@@ -7,8 +7,8 @@ it has none. Imported when first needed.
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import internal_njit
 
 ADD, MULTIPLY, FUSED = range(3)
 # Of a float64, as bits. Numba makes a float of what uint64 and int64 give together, so all numbers here are unsigned.
@@ -20,7 +20,7 @@ F16_INFINITY, F16_FRACTION = np.uint32(0x7C00), np.uint32(0x3FF)
 LOW, UPPER = np.uint32(0xFFFF), np.uint32(16)
 
 
-@part
+@internal_njit
 def _code(value, fraction, least_exponent, most, nan, sign):
     """The code of a float64."""
     bits = np.float64(value).view(np.uint64)
@@ -38,14 +38,14 @@ def _code(value, fraction, least_exponent, most, nan, sign):
     return np.uint32(min(code, np.uint64(most))) | (np.uint32(sign) if bits >> SIGN_AT else np.uint32(0))
 
 
-@kept
+@cached_njit
 def codes(values, fraction, least_exponent, most, nan, sign, out):
     """Codes, uint32 (n,), of float64 values; what is too large becomes `most`. `sign`: the bit of the code."""
     for k in range(len(values)):
         out[k] = _code(values[k], fraction, least_exponent, most, nan, sign)
 
 
-@part
+@internal_njit
 def _widened(code, is_f16):
     """The float64 of a pattern of f16 or bf16."""
     if not is_f16:
@@ -57,7 +57,7 @@ def _widened(code, is_f16):
     return -magnitude if code & HALF_SIGN else magnitude
 
 
-@part
+@internal_njit
 def _to_odd(value, error):
     """value + error, where |error| is below a unit in the last place: the neighbour with an odd last bit, unless the
     error is 0 (Boldo and Melquiond 2008).
@@ -68,7 +68,7 @@ def _to_odd(value, error):
     return (bits + ONE if (error > 0) == (value > 0) else bits - ONE).view(np.float64)
 
 
-@part
+@internal_njit
 def _result(operation, is_f16, a, b, c):
     """The float64 that rounds like the exact a + b, a * b or a * b + c of patterns."""
     x, y = _widened(a, is_f16), _widened(b, is_f16)
@@ -82,7 +82,7 @@ def _result(operation, is_f16, a, b, c):
     return _to_odd(total, (x - (total - second)) + (y - second))
 
 
-@kept
+@cached_njit
 def arithmetic(operation, is_f16, is_packed, fraction, least_exponent, infinity, nan, a, b, c, signs, out):
     """out = a + b, a * b or a * b + c, uint32 (n,) each: patterns in the lower halves, or in both when packed.
 

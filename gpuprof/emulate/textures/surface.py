@@ -13,7 +13,7 @@ from gpuprof.emulate.core.operands import KIND_OF_TYPE, U32, U64, Ref, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
 from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.memory.load_store import ELEMENTS
-from gpuprof.emulate.textures.images import active_elements, find_images, refuse_image, trace
+from gpuprof.emulate.textures.image_access import active_elements, find_images, refuse_image, trace
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack, unpack_name

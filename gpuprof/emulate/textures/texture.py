@@ -6,7 +6,7 @@ from gpuprof.device.images import CHANNEL_ORDERS, FACES, IMAGE_ELEMENTS, Image
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import PRED, U32, U64, Ref, destination, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
-from gpuprof.emulate.textures.images import (
+from gpuprof.emulate.textures.image_access import (
     active_elements,
     clear,
     find_images,

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.watch.accesses import Access, lanes_of
+from gpuprof.emulate.watch.watched_accesses import Access, lanes_of
 
 READS = ("load",)
 

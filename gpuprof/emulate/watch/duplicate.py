@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from gpuprof.emulate.collectives.barriers import Barriers
+from gpuprof.emulate.collectives.cluster import ClusterBarrier
+from gpuprof.emulate.collectives.mbarrier import Mbarriers
 from gpuprof.emulate.core.calls import CallStack
-from gpuprof.emulate.core.crowd import Crowd
+from gpuprof.emulate.core.contended_loops import Crowd
 from gpuprof.emulate.core.lanes import Lanes, RegisterFile
 from gpuprof.emulate.core.spaces import BlockSpace, LaneSpace
-from gpuprof.emulate.log.trace import Column, TraceLog
-from gpuprof.emulate.together.barriers import Barriers
-from gpuprof.emulate.together.cluster import ClusterBarrier
-from gpuprof.emulate.together.mbarrier import Mbarriers
+from gpuprof.emulate.trace_log.trace import Column, TraceLog
 
 PLAIN = frozenset((int, float, str, bytes, bool, type(None), frozenset, range, FunctionType, BuiltinFunctionType, type))
 COPIED = frozenset((CallStack, Crowd, Lanes, RegisterFile, BlockSpace, LaneSpace, Column, TraceLog, Barriers,

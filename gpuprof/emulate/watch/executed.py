@@ -10,12 +10,12 @@ import numpy as np
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.refusal import WrongRange
-from gpuprof.emulate.log.touched import Touched
-from gpuprof.emulate.watch.accesses import Access, Reader, of_warps
+from gpuprof.emulate.trace_log.touched import Touched
 from gpuprof.emulate.watch.bounds import Wrong, wrong_lanes
-from gpuprof.emulate.watch.operands import Place, Value, values_at
-from gpuprof.emulate.watch.ranges import Ranges, Refused, ranges_of, refused_of
-from gpuprof.emulate.watch.state import State
+from gpuprof.emulate.watch.watch_state import State
+from gpuprof.emulate.watch.watched_accesses import Access, Reader, of_warps
+from gpuprof.emulate.watch.watched_operands import Place, Value, values_at
+from gpuprof.emulate.watch.watched_ranges import Ranges, Refused, ranges_of, refused_of
 
 
 class Site(NamedTuple):

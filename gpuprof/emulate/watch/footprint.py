@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.log.touched import Touched
-from gpuprof.emulate.watch.bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
+from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.watch.watched_bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
 
 READ, WRITE = 1, 2
 MODES = {"read": READ, "write": WRITE, "atomic operation": READ | WRITE}  # by verb of memory.access.Site

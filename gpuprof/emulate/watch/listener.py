@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.watch.executed import BlockRun, Executed
-from gpuprof.emulate.watch.ranges import Refused
+from gpuprof.emulate.watch.watched_ranges import Refused
 
 
 class Wanted(NamedTuple):

@@ -4,10 +4,10 @@ import numpy as np
 
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operation import Env, Op, read_predicate
-from gpuprof.emulate.watch.accesses import accesses_reader
 from gpuprof.emulate.watch.executed import Executed, Site
 from gpuprof.emulate.watch.listener import Wanted
-from gpuprof.emulate.watch.operands import results_of, sources_of
+from gpuprof.emulate.watch.watched_accesses import accesses_reader
+from gpuprof.emulate.watch.watched_operands import results_of, sources_of
 from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.opcodes import ends_block
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from gpuprof.errors import NotComparable
 from gpuprof.export.graph.cfg_dot import quoted
-from gpuprof.relate.kinds import CONTAINS, OF_BUFFERS, PRODUCES_FOR
+from gpuprof.relate.task_kinds import CONTAINS, OF_BUFFERS, PRODUCES_FOR
 
 NODES = """
 SELECT MIN(t.task), t.name, t.kind, t.is_virtual, COUNT(*), SUM(t.own_cycles), t.parent

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from gpuprof.export.paths.costs import UNKNOWN, Cost, Costs, read_costs
+from gpuprof.export.paths.path_costs import UNKNOWN, Cost, Costs, read_costs
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 

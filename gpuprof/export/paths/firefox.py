@@ -9,8 +9,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from gpuprof.export.paths.costs import read_costs
 from gpuprof.export.paths.folded import stacks
+from gpuprof.export.paths.path_costs import read_costs
 from gpuprof.isa.printing.printable import printable
 
 VERSION, PROCESSED_VERSION = 27, 47  # of Gecko's and of the processed format; the page upgrades older ones

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from gpuprof.export.paths.costs import read_costs
 from gpuprof.export.paths.folded import stacks
+from gpuprof.export.paths.path_costs import read_costs
 from gpuprof.export.paths.tree import Node, tree_of
 from gpuprof.isa.stalls import INDEX
 

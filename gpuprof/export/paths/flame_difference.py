@@ -8,9 +8,9 @@ stands beside a recording, they are of shares.
 import sqlite3
 from pathlib import Path
 
-from gpuprof.export.paths.costs import read_costs
 from gpuprof.export.paths.flame import Box, svg
 from gpuprof.export.paths.folded import stacks
+from gpuprof.export.paths.path_costs import read_costs
 from gpuprof.export.paths.tree import Node, tree_of
 
 FULL = 0.5  # of a frame's cost: a difference from which on the colour is as strong as it gets

@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
-from gpuprof.export.paths.costs import UNKNOWN, Cost, read_costs
+from gpuprof.export.paths.path_costs import UNKNOWN, Cost, read_costs
 from gpuprof.isa.printing.printable import printable
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from gpuprof.base.protobuf.encode import encode
 from gpuprof.base.protobuf.message import Field, Message
 from gpuprof.export import GZIP_MARK
-from gpuprof.export.paths.costs import SAMPLES, WARP_CYCLES, Costs, read_costs
+from gpuprof.export.paths.path_costs import SAMPLES, WARP_CYCLES, Costs, read_costs
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 

@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from gpuprof.export.paths.costs import Costs, read_costs
+from gpuprof.export.paths.path_costs import Costs, read_costs
 from gpuprof.isa.printing.printable import printable
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"

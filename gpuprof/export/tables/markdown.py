@@ -8,8 +8,8 @@ from gpuprof.base.wording import base_name
 from gpuprof.export.tables.ncu_values import report_of
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.figures import duration, grouped, percent
 from gpuprof.report.model import Kernel, Report, ranked
+from gpuprof.report.number_text import duration, grouped, percent
 from gpuprof.report.sections import hottest, source_sections
 
 MOST_REASONS = 3

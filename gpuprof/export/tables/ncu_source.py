@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from gpuprof.export.tables.ncu_values import report_of
-from gpuprof.report.pages.page import Request
+from gpuprof.report.pages.page_kind import Request
 from gpuprof.report.render import csv_page
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.figures import product
 from gpuprof.report.model import ChipFacts, Kernel, Launch, Report
+from gpuprof.report.number_text import product
 from gpuprof.report.queries import read_report
 from gpuprof.report.totals import Totals, totals
 

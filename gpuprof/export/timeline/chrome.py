@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpuprof.export.timeline.launches import timeline_of
+from gpuprof.export.timeline.launch_events import timeline_of
 from gpuprof.export.timeline.timeline import Timeline, by_track, picoseconds
 
 PROCESS = 1  # number of the one process

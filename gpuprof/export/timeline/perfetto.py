@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from gpuprof.base.protobuf.encode import encode
 from gpuprof.base.protobuf.message import Field, Message
-from gpuprof.export.timeline.launches import timeline_of
+from gpuprof.export.timeline.launch_events import timeline_of
 from gpuprof.export.timeline.timeline import Timeline, by_track, edges, picoseconds
 
 COUNTER = Message("CounterDescriptor", {"unit_name": Field(6, "string")})

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing.state import Viewport
+from gpuprof.device.graphics_state.draw_state import Viewport
 from gpuprof.graphics.sizes import GUARD_BAND
+from gpuprof.jit.cached import cached_njit
 
 # The sides of the view, near and far. A vertex (x, y, z, w) is inside of a plane where its product with the row is not
 # negative. `planes` adds the sides of the guard band.
@@ -85,7 +85,7 @@ def planes(viewport: Viewport, depth_clamp: bool = False, n_distances: int = 0) 
     return found
 
 
-@kept
+@cached_njit
 def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, sources):
     """Sutherland and Hodgman's algorithm, plane after plane. A new vertex lies between `ends`, at `weights` of the way
     from the first; it is always seen from the end that is inside, so triangles that share an edge share it, too. Gives
@@ -130,7 +130,7 @@ def _cut(positions, n_vertices, corners, cut, cutting, ends, weights, pieces, so
     return n_pieces, n_new
 
 
-@kept
+@cached_njit
 def _between(varyings, n_vertices, ends, weights):
     """Fills in those of new vertices, the first first: one may lie between others."""
     for k in range(len(ends)):

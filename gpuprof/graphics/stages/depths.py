@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.device.drawing.state import DepthBias, DrawState
+from gpuprof.device.graphics_state.draw_state import DepthBias, DrawState
 from gpuprof.graphics.sizes import SUBPIXELS
 
 FRACTION_BITS = 23  # of a float32

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.device.drawing.state import TOPOLOGIES, Buffers, DrawState, Topology
+from gpuprof.device.graphics_state.draw_state import TOPOLOGIES, Buffers, DrawState, Topology
 from gpuprof.errors import UsageError
 
 RESTARTS = {2: 0xFFFF, 4: 0xFFFFFFFF}  # the index that begins a new strip, by the bytes of an index

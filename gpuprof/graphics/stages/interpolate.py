@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
 from gpuprof.graphics.sizes import QUAD, SUBPIXELS
 from gpuprof.graphics.stages.outlines import depth_along, weight_along
 from gpuprof.graphics.stages.raster import Quads, limited
 from gpuprof.graphics.stages.setup import Triangles
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import internal_njit
 
 
 class Lanes(NamedTuple):
@@ -55,7 +55,7 @@ def interpolated(quads: Quads, triangles: Triangles, varyings: np.ndarray, flat:
         _points(quads.x, quads.y, quads.triangles, triangles.places, triangles.outlines, lanes.points)
 
 
-@part
+@internal_njit
 def edge(places, t, k, x, y):
     """The value of edge k, of the corners other than k, at x and y: the part of twice the area that lies over there."""
     a, b = (k + 1) % 3, (k + 2) % 3
@@ -63,7 +63,7 @@ def edge(places, t, k, x, y):
     return (bx - ax) * (y - ay) - (by - ay) * (x - ax)
 
 
-@part
+@internal_njit
 def depth_at(places, depths, area, is_outlined, limits, t, x, y):
     """float32: of triangle t, or line or point t, at x and y, in 1/256 pixel."""
     if is_outlined:
@@ -73,7 +73,7 @@ def depth_at(places, depths, area, is_outlined, limits, t, x, y):
     return limited(np.float32(depths[t, 0] + (first + second) / area), limits)
 
 
-@kept
+@cached_njit
 def _interpolate(
     x_of, y_of, triangle_of, places, areas, depths, inverses, corners, sources, fronts, is_outlined, limits,
     provoking, is_flat, varyings, out_places, out, facts,
@@ -109,7 +109,7 @@ def _interpolate(
                 ) * scale
 
 
-@kept
+@cached_njit
 def _points(x_of, y_of, point_of, places, outlines, out):
     """Where in its square each pixel is, 0 to 1 to the right and downwards. Lines, whose ends are apart, have none."""
     for q in range(len(x_of)):

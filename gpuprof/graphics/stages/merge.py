@@ -4,15 +4,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
-from gpuprof.device.drawing.state import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState, Output
+from gpuprof.device.graphics_state.draw_state import BLEND_OPERATIONS, FACTORS, FORMATS, BlendState, Output
 from gpuprof.graphics.sizes import QUAD, SUBPIXELS
-from gpuprof.graphics.stages.formats import load, store
+from gpuprof.graphics.stages.depth_tests import Tests, tested
 from gpuprof.graphics.stages.interpolate import depth_at
+from gpuprof.graphics.stages.pixel_formats import load, store
 from gpuprof.graphics.stages.raster import SAMPLE_PLACES, Quads, limited
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.graphics.stages.tests import Tests, tested
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import internal_njit
 
 DISCARDED, LATE_TESTED, WRITTEN, LATE_PASSED = range(4)  # of the counts: pixels, then samples
 COLOR_OPERATION, SOURCE_COLOR, TARGET_COLOR, ALPHA_OPERATION, SOURCE_ALPHA, TARGET_ALPHA = range(6)
@@ -108,7 +108,7 @@ def merge(
     )  # fmt: skip
 
 
-@kept
+@cached_njit
 def _late(
     x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, is_outlined, limits, given, discarded, alphas,
     has_alpha_coverage, tests, depth, stencil, width, samples, came_of, counts,
@@ -142,7 +142,7 @@ def _late(
         mask_of[q], came_of[q] = mask, came
 
 
-@part
+@internal_njit
 def _factor(kind, channel, source, target, constant):
     if kind == 0:
         return np.float32(0)
@@ -158,7 +158,7 @@ def _factor(kind, channel, source, target, constant):
     return value if kind % 2 == 0 else np.float32(1) - value
 
 
-@part
+@internal_njit
 def _blended(operation, source, target):
     """Operands of min and max are not scaled by factors (Direct3D, OpenGL)."""
     if operation == 0:
@@ -172,7 +172,7 @@ def _blended(operation, source, target):
     return max(source, target)
 
 
-@kept
+@cached_njit
 def _merge(
     x_of, y_of, mask_of, colors, target, halves, floats, format, blend, constant, color_mask, width, n_samples, counts
 ):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gpuprof.compiled.parts import part
 from gpuprof.graphics.sizes import MOST_WIDTH, SUBPIXELS
+from gpuprof.jit.internal import internal_njit
 
 HALF_PIXEL = SUBPIXELS // 2
 
@@ -74,7 +74,7 @@ def directions(places: np.ndarray, samples: int) -> np.ndarray:
     return np.where(is_steep[:, None], (0, 1), (1, 0))
 
 
-@part
+@internal_njit
 def weight_along(places, t, x, y):
     """How far along line t, of its length, a place is: negative before its start, above 1 behind its end. 0 for a
     point.
@@ -86,7 +86,7 @@ def weight_along(places, t, x, y):
     return ((x - places[t, 0, 0]) * dx + (y - places[t, 0, 1]) * dy) / length
 
 
-@part
+@internal_njit
 def change_along(places, t):
     """By how much `weight_along` changes at most over one step to the right and one downwards."""
     dx, dy = places[t, 2, 0] - places[t, 0, 0], places[t, 2, 1] - places[t, 0, 1]
@@ -94,7 +94,7 @@ def change_along(places, t):
     return (abs(dx) + abs(dy)) / max(abs(length), 1)
 
 
-@part
+@internal_njit
 def depth_along(places, depths, t, x, y):
     """float32: of line or point t at x and y, in 1/256 pixel."""
     return np.float32(depths[t, 0] + weight_along(places, t, x, y) * (depths[t, 1] - depths[t, 0]))

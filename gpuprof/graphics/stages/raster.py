@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
-from gpuprof.device.drawing.state import Scissor, Targets
+from gpuprof.device.graphics_state.draw_state import Scissor, Targets
 from gpuprof.graphics.sizes import PIECE_QUADS, QUADS_OF_TILE, SUBPIXELS, TILE
+from gpuprof.graphics.stages.depth_tests import LEQUAL, LESS, Tests, tested
 from gpuprof.graphics.stages.outlines import change_along, depth_along
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.graphics.stages.tests import LEQUAL, LESS, Tests, tested
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import internal_njit
 
 # From the middle of a pixel, in 1/256 pixel; Direct3D 11.3 specification, 19.2.4, and Mesa's llvmpipe have the same.
 SAMPLE_PLACES = {
@@ -140,7 +140,7 @@ def scan(
     return Quads(x[:count], y[:count], numbers[:count], masks[:count])
 
 
-@part
+@internal_njit
 def _farthest_of(depth, width, height, samples, row, column):
     found = np.float32(-np.inf)
     for y in range(row * TILE, min(row * TILE + TILE, height)):
@@ -151,7 +151,7 @@ def _farthest_of(depth, width, height, samples, row, column):
     return found
 
 
-@part
+@internal_njit
 def _pixels_between(shape, axis, low, high):
     """First and last pixel along an axis that may have a sample in a shape, of those from `low` to before `high`."""
     a, b, c, d = shape[0, axis], shape[1, axis], shape[2, axis], shape[-1, axis]
@@ -160,13 +160,13 @@ def _pixels_between(shape, axis, low, high):
     return max(first, low), min(last, high - 1)
 
 
-@part
+@internal_njit
 def limited(z, limits):
     """float32: a depth between the limits; what is no number stays so."""
     return np.float32(limits[0]) if z < limits[0] else np.float32(limits[1]) if z > limits[1] else z
 
 
-@part
+@internal_njit
 def _set_edges(shape, edges):
     """Of edge k, from corner k + 1 to corner k + 2: its value's steps to the right and downwards, its value at (0, 0),
     and the least value inside. The value is positive inside; it is 0 on the edge, which belongs to the shape where it
@@ -180,12 +180,12 @@ def _set_edges(shape, edges):
         edges[k, LEAST] = 0 if dy < 0 or (dy == 0 and dx > 0) else 1
 
 
-@part
+@internal_njit
 def _value(edges, k, x, y):
     return edges[k, RIGHT] * x + edges[k, DOWN] * y + edges[k, START]
 
 
-@part
+@internal_njit
 def _misses(edges, x, y):
     """Whether the tile with this middle is outside of an edge as a whole."""
     for k in range(len(edges)):
@@ -195,7 +195,7 @@ def _misses(edges, x, y):
     return False
 
 
-@part
+@internal_njit
 def _nearest(edges, depths, area, t, x, y):
     """float32: no depth of triangle t in the tile with this middle is smaller."""
     dz1, dz2 = depths[t, 1] - depths[t, 0], depths[t, 2] - depths[t, 0]
@@ -206,14 +206,14 @@ def _nearest(edges, depths, area, t, x, y):
     return np.float32(max(least, middle - HALF_TILE * (right + down)) - ROUNDING)
 
 
-@part
+@internal_njit
 def _nearest_along(places, depths, t, x, y):
     """float32: no depth of line or point t in the tile with this middle is smaller."""
     reach = HALF_TILE * change_along(places, t) * abs(depths[t, 1] - depths[t, 0])
     return np.float32(depth_along(places, depths, t, x, y) - reach - 2 * ROUNDING_OF_DEPTHS)
 
 
-@kept
+@cached_njit
 def _scan(
     at, counts, places, areas, depths, fronts, outlines, limits, window, width, height, samples, sample_mask,
     tests, depth, stencil, farthest, is_early, x_of, y_of, triangle_of, mask_of, tested_x, tested_y, covered_of,

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing.state import FORMATS
-from gpuprof.graphics.stages.formats import load, store
+from gpuprof.device.graphics_state.draw_state import FORMATS
+from gpuprof.graphics.stages.pixel_formats import load, store
+from gpuprof.jit.cached import cached_njit
 
 
 def resolve(samples: np.ndarray, pixels: np.ndarray, format: str, n_samples: int) -> None:
@@ -22,7 +22,7 @@ def resolve(samples: np.ndarray, pixels: np.ndarray, format: str, n_samples: int
     )
 
 
-@kept
+@cached_njit
 def _resolve(bytes_, halves, floats, out_bytes, out_halves, out_floats, format, n_samples, n_pixels):
     for pixel in range(n_pixels):
         for channel in range(4):

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.parts import part
 from gpuprof.graphics.sizes import QUAD
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import internal_njit
 
 LINE_NBYTES, SECTOR_NBYTES, WORD_NBYTES = 128, 32, 4
 WORDS_OF_SECTOR = SECTOR_NBYTES // WORD_NBYTES
@@ -78,7 +78,7 @@ def _words_of(sectors: np.ndarray) -> np.ndarray:
     return found
 
 
-@kept
+@cached_njit
 def _lines_of_quads(
     x_of, y_of, mask_of, begin, last, surfaces, width, samples, n_lines, line_of, reads_of, writes_of, words_of
 ):  # fmt: skip
@@ -113,7 +113,7 @@ def _lines_of_quads(
     return n
 
 
-@part
+@internal_njit
 def _mark(line_of, reads_of, writes_of, words_of, first, n, start, nbytes, writes, is_partial):
     """Marks the bytes of a sample, which lie in one line, in the lines from `first` to before `n`; gives the number of
     lines there are then.

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing.state import CULLS, FRONTS, DepthBias, DrawState, Viewport
+from gpuprof.device.graphics_state.draw_state import CULLS, FRONTS, DepthBias, DrawState, Viewport
 from gpuprof.graphics.sizes import SUBPIXELS
 from gpuprof.graphics.stages.clip import Clipped
 from gpuprof.graphics.stages.depths import biases, limits_of
 from gpuprof.graphics.stages.outlines import directions, outlines_of_lines, outlines_of_points
+from gpuprof.jit.cached import cached_njit
 
 
 class Triangles(NamedTuple):
@@ -121,7 +121,7 @@ def _windows(positions: np.ndarray, viewport: Viewport) -> tuple[np.ndarray, np.
     return snapped, in_window[:, 2].astype(np.float64), inverses.astype(np.float64)
 
 
-@kept
+@cached_njit
 def _set_up(
     snapped, depths, inverses, corners, sources, cull, front, places, areas, z, w, found_corners, found_sources, fronts
 ):

@@ -1,7 +1,7 @@
 """How undefined bits of what an instruction reads become undefined bits of what it writes, by the instruction's row.
 
-A rule is a name: `trace.checkers.definedness.rules` has the formula of each. Rules that say which bits depend on which
-are exact where that takes no more than the operands' bits; `any_bit` makes a whole element undefined.
+A rule is a name: `trace.checkers.shadow_bits.instruction_rules` has the formula of each. Rules that say which bits
+depend on which are exact where that takes no more than the operands' bits; `any_bit` makes a whole element undefined.
 """
 
 from gpuprof.isa.row import Opcode

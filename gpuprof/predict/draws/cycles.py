@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.predict.draws.doubled import all_with_twice
-from gpuprof.predict.draws.passing import Passed, passed
-from gpuprof.predict.draws.recorded import RecordedDraw
+from gpuprof.predict.chip_numbers import Numbers, joined
+from gpuprof.predict.draws.draw_bottleneck import all_with_twice
+from gpuprof.predict.draws.pipeline_queue import Passed, passed
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.times import DrawTimes, draw_times
-from gpuprof.predict.numbers import Numbers, joined
 
 
 @dataclass(frozen=True)

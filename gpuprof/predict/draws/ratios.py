@@ -4,7 +4,7 @@ its trace of waves, its block times.
 
 from typing import NamedTuple
 
-from gpuprof.predict.draws.waves import Trace
+from gpuprof.predict.draws.shader_waves import Trace
 
 
 class Ratios(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.predict.numbers import Numbers
+from gpuprof.predict.chip_numbers import Numbers
 
 # A unit, and the work that says how many bytes it has for how many samples.
 WORK_OF = {"depth": ("depth_nbytes", "n_samples"), "write": ("written_nbytes", "n_written")}

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpuprof.chips.draws import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
-from gpuprof.predict.draws.memory import MEMORY, answer_cycles, memory_cycles
+from gpuprof.predict.chip_numbers import Numbers
+from gpuprof.predict.draws.draw_memory import MEMORY, answer_cycles, memory_cycles
+from gpuprof.predict.draws.draw_stages import StageTimes, stage_times
+from gpuprof.predict.draws.patent_rules import Ends, Held, rule_of
+from gpuprof.predict.draws.pipeline_units import unit_cycles
 from gpuprof.predict.draws.ratios import Ratios, ratios_of
-from gpuprof.predict.draws.recorded import RecordedDraw
-from gpuprof.predict.draws.rules import Ends, Held, rule_of
-from gpuprof.predict.draws.stages import StageTimes, stage_times
-from gpuprof.predict.draws.units import unit_cycles
-from gpuprof.predict.draws.waves import trace_of
-from gpuprof.predict.numbers import Numbers
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
+from gpuprof.predict.draws.shader_waves import trace_of
 
 *FRONT_STAGES, PIXEL = SHADER_STAGES
 FRONT_END = frozenset((*FRONT_UNITS, *FRONT_STAGES))

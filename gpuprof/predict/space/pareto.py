@@ -11,7 +11,7 @@ from gpuprof.base.inputs import COSTS, read_input
 from gpuprof.chips.changes import field_and_factor
 from gpuprof.chips.model import field_of
 from gpuprof.errors import UsageError
-from gpuprof.predict.numbers import Numbers
+from gpuprof.predict.chip_numbers import Numbers
 
 HEAD = ["number", "cost"]
 MOST_COST = 1e15  # of a unit: sums of costs stay numbers

@@ -8,8 +8,8 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.chips.changes import chip_with, field_and_factor
 from gpuprof.errors import UsageError
-from gpuprof.predict.numbers import Numbers, joined, numbers_of, numbers_of_chip
-from gpuprof.sweep.parameters import Parameter
+from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of, numbers_of_chip
+from gpuprof.sweep.sweep_parameters import Parameter
 
 MOST_POINTS = 2_000_000  # each takes some 2.5 KB of memory, all of them 5 GB
 

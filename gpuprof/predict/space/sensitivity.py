@@ -6,9 +6,9 @@ import numpy as np
 
 from gpuprof.chips.draws import COSTS
 from gpuprof.chips.model import field_of
-from gpuprof.predict.doubled import allowed
+from gpuprof.predict.bottleneck import allowed
+from gpuprof.predict.chip_numbers import Numbers, joined
 from gpuprof.predict.mapping import Mappings
-from gpuprof.predict.numbers import Numbers, joined
 from gpuprof.predict.prediction import predicted
 from gpuprof.predict.recorded import Recorded
 

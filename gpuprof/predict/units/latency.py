@@ -13,7 +13,7 @@ import numpy as np
 from gpuprof.isa.causes import INDEX as KIND
 from gpuprof.isa.stalls import INDEX as REASON
 from gpuprof.predict.counters import Waits
-from gpuprof.predict.facts import PIPES
+from gpuprof.predict.opcode_facts import PIPES
 from gpuprof.predict.traffic import Traffic
 from gpuprof.predict.work import Work
 

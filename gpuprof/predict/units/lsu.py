@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.isa.row import Opcode
-from gpuprof.predict.facts import THROUGH_QUEUE
+from gpuprof.predict.opcode_facts import THROUGH_QUEUE
 from gpuprof.predict.work import Work, width
 
 GLOBAL = ("global", "local", "generic", "texture", "surface")

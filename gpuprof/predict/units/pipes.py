@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.predict.facts import PIPES
+from gpuprof.predict.opcode_facts import PIPES
 from gpuprof.predict.work import Work
 
 

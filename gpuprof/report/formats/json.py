@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Scale, scale_of
-from gpuprof.report.figures import rounded
 from gpuprof.report.intervals import wilson
 from gpuprof.report.model import ChipFacts, Cost, Header, Kernel, Launch, Report
+from gpuprof.report.number_text import rounded
 from gpuprof.report.pages.peaks import limit_object, throughput_object
 from gpuprof.report.totals import totals
 from gpuprof.report.triage.kernel_rules import findings

@@ -6,9 +6,9 @@
 from collections.abc import Iterable
 
 from gpuprof.chips.draws import SHADER_STAGES
-from gpuprof.report.figures import rounded
 from gpuprof.report.model import Kernel, Report
-from gpuprof.report.tasks.draws import Draw, Group, Work
+from gpuprof.report.number_text import rounded
+from gpuprof.report.tasks.draw_tasks import Draw, Group, Work
 
 
 def draws_object(report: Report, draws: Iterable[Draw]) -> dict:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.schema import VERSION, Column, Table
 
 ALIGNED = 8

@@ -8,7 +8,7 @@ from string import Template
 from gpuprof.report.html.block import block_of
 from gpuprof.report.html.bundle import bundle
 from gpuprof.report.html.parts import modules, styles, template
-from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.reasons import reason_style
 from gpuprof.report.html.tables import TABLES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gpuprof.correlate.database import reading
 from gpuprof.report.html.page import html_of
-from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.measured import check_measured
 from gpuprof.report.queries import read_report
 

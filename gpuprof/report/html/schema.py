@@ -6,7 +6,7 @@ Version history: 1 the first.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gpuprof.report.html.profile import Profile
+from gpuprof.report.html.profile_block import Profile
 
 VERSION = 1
 Columns = Mapping[str, Sequence]

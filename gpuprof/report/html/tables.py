@@ -1,6 +1,6 @@
 """The tables of a page's data, in their order."""
 
-from gpuprof.report.html.data import (
+from gpuprof.report.html.blocks import (
     draws,
     findings,
     grid,

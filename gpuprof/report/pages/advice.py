@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 from rich.text import Text
 
-from gpuprof.report.terminal.look import DIM, Look, clipped, shown
+from gpuprof.report.terminal.styles import DIM, Look, clipped, shown
 from gpuprof.report.triage.findings import Finding
 
 

@@ -6,14 +6,14 @@ from rich.text import Text
 
 from gpuprof.base.wording import base_name, plural
 from gpuprof.report.estimates import scale_of
-from gpuprof.report.figures import near_name, percent
 from gpuprof.report.model import ChipFacts, Cost, Kernel, Row, Section
-from gpuprof.report.pages.cells import Cells, View, columns_for
+from gpuprof.report.number_text import near_name, percent
 from gpuprof.report.pages.intensity import ridge
+from gpuprof.report.pages.number_cells import Cells, View, columns_for
 from gpuprof.report.sections import LISTINGS, hottest, select_lines
 from gpuprof.report.terminal.bars import legend
 from gpuprof.report.terminal.columns import layout
-from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, Look, clipped, flow, shown
 
 MIN_SHARE = 0.01  # an inlined function below it gets no section of its own
 MIN_NESTED_SHARE = 0.10  # an instruction below this share of its hot line is not shown under it

@@ -6,13 +6,13 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.api_calls import ApiCall
-from gpuprof.report.figures import count, nbytes, percent
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count, nbytes, percent
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.tasks import remark
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import Look, shown
+from gpuprof.report.terminal.styles import Look, shown
 
 NO_CALLS = "no calls: only whole programs have them (gpuprof collect app.cu -- args)"
 MOST_PLACES = 50  # on a terminal

@@ -7,14 +7,14 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.endings import Entry, entries, name_of, text_of
-from gpuprof.report.figures import count, percent
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.formats.json import share
 from gpuprof.report.model import Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count, percent
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, Look, clipped, flow, shown
+from gpuprof.report.warp_ends import Entry, entries, name_of, text_of
 
 MOST_ROWS, LEAST_SHARE = 25, 0.002  # of a kernel, in text
 NO_CAUSES = "the recording has no causes of stalls: collect again"

@@ -8,16 +8,16 @@ from rich.text import Text
 
 from gpuprof.base.wording import plural
 from gpuprof.chips.draws import MEMORIES, SHADER_STAGES
-from gpuprof.correlate.tasks.draws import count_columns
-from gpuprof.report.figures import count, rounded
+from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.formats.json_draws import draws_object
 from gpuprof.report.model import Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count, rounded
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.tasks import remark
-from gpuprof.report.tasks.draws import BLOCKS, Draw, Group, Work
+from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Group, Work
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import Look, shown
+from gpuprof.report.terminal.styles import Look, shown
 
 NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"
 MOST_DRAWS = 1000  # on a terminal

@@ -6,13 +6,13 @@ from rich.text import Text
 
 from gpuprof.base.wording import base_name
 from gpuprof.correlate.traces import Found
-from gpuprof.report.figures import count
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.traces import remark
 from gpuprof.report.terminal.columns import Column, Layout, layout, table
-from gpuprof.report.terminal.look import WARM, Look, flow, shown
+from gpuprof.report.terminal.styles import WARM, Look, flow, shown
 
 NOBODY_WATCHED = "nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck"
 

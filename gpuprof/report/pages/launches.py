@@ -6,13 +6,13 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.report.concurrency import overlaps
-from gpuprof.report.figures import count, extent, rounded
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Launch, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count, extent, rounded
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import launch_rates, top_text
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import WARM, Look, shown
+from gpuprof.report.terminal.styles import WARM, Look, shown
 from gpuprof.report.totals import theoretical_occupancy
 
 

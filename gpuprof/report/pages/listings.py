@@ -5,17 +5,17 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.isa.printing.printable import printable
-from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale, scale_of
 from gpuprof.report.formats.json import cost_object
 from gpuprof.report.model import Kernel, Report, Row, Section
 from gpuprof.report.pages.annotate import kernel_listing
 from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.pages.ncu_columns import Line, columns_in
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.sections import LISTINGS, select_lines
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.terminal.styles import Look
 from gpuprof.report.waits import stalls_of
+from gpuprof.report.warp_ends import attributed
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:

@@ -11,12 +11,12 @@ from gpuprof.correlate.counts import Counters
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.endings import attributed
 from gpuprof.report.estimates import Scale
 from gpuprof.report.intervals import wilson
 from gpuprof.report.model import SELECTED, Cost, Instruction, Kernel, Report, Row, Section
 from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.waits import joined
+from gpuprof.report.warp_ends import attributed
 
 
 class Line(NamedTuple):

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from gpuprof.base.wording import plural
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.concurrency import overlaps
-from gpuprof.report.figures import percent, rounded
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report
-from gpuprof.report.terminal.look import Look
+from gpuprof.report.number_text import percent, rounded
+from gpuprof.report.terminal.styles import Look
 from gpuprof.report.throughput import (
     Limit,
     Roof,

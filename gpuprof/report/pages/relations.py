@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.report.figures import count, nbytes
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count, nbytes
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.tasks import remark, whole_cycles
-from gpuprof.report.tasks.read import TaskReport
+from gpuprof.report.tasks.read_tasks import TaskReport
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, Look, fitted, shown
+from gpuprof.report.terminal.styles import BOLD, Look, fitted, shown
 
 MOST_ROWS = 50  # of a table on a terminal; CSV has all
 ONLY_CHOSEN = "only relations of the launches asked for, and of the tasks that they are parts of"

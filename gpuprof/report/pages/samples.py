@@ -10,14 +10,14 @@ from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.figures import count, rounded
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Cost, Header, Kernel, Report
+from gpuprof.report.number_text import count, rounded
 from gpuprof.report.pages.advice import finding_lines
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.sections import select_lines, source_sections
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, flow, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.triage.kernel_rules import findings
 
 LEAST_SHARE = 0.005  # exact or estimated: what is less is in CSV and JSON alone

@@ -12,11 +12,11 @@ from gpuprof.correlate.frames import Position
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.figures import count, percent
 from gpuprof.report.model import SELECTED, Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import count, percent
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, DIM, Look, clipped, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, Look, clipped, shown
 from gpuprof.report.waits import Waits, facts, kernel_waits, mean, range_of
 
 MOST_ROWS, LEAST_SHARE = 20, 0.005  # shown of a kernel

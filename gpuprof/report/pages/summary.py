@@ -11,20 +11,20 @@ from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import NAMES
 from gpuprof.isa.vocabularies import Vocabulary
 from gpuprof.report.concurrency import span_fact
-from gpuprof.report.endings import most_waited_for
-from gpuprof.report.figures import count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, Report, Row, ranked
+from gpuprof.report.number_text import count, duration, extent, grouped, nbytes, percent
 from gpuprof.report.pages.advice import finding_lines
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.peaks import throughput_facts, throughput_rows
 from gpuprof.report.sections import hottest, source_sections
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, DIM, WARM, Look, clipped, flow, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, clipped, flow, shown
 from gpuprof.report.totals import Totals, totals
 from gpuprof.report.triage.kernel_rules import findings
 from gpuprof.report.waits import sentence, waits_of
+from gpuprof.report.warp_ends import most_waited_for
 
 LABEL_CELLS = 11
 BEFORE_CELLS = 2 + LABEL_CELLS  # of a fact's first value

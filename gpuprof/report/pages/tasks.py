@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.correlate.tasks.queries import Tasks
-from gpuprof.report.figures import count, percent
+from gpuprof.correlate.tasks.task_queries import Tasks
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
+from gpuprof.report.number_text import count, percent
 from gpuprof.report.pages.advice import wrapped
-from gpuprof.report.pages.page import Page, Request
-from gpuprof.report.tasks.read import MOST_LINES, Node
+from gpuprof.report.pages.page_kind import Page, Request
+from gpuprof.report.tasks.read_tasks import MOST_LINES, Node
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import DIM, Look, shown
+from gpuprof.report.terminal.styles import DIM, Look, shown
 
 NO_TASKS = "no tasks: the recording is of an older gpuprof, or was stopped before the first one ended"
 

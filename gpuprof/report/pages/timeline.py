@@ -7,15 +7,15 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.figures import grouped
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.number_text import grouped
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, remark, task_values
-from gpuprof.report.tasks import activity
-from gpuprof.report.tasks.lanes import Lane, in_parts
-from gpuprof.report.tasks.read import MOST_LINES, Node, TaskReport
-from gpuprof.report.terminal.look import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, shown
+from gpuprof.report.tasks import task_activity
+from gpuprof.report.tasks.read_tasks import MOST_LINES, Node, TaskReport
+from gpuprof.report.tasks.timeline_lanes import Lane, in_parts
+from gpuprof.report.terminal.styles import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, shown
 
 PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names
@@ -89,7 +89,7 @@ def strips(
     """
     if not len(related.activity.begins) or not sms or last <= first:
         return
-    stalls, active = activity.in_parts(related.activity, first, last, room)
+    stalls, active = task_activity.in_parts(related.activity, first, last, room)
     share = np.round(active * room / (last - first) / sms, 6)  # sums of parts of bins are not exact
     tenths = np.minimum(9, np.floor(10 * share)).astype(int)
     numbers = "".join(str(n) if any_ else " " for n, any_ in zip(tenths.tolist(), active > 0, strict=True))

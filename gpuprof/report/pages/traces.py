@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.correlate.traces import Traced
-from gpuprof.report.figures import count
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
+from gpuprof.report.number_text import count
 from gpuprof.report.pages.advice import wrapped
-from gpuprof.report.pages.page import Page, Request
+from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.look import BOLD, DIM, Look, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, Look, shown
 
 ADDRESSES = ("pc", "address")  # names of columns, or their last words
 MOST_ROWS = 20  # of a table on a terminal and in a pipe; CSV and JSON have all

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.report.model import ranked
-from gpuprof.report.terminal.look import REASON_LOOKS, Look
+from gpuprof.report.terminal.styles import REASON_LOOKS, Look
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from rich.text import Text
 
-from gpuprof.report.terminal.look import DIM, Look, fitted, flow
+from gpuprof.report.terminal.styles import DIM, Look, fitted, flow
 
 GAP = 2
 # where all columns are to be had; {width} is that which all have room in

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gpuprof.base.wording import base_name
-from gpuprof.correlate.advice.measured import LINE_LEAST_COST, LINES_PER_RULE
+from gpuprof.correlate.advice.kernel_costs import LINE_LEAST_COST, LINES_PER_RULE
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, Row, Section
 from gpuprof.report.totals import Totals

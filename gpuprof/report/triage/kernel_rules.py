@@ -9,11 +9,11 @@ from functools import partial
 from typing import NamedTuple
 
 from gpuprof.base.wording import base_name, percent0, plural
-from gpuprof.correlate.advice import rules as advice
+from gpuprof.correlate.advice import advice_rules as advice
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
-from gpuprof.report.figures import product
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, ranked
+from gpuprof.report.number_text import product
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals

@@ -5,11 +5,11 @@ help.
 from collections.abc import Iterator
 
 from gpuprof.base.wording import base_name, percent0, plural
-from gpuprof.correlate.advice.measured import LINES_PER_RULE
+from gpuprof.correlate.advice.kernel_costs import LINES_PER_RULE
 from gpuprof.report.estimates import Estimate, Scale, scale_of
-from gpuprof.report.figures import grouped
 from gpuprof.report.intervals import wilson
 from gpuprof.report.model import Row
+from gpuprof.report.number_text import grouped
 from gpuprof.report.triage.findings import Case, Finding, place
 from gpuprof.report.triage.ranking import Overlap, overlaps
 from gpuprof.report.triage.resonance import resonances

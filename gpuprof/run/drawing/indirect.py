@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import INDIRECT, INDIRECT_INDEXED
+from gpuprof.device.graphics_state.draw_state import INDIRECT, INDIRECT_INDEXED
 from gpuprof.device.memory import AddressSpace
 from gpuprof.errors import DeviceMemoryError, UsageError
 from gpuprof.graphics.checks import check_buffers

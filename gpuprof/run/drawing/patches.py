@@ -10,8 +10,8 @@ from gpuprof.graphics.checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.tessellate.cut import Cut
 from gpuprof.graphics.stages.tessellate.levels import N_LEVELS
+from gpuprof.run.drawing.draw_workspace import RunShader, Workspace, whole_blocks
 from gpuprof.run.drawing.vertices import Vertices, take_vertices
-from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
 
 # The members of HullStage and DomainStage in include/gpuprof/graphics.h, in their order.
 HULL_STAGE, DOMAIN_STAGE = struct.Struct("<QQQQQQQIIIIII"), struct.Struct("<QQQQQQQIIII")

@@ -5,10 +5,18 @@ import struct
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import DISCARDS, FORMATS, MOST_TARGETS, POINT_COORDINATES, WRITES_DEPTH, Targets
-from gpuprof.graphics.counts import DrawCounts
+from gpuprof.device.graphics_state.draw_state import (
+    DISCARDS,
+    FORMATS,
+    MOST_TARGETS,
+    POINT_COORDINATES,
+    WRITES_DEPTH,
+    Targets,
+)
+from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.sizes import BLOCK, QUAD
 from gpuprof.graphics.stages import raster
+from gpuprof.graphics.stages.depth_tests import alpha_covers, are_early, tests_of
 from gpuprof.graphics.stages.interpolate import Lanes, interpolated
 from gpuprof.graphics.stages.merge import (
     DISCARDED,
@@ -20,9 +28,8 @@ from gpuprof.graphics.stages.merge import (
     merge,
 )
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.graphics.stages.tests import alpha_covers, are_early, tests_of
-from gpuprof.run.drawing.work import WorkOfDraw
-from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
+from gpuprof.run.drawing.draw_workspace import RunShader, Workspace, whole_blocks
+from gpuprof.run.drawing.pixel_work import WorkOfDraw
 
 PIXEL_STAGE = struct.Struct("<QQQQQQIIQ")  # the members of PixelStage in include/gpuprof/graphics.h, in their order
 

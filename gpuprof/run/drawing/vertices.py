@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.device.drawing.state import Interface
+from gpuprof.device.graphics_state.draw_state import Interface
 from gpuprof.graphics.checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
-from gpuprof.graphics.stages.reuse import Batches
 from gpuprof.graphics.stages.strips import strips
-from gpuprof.run.drawing.workspace import RunShader, Workspace, whole_blocks
+from gpuprof.graphics.stages.vertex_reuse import Batches
+from gpuprof.run.drawing.draw_workspace import RunShader, Workspace, whole_blocks
 
 # The members of VertexStage and GeometryStage in include/gpuprof/graphics.h, in their order.
 VERTEX_STAGE, GEOMETRY_STAGE = struct.Struct("<QQQQIIII"), struct.Struct("<QQQQQQIIII")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips.fields import FIELDS
-from gpuprof.emulate.log.formats import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX

@@ -6,13 +6,13 @@ start with (`state.activity` adds up). A bin is 2^bin_shift cycles; when a grid'
 one.
 """
 
-from gpuprof.compiled.options import cold, hot
-from gpuprof.timing.state.activity import MOST_BINS
+from gpuprof.jit.internal import call_njit, inline_njit
+from gpuprof.timing.state.activity_bins import MOST_BINS
 from gpuprof.timing.state.layout import ACTIVE
 from gpuprof.timing.state.tables import activity_at, grid_at
 
 
-@hot
+@inline_njit
 def spend_issue(machine, number, what, cycle):
     """A warp of grid `number` did `what` in `cycle`."""
     grid = grid_at(machine, number)
@@ -20,7 +20,7 @@ def spend_issue(machine, number, what, cycle):
     activity_at(machine, number * machine.activity_bins + bin_, what).area += 1
 
 
-@cold
+@call_njit
 def spend(machine, number, what, begin, end):
     """A warp of grid `number` did `what` from cycle `begin` to `end`."""
     grid = grid_at(machine, number)
@@ -40,7 +40,7 @@ def spend(machine, number, what, begin, end):
     at.area -= ((last + 1) << shift) - end
 
 
-@cold
+@call_njit
 def fold(machine, end):
     """Makes the bins of every active grid long enough for cycles up to and with `end`."""
     # A grid that starts from now on has room for MOST_BINS cycles.
@@ -56,7 +56,7 @@ def fold(machine, end):
     machine.fold_cycle = soonest
 
 
-@cold
+@call_njit
 def join_pairs(machine, number, shift):
     """Two bins of 2^shift cycles each become one."""
     first = number * machine.activity_bins

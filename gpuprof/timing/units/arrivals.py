@@ -1,13 +1,13 @@
 """What SMs and the fixed-function units ask the L2 for in a quantum, in the order in which it arrives."""
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_BUCKETS, QUANTUM
 from gpuprof.timing.state.tables import bucket_at, request_at
 from gpuprof.timing.units.l2 import serve
 from gpuprof.timing.units.traffic import serve_units
 
 
-@cold
+@call_njit
 def serve_requests(machine):
     """Serves all requests of the quantum and tells the loads, stores and items of draws that wait for them."""
     last = order_requests(machine)
@@ -26,7 +26,7 @@ def serve_requests(machine):
     machine.n_bulk = 0
 
 
-@hot
+@inline_njit
 def order_requests(machine):
     """Chains requests by arrival cycle, first come first; returns the last bucket in use."""
     last = -1

@@ -11,9 +11,9 @@ The cause of the others' wait is the instruction at which the last warp stood lo
 
 import numpy as np
 
-from gpuprof.compiled.options import cold
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, KIND, NEVER, TICK_BITS, TICKS
 from gpuprof.timing.state.rounds import MOST_WARPS
 from gpuprof.timing.state.tables import (
@@ -36,7 +36,7 @@ QUEUED = KIND["queued"]
 ANY = -1
 
 
-@cold
+@call_njit
 def arrive(machine, warp, barrier, threads, waits, cycle):
     """`warp` issues its arrival in `cycle`, and waits there unless `waits` is 0."""
     w = warp_at(machine, warp)
@@ -67,7 +67,7 @@ def arrive(machine, warp, barrier, threads, waits, cycle):
         open_all(machine, w.block_slot, cycle, cause)
 
 
-@cold
+@call_njit
 def take_turn(machine, warp, cycle):
     """The cycle in which the SM's load/store unit takes an arrival that issued in `cycle`."""
     sm = sm_at(machine, part_at(machine, warp_at(machine, warp).partition).sm)
@@ -77,7 +77,7 @@ def take_turn(machine, warp, cycle):
     return (tick + TICKS - 1) >> TICK_BITS
 
 
-@cold
+@call_njit
 def arrive_at_traced(machine, warp, waits, cycle):
     """`warp` arrives at a barrier whose number or thread count is in a register. The access record has the number as
     `conflicts` and the count, in warps, as `uniform`. A warp of which no lane arrives (`lanes` 0) goes on.
@@ -91,7 +91,7 @@ def arrive_at_traced(machine, warp, waits, cycle):
         hold(machine, warp, BARRIER, cycle + 1)
 
 
-@cold
+@call_njit
 def arrivals_after_exit(machine, warp, block_slot, cycle):
     """`warp` has left the block at `cycle`. Warps that wait may have waited for it."""
     block = block_at(machine, block_slot)
@@ -105,7 +105,7 @@ def arrivals_after_exit(machine, warp, block_slot, cycle):
         open_all(machine, block_slot, cycle, latecomer(machine, warp))
 
 
-@cold
+@call_njit
 def open_all(machine, block_slot, cycle, cause):
     if grid_at(machine, block_at(machine, block_slot).grid).has_mbarriers and let_go(machine, block_slot, cycle, cause):
         return
@@ -114,7 +114,7 @@ def open_all(machine, block_slot, cycle, cause):
     open_barrier(machine, block_slot, ANY, cycle + machine.barrier_cycles, cause)
 
 
-@cold
+@call_njit
 def open_barrier(machine, block_slot, barrier, ready, cause):
     """The block's warps that wait at `barrier` go on at cycle `ready`. `cause` has the warp that made it so, which
     itself waits for nobody.

@@ -8,7 +8,7 @@ it used last, which is mostly the next one, too.
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import CAUSE_MASK, CAUSE_WHO_SHIFT, KIND, OTHER, REASON_SHIFT, STALLED_SHIFT
 from gpuprof.timing.state.tables import blame_at, blame_bucket_at, blame_latest_at, warp_at
 
@@ -16,21 +16,21 @@ BARRIER = KIND["barrier"]
 SPREAD = -7046029254386353131  # 2^64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)
 
 
-@hot
+@inline_njit
 def seen_by(machine, warp, carried):
     """A cause with its warp, as warp `warp` sees it."""
     other = (carried ^ warp_at(machine, warp).who) >> CAUSE_WHO_SHIFT != 0
     return (carried & CAUSE_MASK) | OTHER * other
 
 
-@hot
+@inline_njit
 def itself(machine, warp, kind):
     """The instruction that a warp is at, as a cause that others can see."""
     w = warp_at(machine, warp)
     return w.who | kind | w.pc
 
 
-@cold
+@call_njit
 def latecomer(machine, warp):
     """The cause that the last warp at a barrier leaves: the instruction at which it stood longest since its previous
     barrier.
@@ -39,7 +39,7 @@ def latecomer(machine, warp):
     return w.who | BARRIER | (w.longest_pc if w.longest else w.pc)
 
 
-@hot
+@inline_njit
 def blame(machine, pc, reason, cause, cycles):
     """Charges one stall of `cycles` cycles to its cause."""
     key = pc << STALLED_SHIFT | reason << REASON_SHIFT | cause
@@ -50,7 +50,7 @@ def blame(machine, pc, reason, cause, cycles):
     row.stalls += 1
 
 
-@cold
+@call_njit
 def find_row(machine, pc, reason, key):
     """The number of the row of `key`, a new one if there is none. The next look is at it first."""
     bucket = blame_bucket_at(machine, (key * SPREAD) >> 32 & machine.blame_mask)

@@ -2,20 +2,20 @@
 empty.
 """
 
-from gpuprof.compiled.options import hot
+from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.tables import prefetch, word_at
 
 WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
 
 
-@hot
+@inline_njit
 def fold_bits(line):
     """Spreads strides over sets, slices and channels; neighbouring lines stay apart."""
     # Chips' own hashes are not known here: the shifts are chosen to spread strides.
     return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
 
 
-@hot
+@inline_njit
 def find(tag, first, ways, line):
     """The place of a line in the set that starts at `first`, or -1."""
     for place in range(first, first + ways):
@@ -24,7 +24,7 @@ def find(tag, first, ways, line):
     return -1
 
 
-@hot
+@inline_njit
 def oldest(use, first, ways):
     """The place in a set that was used longest ago; places never used count as oldest."""
     best = first
@@ -37,7 +37,7 @@ def oldest(use, first, ways):
     return best
 
 
-@hot
+@inline_njit
 def expect(tag, use, entry, first, ways):
     """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table
     `entry`.
@@ -49,7 +49,7 @@ def expect(tag, use, entry, first, ways):
         prefetch(entry, 2 * place + WORDS_OF_LINE)
 
 
-@hot
+@inline_njit
 def n_sectors(mask):
     """Sectors of a four-bit mask."""
     return (mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1) + (mask >> 3 & 1)

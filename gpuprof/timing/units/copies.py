@@ -5,23 +5,23 @@ for all older ones. Of each, `board` keeps the latest cycle that is known, `make
 copies of this quantum are not served.
 """
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import CLASS_LONG, ENTRY_SHIFT, N_GROUPS, TOKEN
 from gpuprof.timing.state.tables import board_at, cause_at, maker_at, second_at, until_at, warp_at
 
 
-@hot
+@inline_njit
 def open_group(machine, warp):
     """The scoreboard entry of the group that the warp's copies join."""
     return machine.first_group + warp_at(machine, warp).groups % N_GROUPS
 
 
-@hot
+@inline_njit
 def raise_to(place, value):
     place.value = max(place.value, value)
 
 
-@hot
+@inline_njit
 def raise_both(place, maker, value, cause):
     """Keeps the later of two entries; of two at one cycle, the one with the greater cause."""
     if value > place.value or (value == place.value and cause > maker.value):
@@ -29,7 +29,7 @@ def raise_both(place, maker, value, cause):
         maker.value = cause
 
 
-@cold
+@call_njit
 def add_to_group(machine, warp, group, cycle, cause):
     """A copy of the group lands at `cycle`, which may be a token."""
     entry = cycle << ENTRY_SHIFT | CLASS_LONG
@@ -39,14 +39,14 @@ def add_to_group(machine, warp, group, cycle, cause):
         raise_both(board_at(machine, warp, group), maker_at(machine, warp, group), entry, cause)
 
 
-@cold
+@call_njit
 def settle_copy(machine, warp, group, done, cause):
     """The quantum is served: its copies are known."""
     second_at(machine, warp, group).value = 0
     raise_both(board_at(machine, warp, group), maker_at(machine, warp, group), done << ENTRY_SHIFT | CLASS_LONG, cause)
 
 
-@cold
+@call_njit
 def commit(machine, warp):
     """The next group takes the entry of the oldest, which joins the older ones: unless some of its copies are not
     served yet (eight commits within a quantum), then it stays and the new group lands no sooner."""
@@ -66,7 +66,7 @@ def commit(machine, warp):
         maker_at(machine, warp, group).value = 0
 
 
-@cold
+@call_njit
 def group_waits(machine, warp, newest):
     """Raises the end of the long-scoreboard class to where all groups but the open one and the `newest` before it have
     landed.

@@ -5,8 +5,8 @@ A block goes to the SM that has had room for it for longest, among those to the 
 breadth-first over all SMs. Its warps go to the partitions with the most free warp slots.
 """
 
-from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.families.control import N_BARRIERS
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import CAUSE_WHO_SHIFT, EMPTY, NEVER, QUANTUM, STARTING, TICK_BITS
 from gpuprof.timing.state.tables import (
     arrived_at,
@@ -19,16 +19,16 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
-from gpuprof.timing.units.follow import enter
 from gpuprof.timing.units.mbarrier import start_mbarriers
 from gpuprof.timing.units.per_block import begin_block, begin_warp
 from gpuprof.timing.units.pipeline import advance, released_at, shading
 from gpuprof.timing.units.pool import pick_head
-from gpuprof.timing.units.room import blocks_that_fit_since, find_room, next_room, take
 from gpuprof.timing.units.scoreboard import sleep
+from gpuprof.timing.units.sm_resources import blocks_that_fit_since, find_room, next_room, take
+from gpuprof.timing.units.trace_cursor import enter
 
 
-@cold
+@call_njit
 def start_blocks(machine):
     """Starts every block that finds a slot. Returns 0 when a slot is free and blocks remain, but none is known yet;
     else 1.
@@ -59,7 +59,7 @@ def start_blocks(machine):
     return 1
 
 
-@cold
+@call_njit
 def cluster_since(machine, grid):
     """The cycle since which there is room for all blocks of a cluster, which start one after the other from then on;
     NEVER: not yet.
@@ -78,7 +78,7 @@ def cluster_since(machine, grid):
     return NEVER
 
 
-@hot
+@inline_njit
 def free_sm(machine, came):
     """The SM that has had room for longest for a block that came at cycle `came`, -1: none has."""
     best = -1
@@ -89,13 +89,13 @@ def free_sm(machine, came):
     return best
 
 
-@hot
+@inline_njit
 def sooner(first, second, came):
     since, other = max(first.block_free, came), max(second.block_free, came)
     return since < other or (since == other and first.blocks < second.blocks)
 
 
-@hot
+@inline_njit
 def start_block(machine, grid, sm, came, present):
     """Puts the head grid's next block, which came at cycle `came`, on an SM, not before cycle `present`."""
     s = sm_at(machine, sm)
@@ -134,7 +134,7 @@ def start_block(machine, grid, sm, came, present):
         start_warp(machine, grid, sm, slot, number, start)
 
 
-@hot
+@inline_njit
 def begin(machine, grid, sm, cycle):
     """The cycle in which a block starts, from `cycle` on."""
     # One distributor serves all SMs: a block every distributor_ticks (an estimate on every chip). Warps of draws come
@@ -148,7 +148,7 @@ def begin(machine, grid, sm, cycle):
     return tick >> TICK_BITS
 
 
-@hot
+@inline_njit
 def take_lane(machine, sm):
     """A free warp slot in the partition that has the most of them: its number among the warps of the GPU."""
     best = -1
@@ -167,7 +167,7 @@ def take_lane(machine, sm):
     return best
 
 
-@hot
+@inline_njit
 def start_warp(machine, grid, sm, slot, number, start):
     wi = take_lane(machine, sm)
     w = warp_at(machine, wi)

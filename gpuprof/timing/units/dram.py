@@ -7,7 +7,7 @@ serve those to one row together: here a row that was accessed within the time th
 counts as open when another one is, up to OPEN_ROWS of them.
 """
 
-from gpuprof.compiled.options import hot
+from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
 from gpuprof.timing.state.tables import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
 from gpuprof.timing.units.cache import fold_bits
@@ -15,7 +15,7 @@ from gpuprof.timing.units.cache import fold_bits
 SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
 
 
-@hot
+@inline_njit
 def transfer(machine, line, ticks, tick):
     """Takes a line's channel for some ticks, and its bank; returns the tick in which the data reaches the asking SM."""
     channel = channel_of(line >> machine.dram_interleave_bits) % machine.dram_channels
@@ -24,7 +24,7 @@ def transfer(machine, line, ticks, tick):
     return max(tick + machine.dram_hit_ticks, open_row(machine, channel, line, tick) + machine.dram_miss_ticks)
 
 
-@hot
+@inline_njit
 def turned(machine, line, sectors):
     """Ticks that a line's channel needs to turn its bus before so many sectors are written: none but once a full queue
     of them, and none while nothing else is read.
@@ -38,7 +38,7 @@ def turned(machine, line, sectors):
     return ticks
 
 
-@hot
+@inline_njit
 def channel_of(number):
     """A number that selects the channel of the neighbouring lines with this number. It scatters: some channels get more
     of a stream's lines at a time than others, as with the unknown hashes of chips.
@@ -46,7 +46,7 @@ def channel_of(number):
     return number * SCATTER >> 16 & 0xFFFF
 
 
-@hot
+@inline_njit
 def open_row(machine, channel, line, tick):
     """The tick in which a line's row was opened, or will be."""
     number = line // machine.dram_row_span
@@ -71,7 +71,7 @@ def open_row(machine, channel, line, tick):
     return dram_row_at(machine, bank, found).opened
 
 
-@hot
+@inline_njit
 def read(machine, line, sectors, tick):
     """The cycle in which the data reaches the SM that asked."""
     grid_at(machine, machine.grid).dram_read_sectors += sectors
@@ -81,7 +81,7 @@ def read(machine, line, sectors, tick):
     return transfer(machine, line, sectors * machine.dram_ticks, tick) >> TICK_BITS
 
 
-@hot
+@inline_njit
 def write(machine, line, sectors, tick, masked):
     """`masked`: some bytes are left out, and the masks take time on the bus."""
     grid_at(machine, machine.grid).dram_write_sectors += sectors

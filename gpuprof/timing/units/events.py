@@ -1,12 +1,12 @@
 """Events that start the trace cell. Nothing here runs when the clock does."""
 
-from gpuprof.compiled.options import cold
+from gpuprof.jit.internal import call_njit
 from gpuprof.timing.sampling.triggers import BANK_CONFLICT, DIVERGENT_BRANCH, INST_ISSUED, L1_MISS, L2_MISS
 from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.tables import load_at, sm_at, warp_at
 
 
-@cold
+@call_njit
 def count_issue(machine, sm, warp, inst, executed, mask, cycle):
     """Counts what warp `warp` did by issuing in `cycle`, with the lanes of `mask`; `executed`: it was the instruction's
     last slot.
@@ -33,7 +33,7 @@ def count_issue(machine, sm, warp, inst, executed, mask, cycle):
         s.event_pc = -1
 
 
-@cold
+@call_njit
 def count_l2_misses(machine, request, misses):
     """Counts the sectors that `request` does not find in the L2. What is sampled is the first cycle that is not
     simulated yet.
@@ -47,7 +47,7 @@ def count_l2_misses(machine, request, misses):
         s.event_pc = load_at(machine, request.target).pc if request.target >= 0 else -1
 
 
-@cold
+@call_njit
 def count(machine, sm, n_events):
     """Counts `n_events`. Whether one of them starts the cell."""
     s = sm_at(machine, sm)

@@ -8,7 +8,7 @@ misses the L1 comes from the L2 after a fixed time; it does not compete with dat
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import KIND
 from gpuprof.timing.state.tables import (
     constant_l15_ready_at,
@@ -28,7 +28,7 @@ LINES_OF_DRAW = 256 // LINE_NBYTES
 L0_MISS, L1I_MISS = KIND["l0_miss"], KIND["l1i_miss"]
 
 
-@hot
+@inline_njit
 def request_line(machine, partition, sm, line, cycle):
     """The cycle at which a line is in the L0 and the bit below, asking for it at `cycle` when it is not there."""
     place = line % machine.l0i_lines
@@ -46,7 +46,7 @@ def request_line(machine, partition, sm, line, cycle):
     return ready
 
 
-@cold
+@call_njit
 def fetch(machine, partition, line, cycle, last_line):
     """The cycle from which a warp can issue from an instruction line it comes to at `cycle`, and the bit below.
     `last_line` is the program's.
@@ -59,13 +59,13 @@ def fetch(machine, partition, line, cycle, last_line):
     return ready
 
 
-@hot
+@inline_njit
 def missed(found):
     """The kind of cause that `fetch` tells of."""
     return L1I_MISS if found & 1 else L0_MISS
 
 
-@cold
+@call_njit
 def constant_line(machine, sm, grid, line, cycle, is_load):
     """The cycle from which a 64-byte line of a grid is in the constant cache of the SM: of loads if `is_load`, else of
     operands. Lines count through both constant segments.
@@ -82,7 +82,7 @@ def constant_line(machine, sm, grid, line, cycle, is_load):
     return constant_ready_at(machine, sm, place).value
 
 
-@cold
+@call_njit
 def constant_l15_line(machine, sm, grid, line, cycle):
     """The cycle from which a line that the constant cache lacks is there: from the cache behind it, whose lines are
     longer, or from the L2. As fetch, it does not compete with data.

@@ -7,13 +7,13 @@ next record follows `drain_cycles` after the load/store unit took it.
 """
 
 from gpuprof.chips.model import LINE_NBYTES
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import BUFFER_LINE, NEVER, TICK_BITS, TICKS, WRITE
 from gpuprof.timing.state.tables import fifo_at, leaves_at, loss_at, request_at, sm_at
 from gpuprof.timing.units.l1 import request
 
 
-@cold
+@call_njit
 def enter(machine, sm, grid_index, cycle):
     """A record of `grid_index`, the one that is written next, comes to the FIFO in `cycle`: 1 when it finds a place. It
     is due either way.
@@ -39,7 +39,7 @@ def enter(machine, sm, grid_index, cycle):
     return 1
 
 
-@cold
+@call_njit
 def store(machine, sm, cycle):
     """The oldest record goes to the load/store unit in `cycle`."""
     s = sm_at(machine, sm)
@@ -73,7 +73,7 @@ def store(machine, sm, cycle):
     s.next_store = place.leaves + machine.drain_cycles if s.stores < s.records else NEVER
 
 
-@hot
+@inline_njit
 def nobody(machine):
     """The target of a store that no warp asked for: nothing waits for its answer."""
     return -1 - machine.sms * machine.warp_slots

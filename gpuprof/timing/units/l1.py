@@ -4,9 +4,9 @@ request per line.
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
-from gpuprof.emulate.log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ATOMIC_REQUEST,
     COPY_WAYS,
@@ -37,7 +37,7 @@ from gpuprof.timing.units.cache import expect, find, fold_bits, n_sectors, oldes
 L1, PENDING = INDEX["l1"], INDEX["pending"]
 
 
-@cold
+@call_njit
 def request(machine, sm, arrival, line, sectors, kind, target, place):
     """Notes a request for the L2; it is served when the quantum ends. Returns its number."""
     index = machine.n_requests
@@ -66,7 +66,7 @@ def request(machine, sm, arrival, line, sectors, kind, target, place):
     return index
 
 
-@hot
+@inline_njit
 def expect_copies(machine, line):
     """The halves of the L2 will be asked for their copies of a line: what reads asks one of them, what writes both."""
     first = fold_bits(line) % machine.copy_sets * COPY_WAYS
@@ -74,7 +74,7 @@ def expect_copies(machine, line):
     prefetch(machine.l2_copy_table, machine.copy_sets * COPY_WAYS + first)
 
 
-@hot
+@inline_njit
 def miss_slot(machine, sm, arrival, index):
     """The cycle in which a miss finds a free miss register. They are given back in the order they were taken; one that
     was taken in this very quantum comes back after it, at the earliest."""
@@ -89,7 +89,7 @@ def miss_slot(machine, sm, arrival, index):
     return max(arrival, free)
 
 
-@hot
+@inline_njit
 def line_mask(machine, first, end):
     """The sectors from address `first` to `end` that lie in the first one's line: it, their mask, and where the next
     ones begin.
@@ -103,7 +103,7 @@ def line_mask(machine, first, end):
     return line, mask, k
 
 
-@hot
+@inline_njit
 def words_mask(machine, first, end):
     """Like `line_mask`, for a store. It also gives the words of these sectors that the store leaves out, a bit for each
     word of the line.
@@ -120,7 +120,7 @@ def words_mask(machine, first, end):
     return line, mask, missing, k
 
 
-@cold
+@call_njit
 def send(machine, warp, inst, record, first, count, start, kind, target, cause):
     """Passes a store or an atomic to the L2, line by line. `cause`: the store, as the cause of a later wait for it."""
     sm = part_at(machine, warp_at(machine, warp).partition).sm
@@ -133,7 +133,7 @@ def send(machine, warp, inst, record, first, count, start, kind, target, cause):
         r.slot = cause
 
 
-@cold
+@call_njit
 def atomic_ticks(machine, inst, record, sectors, count):
     """Ticks of a slice's atomic unit for `sectors` of one line, of the access's `count`. A pass of the unit takes a
     sector, with as many lanes as a sector has words for; lanes on one word take turns (docs/model.md, L2).
@@ -144,7 +144,7 @@ def atomic_ticks(machine, inst, record, sectors, count):
     return max(passes, np.int64(record.conflicts) * inst.atomic_lane_ticks) * inst.atomic_passes
 
 
-@cold
+@call_njit
 def load(machine, warp, inst, first, count, start, done, group, conflict):
     """The cycle in which a load's data is there: `done` when all of it hits, later when some is on its way, a token
     when some misses. `load_level` gives where its last part came from, when that is known."""
@@ -181,7 +181,7 @@ def load(machine, warp, inst, first, count, start, done, group, conflict):
     return TOKEN + index
 
 
-@hot
+@inline_njit
 def expect_load(machine, sm, first):
     """A load will look up the line of the sector at address `first`, its first: there is time until it has been through
     the load/store unit.
@@ -191,7 +191,7 @@ def expect_load(machine, sm, first):
     expect(machine.l1_tag_table, machine.l1_use_table, machine.l1_line_table, base, machine.l1_ways)
 
 
-@hot
+@inline_njit
 def look_up(machine, sm, line, mask, start, index):
     """One line of a load: asks the L2 for the sectors that miss. Returns the cycle in which sectors already on their
     way arrive, or 0.

@@ -5,8 +5,8 @@ and, when it misses, a DRAM channel; so its completion is known at once. A slice
 lies in the near or the far half of the chip; each half has copies of what it reads.
 """
 
-from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.causes import INDEX
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, READ, TICK_BITS, TOKEN, WRITE
 from gpuprof.timing.state.tables import (
@@ -35,7 +35,7 @@ PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l
 GOLDEN, HALF = 40503, 1 << 15  # 2^16 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
 
 
-@hot
+@inline_njit
 def serve(machine, index):
     r = request_at(machine, index)
     machine.grid = r.grid
@@ -71,7 +71,7 @@ def serve(machine, index):
             w.last_gone = r.slot
 
 
-@hot
+@inline_njit
 def in_order(machine, request):
     """The cycle in which a read is back: what an L1 missed comes back in the order in which it was asked for."""
     s = sm_at(machine, request.sm)
@@ -79,7 +79,7 @@ def in_order(machine, request):
     return s.returned
 
 
-@hot
+@inline_njit
 def fill_l1(machine, request, index):
     """The line that a miss went for gets its time of arrival, if that was the line's last request and it still has the
     place.
@@ -90,7 +90,7 @@ def fill_l1(machine, request, index):
             entry.pending_until = request.done
 
 
-@hot
+@inline_njit
 def reach_slice(machine, request):
     """The completion cycle of a request, after its SM's link and its slice; later by as much as its translation is
     later than its turn.
@@ -135,7 +135,7 @@ def reach_slice(machine, request):
     return done
 
 
-@hot
+@inline_njit
 def further(sm, spread):
     """Cycles that an SM is further from the L2 than SMs are on average: -spread / 2 to spread / 2, 0 for the first.
     Where they lie on a chip is not known: multiples of the golden ratio scatter them evenly, however many.
@@ -143,7 +143,7 @@ def further(sm, spread):
     return ((((sm * GOLDEN + HALF) & (2 * HALF - 1)) - HALF) * spread + HALF) >> 16
 
 
-@cold
+@call_njit
 def partial_ticks(machine, count, missing):
     """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: these are read, changed
     and written back (docs/model.md, L2).
@@ -155,7 +155,7 @@ def partial_ticks(machine, count, missing):
     return whole + machine.partial_request_ticks + partial * machine.partial_sector_ticks
 
 
-@cold
+@call_njit
 def answer_cycles(machine, request, half, home):
     """Cycles from load to use of a request that hits, sent from one half. A half keeps copies of lines that it has
     read, as far as it has room, until the lines are written. Written lines lie in their home half, where every write
@@ -175,7 +175,7 @@ def answer_cycles(machine, request, half, home):
     )
 
 
-@cold
+@call_njit
 def copies(machine, half, line, sectors, there):
     """The sectors of a line that a half of the L2 had. From now on it has these, too (`there` 1) or no longer (0)."""
     first = (half * machine.copy_sets + fold_bits(line) % machine.copy_sets) * COPY_WAYS
@@ -197,7 +197,7 @@ def copies(machine, half, line, sectors, there):
     return had
 
 
-@hot
+@inline_njit
 def touch(machine, request, count, tick, way):
     """Looks a request's line up, allocates it, and fetches what a read misses; returns when that arrives, or 0. `way`:
     cycles that this takes longer than from the average channel.
@@ -238,7 +238,7 @@ def touch(machine, request, count, tick, way):
     return arrives
 
 
-@hot
+@inline_njit
 def fetched_with(machine, missing):
     """The sectors that the DRAM is asked for when some are missing."""
     if machine.fetch_sectors == 1:
@@ -249,7 +249,7 @@ def fetched_with(machine, missing):
     return pairs | pairs << 1
 
 
-@cold
+@call_njit
 def whole_sectors(entry, sectors, missing):
     """The sectors that a store makes valid although it leaves out some words: alone, or with the words of earlier
     stores.
@@ -262,13 +262,13 @@ def whole_sectors(entry, sectors, missing):
     return sectors & whole
 
 
-@hot
+@inline_njit
 def spread(sectors):
     """Four bits to all words of four sectors, 32 bits."""
     return ((sectors & 1) | (sectors >> 1 & 1) << 8 | (sectors >> 2 & 1) << 16 | (sectors >> 3 & 1) << 24) * 0xFF
 
 
-@hot
+@inline_njit
 def evict(machine, place, tick):
     """Frees a place; sectors that were written, in part or wholly, go to the DRAM. One that writes no single bytes
     gives first what stores have left out.

@@ -10,8 +10,8 @@ held the register file and the port stands before the cycles of not selected: th
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_CLASSES, PORT_LSU, REASON_OF_CLASS
 from gpuprof.timing.state.lengths import N_BINS, ROW
 from gpuprof.timing.state.tables import (
@@ -36,7 +36,7 @@ SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDE
 DISPATCH_STALL = INDEX["dispatch_stall"]
 
 
-@hot
+@inline_njit
 def busy_cycles(part, port, cycle):
     """Busy cycles of a port of partition `part` before `cycle`, which is later than the port's last issue; without
     those in which the register file held the partition up.
@@ -44,13 +44,13 @@ def busy_cycles(part, port, cycle):
     return port.busy - max(0, port.free - max(cycle, part.register_free))
 
 
-@hot
+@inline_njit
 def held_cycles(part, cycle):
     """Cycles before `cycle` in which the register file held the partition up."""
     return part.held - max(0, part.register_free - cycle)
 
 
-@hot
+@inline_njit
 def charge_issue(machine, warp, cycle):
     """Accounts for warp `warp` up to and with `cycle`, in which it issues."""
     w = warp_at(machine, warp)
@@ -73,7 +73,7 @@ def charge_issue(machine, warp, cycle):
     w.last = cycle
 
 
-@cold
+@call_njit
 def charge(machine, warp, reason, cause, begin, end):
     """A stall of warp `warp` at the instruction that it is at, from cycle `begin` to `end`, is over: see `lengths` for
     how it is counted, `blame` for its cause.
@@ -98,7 +98,7 @@ def charge(machine, warp, reason, cause, begin, end):
         warp.longest_pc = warp.pc
 
 
-@cold
+@call_njit
 def charge_turn(machine, warp, begin, cycle):
     """The cycles from `begin` to `cycle`, in which the warp waited for the port or for its turn."""
     w = warp_at(machine, warp)
@@ -120,13 +120,13 @@ def charge_turn(machine, warp, begin, cycle):
         charge(machine, w, NOT_SELECTED, seen_by(machine, warp, part.occupant), begin, cycle)
 
 
-@hot
+@inline_njit
 def leaver(machine, partition):
     """The memory instruction that made room for the next, when its queue was full."""
     return queued_at(machine, partition, part_at(machine, partition).queued % machine.queue_depth).value
 
 
-@hot
+@inline_njit
 def charge_hold(machine, warp, cycle):
     """Accounts for warp `warp` up to `cycle`, the first one after a hold."""
     w = warp_at(machine, warp)

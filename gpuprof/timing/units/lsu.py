@@ -8,8 +8,8 @@ global memory, and one for all else.
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
-from gpuprof.emulate.log.formats import ON_CHIP, join_sectors
+from gpuprof.emulate.trace_log.formats import ON_CHIP, join_sectors
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ACCESS_NBYTES,
     ATOMIC_REQUEST,
@@ -72,11 +72,11 @@ from gpuprof.timing.units.scoreboard import write_class, write_results
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
 IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]
 STORED, ARRIVAL = KIND["store"], KIND["arrival"]
-join = hot(join_sectors)
+join = inline_njit(join_sectors)
 LINES_OF_PARAMETERS = 1024  # constant-cache lines of the parameter block; those of the constant segment follow
 
 
-@cold
+@call_njit
 def enter(machine, warp, cycle, ticks, conflict):
     """`warp` issues an instruction at `cycle` that keeps the load/store unit for `ticks`; returns the cycle in which it
     is served. `conflict` is CONFLICT when it takes longer than it need. It leaves the partition's queue once the
@@ -88,7 +88,7 @@ def enter(machine, warp, cycle, ticks, conflict):
     return enter_behind(machine, warp, cycle, ticks, conflict, place)
 
 
-@cold
+@call_njit
 def enter_l1(machine, warp, cycle, ticks, conflict):
     """The same for an access to global memory, whose next queue is the L1's."""
     part = part_at(machine, warp_at(machine, warp).partition)
@@ -97,7 +97,7 @@ def enter_l1(machine, warp, cycle, ticks, conflict):
     return enter_behind(machine, warp, cycle, ticks, conflict, place)
 
 
-@hot
+@inline_njit
 def enter_behind(machine, warp, cycle, ticks, conflict, place):
     """`place` of the next queue has the cycle from which it is free, and gets that in which the access is served."""
     part = part_at(machine, warp_at(machine, warp).partition)
@@ -108,7 +108,7 @@ def enter_behind(machine, warp, cycle, ticks, conflict, place):
     return start
 
 
-@hot
+@inline_njit
 def pass_on(machine, warp, address, ticks, conflict):
     """The address unit takes an instruction at `address`; returns the cycle in which the load/store unit serves it."""
     part = part_at(machine, warp_at(machine, warp).partition)
@@ -121,7 +121,7 @@ def pass_on(machine, warp, address, ticks, conflict):
     return (tick + TICKS - 1) >> TICK_BITS
 
 
-@hot
+@inline_njit
 def leave_queue(machine, warp, cycle, left, conflict):
     """The instruction that `warp` issues in `cycle` leaves the partition's queue shortly after `left`."""
     partition = warp_at(machine, warp).partition
@@ -137,7 +137,7 @@ def leave_queue(machine, warp, cycle, left, conflict):
     port.busy += taken_cycles(part, before, port.free)
 
 
-@cold
+@call_njit
 def write_served(machine, warp, inst, cycle, start, done, cause):
     """Gives an instruction's registers their cycle. It issued at `cycle`, is served from `start` on and done at
     `done`.
@@ -145,20 +145,20 @@ def write_served(machine, warp, inst, cycle, start, done, cause):
     write_results(machine, warp, inst, done, served_cause(machine, warp, cycle, start, done, cause))
 
 
-@hot
+@inline_njit
 def served_cause(machine, warp, cycle, start, done, cause):
     """If the wait for service is the longer part, the access in front of it is the cause."""
     return seen_by(machine, warp, machine.lsu_behind) if machine.lsu_behind and start - cycle > done - start else cause
 
 
-@cold
+@call_njit
 def shuffle(machine, warp, cycle):
     inst = inst_at(machine, warp_at(machine, warp).pc)
     start = enter(machine, warp, cycle, TICKS, 0)
     write_served(machine, warp, inst, cycle, start, start + inst.latency, UNIT | warp_at(machine, warp).pc)
 
 
-@cold
+@call_njit
 def access(machine, warp, cycle):
     """`warp` issues a memory instruction in `cycle`: takes its access record and reserves what it needs."""
     w = warp_at(machine, warp)
@@ -202,7 +202,7 @@ def access(machine, warp, cycle):
         global_memory(machine, warp, inst, record, first, cycle)
 
 
-@cold
+@call_njit
 def shared(machine, warp, inst, record, cycle, latency, result_class):
     """Bank conflicts take further wavefronts; lanes of an atomic on one address take turns, or are counted. What is
     loaded is there after `latency` without them, and waited for as `result_class` says.
@@ -229,13 +229,13 @@ def shared(machine, warp, inst, record, cycle, latency, result_class):
     write_class(machine, warp, inst, done, cause, result_class)
 
 
-@hot
+@inline_njit
 def may_stay_on_chip(inst):
     """Whether the trace says of an instruction's accesses what goes from one stage of a draw to the next."""
     return inst.operation <= STORE and (inst.kind == GLOBAL or inst.kind == GENERIC)
 
 
-@cold
+@call_njit
 def reach_others(machine, warp, inst, lanes, start, cycle):
     """Cycles that an access takes longer since `lanes` of it go to other blocks' shared memory: they wait for the SM's
     port to it, in the partition's queue, and are farther away."""
@@ -253,7 +253,7 @@ def reach_others(machine, warp, inst, lanes, start, cycle):
     return left - start + machine.cluster_shared_cycles - inst.latency
 
 
-@cold
+@call_njit
 def wait_for_phase(machine, warp, inst, cycle):
     """A wait at a memory barrier asks shared memory, then stands still if it must."""
     start = enter(machine, warp, cycle, TICKS, 0)
@@ -266,7 +266,7 @@ def wait_for_phase(machine, warp, inst, cycle):
         open_all(machine, warp_at(machine, warp).block_slot, cycle, latecomer(machine, warp))
 
 
-@cold
+@call_njit
 def bulk(machine, warp, inst, record, first, cycle):
     """A bulk copy takes the load/store unit for as long as shared memory is busy with it, and passes its lines to the
     L2, one a cycle.
@@ -300,7 +300,7 @@ def bulk(machine, warp, inst, record, first, cycle):
         start += 1
 
 
-@hot
+@inline_njit
 def constant(machine, warp, inst, record, first, cycle):
     """Different constants take turns, in a unit of the SM that only loads constants. Parameters have no sectors: the
     launch brings them along, first use misses.
@@ -320,7 +320,7 @@ def constant(machine, warp, inst, record, first, cycle):
     write_served(machine, warp, inst, cycle, start, ready + inst.latency + n - 1, cause)
 
 
-@hot
+@inline_njit
 def global_memory(machine, warp, inst, record, first, cycle):
     w = warp_at(machine, warp)
     n = np.int64(record.n_sectors)
@@ -366,7 +366,7 @@ def global_memory(machine, warp, inst, record, first, cycle):
         send(machine, warp, inst, record, first, n, start, kind, -1 - warp, STORED | here)
 
 
-@hot
+@inline_njit
 def scattered(inst, record):
     """Whether an access touches more sectors than its lanes' bytes fill, or its lanes compete for a word (in a copy:
     for a bank of shared memory).

@@ -10,10 +10,10 @@ another block, or two objects share a key.
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
-from gpuprof.emulate.log.formats import N_MBARRIERS
+from gpuprof.emulate.trace_log.formats import N_MBARRIERS
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, HOLDING, NEVER
 from gpuprof.timing.state.tables import access_of, block_at, ended_at, landed_at, lander_at, warp_at
 from gpuprof.timing.units.blame import seen_by
@@ -23,7 +23,7 @@ LONG_SCOREBOARD = INDEX["long_scoreboard"]
 FEWER = 128  # numbers of phases are kept modulo 256
 
 
-@cold
+@call_njit
 def start_mbarriers(machine, slot):
     """A new block finds no phase ended."""
     for key in range(N_MBARRIERS):
@@ -32,7 +32,7 @@ def start_mbarriers(machine, slot):
         lander_at(machine, slot, key).value = 0
 
 
-@cold
+@call_njit
 def wait(machine, warp, cycle):
     """Takes the wait's access record and holds the warp. Returns whether it stands still until somebody ends its
     phase.
@@ -58,13 +58,13 @@ def wait(machine, warp, cycle):
     return False
 
 
-@hot
+@inline_njit
 def waits_here(machine, warp, slot):
     w = warp_at(machine, warp)
     return w.state == HOLDING and w.hold_reason == LONG_SCOREBOARD and w.ready == NEVER and w.block_slot == slot
 
 
-@cold
+@call_njit
 def end_phases(machine, slot, key, count, cycle, cause):
     """Phases end at `cycle`: those who wait for the next one go on."""
     ended_at(machine, slot, key).value += count
@@ -81,7 +81,7 @@ def end_phases(machine, slot, key, count, cycle, cause):
             sleep(machine, wi, w.ready)
 
 
-@cold
+@call_njit
 def let_go(machine, slot, cycle, cause):
     """Ends the phases that the block's warps wait for. Returns whether any did, or may soon because a copy is on its
     way.

@@ -10,8 +10,8 @@ later.
 
 import numpy as np
 
-from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import CAUSE_MASK, ENTRY_SHIFT, KIND, N_GROUPS, PORT_TENSOR, TICK_BITS
 from gpuprof.timing.state.tables import board_at, maker_at, part_at, port_at, sm_at, warp_at
 from gpuprof.timing.units.blame import itself
@@ -22,7 +22,7 @@ WARPGROUP = INDEX["warpgroup_arrive"]
 PIPE, PRODUCT, QUEUED = KIND["pipe"], KIND["product"], KIND["queued"]
 
 
-@cold
+@call_njit
 def multiply(machine, warp, inst, cycle):
     """`warp` starts a multiplication in `cycle`."""
     w = warp_at(machine, warp)
@@ -50,7 +50,7 @@ def multiply(machine, warp, inst, cycle):
         maker_at(machine, warp, number).value = cause
 
 
-@cold
+@call_njit
 def commit_products(machine, warp):
     """The next group ends no sooner than this one."""
     w = warp_at(machine, warp)
@@ -65,7 +65,7 @@ def commit_products(machine, warp):
         maker_at(machine, warp, opened).value = maker_at(machine, warp, closed).value
 
 
-@cold
+@call_njit
 def wait_for_products(machine, warp, newest, cycle):
     """Holds the warp until all groups but the open one and the `newest` before it have ended."""
     w = warp_at(machine, warp)

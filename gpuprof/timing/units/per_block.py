@@ -4,7 +4,7 @@ A block's requests are served when the quantum ends, so its row comes behind tha
 again.
 """
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.tables import (
     block_at,
     block_row_at,
@@ -16,15 +16,15 @@ from gpuprof.timing.state.tables import (
     warp_at,
     warp_row_at,
 )
-from gpuprof.timing.state.waits import WAIT_OF_REASON, WAITS
-from gpuprof.timing.units.gate import block_in_grid
+from gpuprof.timing.state.wait_masks import WAIT_OF_REASON, WAITS
+from gpuprof.timing.units.sample_filter import block_in_grid
 
 N_WAITS = len(WAITS)
 FIXED, MEMORY, SHORT, BARRIER, THROTTLE, FETCH, TURN, OTHER = range(N_WAITS)
 assert tuple(WAITS) == ("fixed", "memory", "short", "barrier", "throttle", "fetch", "turn", "other")
 
 
-@cold
+@call_njit
 def begin_block(machine, slot, sm, start):
     block = block_at(machine, slot)
     block.sm = sm
@@ -42,27 +42,27 @@ def begin_block(machine, slot, sm, start):
     block.dram_write_sectors = 0
 
 
-@cold
+@call_njit
 def begin_warp(machine, warp):
     for kind in range(N_WAITS):
         waited_at(machine, warp, kind).value = 0
 
 
-@hot
+@inline_njit
 def count_wait(machine, warp, reason, cycles):
     """`warp`: the record of a warp that was stalled for so many cycles."""
     number = warp.partition * machine.warps_per_partition + warp.lane
     waited_at(machine, number, WAIT_OF_REASON[reason]).value += cycles
 
 
-@hot
+@inline_njit
 def asker_of(machine, request):
     """The block slot of the warp that asked; -1 for what the trace cells store."""
     warp = load_at(machine, request.target).warp if request.target >= 0 else -1 - request.target
     return warp_at(machine, warp).block_slot if warp < machine.sms * machine.warp_slots else -1
 
 
-@cold
+@call_njit
 def warp_ends(machine, warp, cycle):
     """The warp is gone from `cycle` on."""
     w = warp_at(machine, warp)
@@ -74,7 +74,7 @@ def warp_ends(machine, warp, cycle):
         write_warp(machine, warp, cycle)
 
 
-@cold
+@call_njit
 def write_warp(machine, warp, cycle):
     w = warp_at(machine, warp)
     r = warp_row_at(machine, machine.n_warp_rows)
@@ -97,7 +97,7 @@ def write_warp(machine, warp, cycle):
     machine.n_warp_rows += 1
 
 
-@cold
+@call_njit
 def block_is_over(machine, warp, cycle):
     """The last warp of a block is gone from `cycle` on."""
     slot = warp_at(machine, warp).block_slot
@@ -108,7 +108,7 @@ def block_is_over(machine, warp, cycle):
     machine.n_over += 1
 
 
-@cold
+@call_njit
 def write_blocks(machine):
     """Rows of the blocks that have ended in this quantum, whose requests have been served."""
     for k in range(machine.n_over):

@@ -24,7 +24,7 @@ Nothing here depends on when it is looked at: `advance` goes as far as ends of b
 their own.
 """
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ASKING_COLUMN,
     ASKING_SERIES,
@@ -40,32 +40,32 @@ from gpuprof.timing.state.layout import (
 from gpuprof.timing.state.tables import before_at, column_at, draw_at, grid_at, item_at, passage_at
 
 
-@hot
+@inline_njit
 def shading_at(machine, row):
     """The passage of an item through its shader."""
     return passage_at(machine, row, SHADER_COLUMN[item_at(machine, row).series])
 
 
-@cold
+@call_njit
 def shading(machine, row, cycle):
     """The block of an item starts in `cycle`."""
     shading_at(machine, row).begun = cycle << TICK_BITS
 
 
-@cold
+@call_njit
 def shaded(machine, row, cycle):
     """The block of an item has ended at `cycle`."""
     shading_at(machine, row).left = cycle << TICK_BITS
 
 
-@cold
+@call_njit
 def released_at(machine, row):
     """The cycle from which the block of an item may start, NEVER: not known yet."""
     tick = through(machine, row, SHADER_COLUMN[item_at(machine, row).series] - 1)
     return NEVER if tick == NEVER else (tick + TICKS - 1) >> TICK_BITS
 
 
-@cold
+@call_njit
 def advance(machine, present):
     """Takes every item as far as is known now, and releases the blocks whose turn comes by cycle `present`."""
     pass_items(machine)
@@ -81,7 +81,7 @@ def advance(machine, present):
             grid.released = min(max(released - grid.first_item, 0), grid.total_blocks)
 
 
-@cold
+@call_njit
 def pass_items(machine):
     """Takes every item as far as is known now."""
     # From the back to the front, since what has left a unit makes room for what is before it.
@@ -98,7 +98,7 @@ def pass_items(machine):
         machine.next_asked = min(machine.next_asked, next_asked(machine, ASKING_SERIES[k], ASKING_COLUMN[k]))
 
 
-@cold
+@call_njit
 def next_asked(machine, series, column):
     """The cycle in which a unit accesses memory next, NEVER: not known yet."""
     unit = column_at(machine, series, column)
@@ -106,7 +106,7 @@ def next_asked(machine, series, column):
     return NEVER if begun == NEVER else begun >> TICK_BITS
 
 
-@cold
+@call_njit
 def run_unit(machine, series, column):
     """Takes items through a unit until one must wait for what is not known yet; returns how many left it."""
     unit = column_at(machine, series, column)
@@ -131,7 +131,7 @@ def run_unit(machine, series, column):
     return moved
 
 
-@hot
+@inline_njit
 def arrival(machine, series, column, row):
     """When an item came to a unit, NEVER: that is not known yet."""
     item = item_at(machine, row)
@@ -141,14 +141,14 @@ def arrival(machine, series, column, row):
     return done(machine, item.needs) if item.needs >= 0 else draw_at(machine, item.draw).begun
 
 
-@hot
+@inline_njit
 def through(machine, row, column):
     """When an item had left a unit and been answered, NEVER: that is not known yet."""
     passage = passage_at(machine, row, column)
     return max(passage.left, passage.answered)
 
 
-@hot
+@inline_njit
 def room_since(machine, ahead, taker, column):
     """When the item `ahead`, if there is one, gave its place in the buffer behind a column back, NEVER: that is not
     known yet.
@@ -163,13 +163,13 @@ def room_since(machine, ahead, taker, column):
     return passage_at(machine, frees, 0).begun if frees >= 0 else 0
 
 
-@hot
+@inline_njit
 def done(machine, row):
     """When an item was through the last column of its series."""
     return through(machine, row, LAST_COLUMN[item_at(machine, row).series])
 
 
-@cold
+@call_njit
 def run_commands(machine):
     """The command processor takes draws in order; returns how many it took."""
     moved = 0
@@ -189,7 +189,7 @@ def run_commands(machine):
     return moved
 
 
-@cold
+@call_njit
 def release(machine, series, present):
     """Lets the blocks start whose items have come to the shaders by cycle `present`."""
     shader = column_at(machine, series, SHADER_COLUMN[series])

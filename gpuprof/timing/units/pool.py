@@ -5,19 +5,19 @@ active ones the one of highest priority, and among equals the one launched first
 none left does the next begin. So later grids get what earlier ones leave over.
 """
 
-from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
 from gpuprof.timing.state.tables import block_at, edge_at, grid_at, warp_at
 from gpuprof.timing.units.pipeline import shaded
-from gpuprof.timing.units.room import find_room
 from gpuprof.timing.units.scoreboard import hold, sleep
+from gpuprof.timing.units.sm_resources import find_room
 
 MEMBAR = INDEX["membar"]
 GRID_BEFORE = KIND["grid"]
 
 
-@cold
+@call_njit
 def pick_head(machine, present):
     """Takes grids into the pool, and finds the one whose blocks start next from cycle `present` on."""
     head = -1
@@ -44,7 +44,7 @@ def pick_head(machine, present):
             find_room(machine, sm)
 
 
-@cold
+@call_njit
 def is_active(machine, grid_index, present):
     """Whether a grid is in the pool, from now on if it can be."""
     grid = grid_at(machine, grid_index)
@@ -65,7 +65,7 @@ def is_active(machine, grid_index, present):
     return True
 
 
-@cold
+@call_njit
 def block_ends(machine, slot, cycle):
     """A block has ended at `cycle`, and perhaps its grid with it."""
     g = block_at(machine, slot).grid
@@ -78,7 +78,7 @@ def block_ends(machine, slot, cycle):
         grid_ends(machine, g)
 
 
-@cold
+@call_njit
 def grid_ends(machine, grid_index):
     """A grid has ended, so the grids that wait for it come closer to their launch. (Of blocks that end in one quantum
     the last may be seen first, since SMs run one after the other.)
@@ -103,7 +103,7 @@ def grid_ends(machine, grid_index):
             after.ready = max(after.ready, t + after.launch_cycles)
 
 
-@cold
+@call_njit
 def leave_pool(machine, t):
     """A grid has ended at cycle `t`."""
     if machine.n_active == machine.max_active_grids:
@@ -113,7 +113,7 @@ def leave_pool(machine, t):
     machine.n_active -= 1
 
 
-@cold
+@call_njit
 def signal(machine, slot, cycle):
     """A block lets dependent grids start, once. When all blocks have, those that were launched so may."""
     block = block_at(machine, slot)
@@ -131,7 +131,7 @@ def signal(machine, slot, cycle):
                 after.ready = max(after.ready, grid.signal_cycle)
 
 
-@cold
+@call_njit
 def wait_for_grids(machine, warp, cycle):
     """Holds a warp until the grids before its own, whose blocks let it start, have ended, and this is seen: as soon as
     a block would start.
@@ -142,7 +142,7 @@ def wait_for_grids(machine, warp, cycle):
         see_end_of_grids(machine, warp, max(cycle + 1, grid.prerequisites_seen))
 
 
-@cold
+@call_njit
 def let_go(machine, grid_index):
     """The grids before `grid_index` have ended, and its warps wait for no other."""
     for warp in range(machine.sms * machine.warp_slots):
@@ -151,7 +151,7 @@ def let_go(machine, grid_index):
             see_end_of_grids(machine, warp, max(w.last + 1, grid_at(machine, grid_index).prerequisites_seen))
 
 
-@cold
+@call_njit
 def see_end_of_grids(machine, warp, cycle):
     w = warp_at(machine, warp)
     w.ready = cycle
@@ -160,7 +160,7 @@ def see_end_of_grids(machine, warp, cycle):
     sleep(machine, warp, cycle)
 
 
-@cold
+@call_njit
 def launch_grids(machine, warp_index, cycle):
     """A warp launches the grids of its next turn in `cycle`: they come through as launches of the host do."""
     w = warp_at(machine, warp_index)

@@ -1,19 +1,19 @@
 """The state of a warp in a cycle whose issues are done: whether it was resident, and the reasons that held it."""
 
-from gpuprof.compiled.options import hot
+from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
 from gpuprof.timing.state.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
 from gpuprof.timing.units.ledger import DISPATCH_STALL, NOT_SELECTED
 
 
-@hot
+@inline_njit
 def resident(machine, warp, cycle):
     """Whether a warp was there in `cycle`. One that issued its last instruction in it may be gone by now."""
     w = warp_at(machine, warp)
     return w.state != STARTING and (w.state != EMPTY or w.last == cycle)
 
 
-@hot
+@inline_njit
 def holding_reasons(machine, warp, cycle):
     """A bit for each reason that held a warp in `cycle`, in which it did not issue; not_selected stands for one that
     could have.

@@ -4,7 +4,7 @@ An instruction may read for some cycles. Where a bank has more to read than that
 rest can be read in time, which every warp that is ready waits for as dispatch_stall.
 """
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import KIND, PORTS
 from gpuprof.timing.state.tables import part_at, port_at, warp_at
 from gpuprof.timing.units.blame import itself
@@ -13,7 +13,7 @@ PIPE = KIND["pipe"]
 N_PORTS = len(PORTS)
 
 
-@hot
+@inline_njit
 def read_registers(machine, warp, inst, follows, cycle):
     """`warp` issues `inst` in `cycle`, and has its operands read. `follows`: it issued last in its partition, too, so
     the reuse cache has the operands of the instruction before.
@@ -30,7 +30,7 @@ def read_registers(machine, warp, inst, follows, cycle):
         hold_up(machine, warp, free, cycle)
 
 
-@hot
+@inline_njit
 def taken_cycles(part, begin, free):
     """Cycles from `begin` to `free`, in which a port is taken, without those in which the register file holds the
     partition up: in these it holds up nobody.
@@ -38,7 +38,7 @@ def taken_cycles(part, begin, free):
     return free - max(begin, min(free, part.register_free))
 
 
-@cold
+@call_njit
 def hold_up(machine, warp, free, cycle):
     """The partition issues nothing between `cycle` and `free`."""
     partition = warp_at(machine, warp).partition

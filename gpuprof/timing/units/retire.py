@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from gpuprof.compiled.options import cold
 from gpuprof.isa.stalls import INDEX
-from gpuprof.timing.state.activity import SM_HAS_WARPS
+from gpuprof.jit.internal import call_njit
+from gpuprof.timing.state.activity_bins import SM_HAS_WARPS
 from gpuprof.timing.state.layout import EMPTY, NEVER, TOKEN
 from gpuprof.timing.state.static import EXIT
 from gpuprof.timing.state.tables import block_at, grid_at, inst_at, part_at, presence_at, sm_at, warp_at
@@ -12,20 +12,20 @@ from gpuprof.timing.units.activity import spend
 from gpuprof.timing.units.barrier import arrivals_after_exit
 from gpuprof.timing.units.per_block import block_is_over, warp_ends
 from gpuprof.timing.units.pool import block_ends
-from gpuprof.timing.units.room import give_back
 from gpuprof.timing.units.scoreboard import block_until_served, hold
+from gpuprof.timing.units.sm_resources import give_back
 
 DRAIN, WAIT, BRANCHING = INDEX["drain"], INDEX["wait"], INDEX["branch_resolving"]
 
 
-@cold
+@call_njit
 def stores_done(machine, warp):
     """The cycle by which the warp's stores are acknowledged, TOKEN while some of this quantum are not served yet."""
     w = warp_at(machine, warp)
     return TOKEN if w.stores_quantum == machine.quantum_number else w.stores_done
 
 
-@cold
+@call_njit
 def hold_for_stores(machine, warp, reason, least, done, cause):
     """Holds the warp until `done`, as stores_done or stores_gone gave it, for `cause`, and at least until cycle
     `least`.
@@ -38,7 +38,7 @@ def hold_for_stores(machine, warp, reason, least, done, cause):
         warp_at(machine, warp).hold_cause = cause
 
 
-@cold
+@call_njit
 def stores_gone(machine, warp):
     """The cycle from which the warp need not wait for its stores: store_drain_cycles after the slices took them. TOKEN
     while some of this quantum are not served yet.
@@ -47,7 +47,7 @@ def stores_gone(machine, warp):
     return TOKEN if w.stores_quantum == machine.quantum_number else w.stores_gone
 
 
-@cold
+@call_njit
 def finish(machine, warp, cycle):
     """The warp has issued its last instruction; `cycle` is the next cycle."""
     w = warp_at(machine, warp)
@@ -57,7 +57,7 @@ def finish(machine, warp, cycle):
         drain(machine, warp, cycle)
 
 
-@cold
+@call_njit
 def leave(machine, warp, cycle):
     """One of the two waits behind an exit is over: that for its fixed time, then that for the branch that it is."""
     # Samples of six cards show both behind EXIT.
@@ -68,7 +68,7 @@ def leave(machine, warp, cycle):
         drain(machine, warp, cycle)
 
 
-@cold
+@call_njit
 def drain(machine, warp, cycle):
     """The warp stays until its stores are out."""
     # gpu-stream on five cards: blocks that store cost almost nothing more than their turn, so a warp need not hear of
@@ -80,7 +80,7 @@ def drain(machine, warp, cycle):
     hold_for_stores(machine, warp, DRAIN, cycle, gone, warp_at(machine, warp).last_gone)
 
 
-@cold
+@call_njit
 def release(machine, warp, cycle):
     """The warp is gone from `cycle` on."""
     w = warp_at(machine, warp)

@@ -7,19 +7,19 @@ filter, and enters the FIFO.
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.sampling.configuration import ALL_WARPS, BY_TRIGGER, RANDOM, ROUND_ROBIN
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.tables import grid_at, part_at, record_at, sm_at, warp_at
-from gpuprof.timing.units.counted import write_counters
+from gpuprof.timing.units.counter_record import write_counters
 from gpuprof.timing.units.fifo import enter
-from gpuprof.timing.units.gate import block_in_grid, passes
 from gpuprof.timing.units.ledger import SELECTED
 from gpuprof.timing.units.reasons import holding_reasons, resident
+from gpuprof.timing.units.sample_filter import block_in_grid, passes
 
 
-@hot
+@inline_njit
 def splitmix64(state):
     """The next value of the generator of Steele, Lea and Flood (2014), used as a hash of its state."""
     z = np.uint64(state) + np.uint64(0x9E3779B97F4A7C15)
@@ -28,7 +28,7 @@ def splitmix64(state):
     return z ^ z >> np.uint64(31)
 
 
-@hot
+@inline_njit
 def draw(machine, unit, cycle, bound):
     """A number below `bound` that depends on the seed, the unit that draws and the cycle alone: a longer period keeps
     some of the samples of a shorter one. Units are the SMs, and behind them all partitions of the GPU.
@@ -37,7 +37,7 @@ def draw(machine, unit, cycle, bound):
     return np.int64(value % np.uint64(bound))
 
 
-@cold
+@call_njit
 def count_resident(machine, first, last, cycle):
     n = 0
     for warp in range(first, last):
@@ -45,7 +45,7 @@ def count_resident(machine, first, last, cycle):
     return n
 
 
-@cold
+@call_njit
 def sample(machine, sm, cycle):
     """Takes the records of `cycle`, whose issues are done."""
     s = sm_at(machine, sm)
@@ -83,7 +83,7 @@ def sample(machine, sm, cycle):
     s.taken += 1
 
 
-@cold
+@call_njit
 def take_random(machine, sm, first, last, unit, n_resident, cycle):
     """Takes one of the `n_resident` warps in slots `first` to `last`, each with the same probability."""
     if n_resident == 0:
@@ -97,7 +97,7 @@ def take_random(machine, sm, first, last, unit, n_resident, cycle):
             chosen -= 1
 
 
-@cold
+@call_njit
 def take(machine, sm, warp, n_resident, cycle):
     """The record of one warp of n, if it is there, the filter lets it pass and the FIFO has room."""
     # In this order: a sample that the filter stops is not due and takes no place in the FIFO.
@@ -132,7 +132,7 @@ def take(machine, sm, warp, n_resident, cycle):
         write_counters(machine, sm, w.grid, cycle)
 
 
-@hot
+@inline_njit
 def stall_field(machine, reasons):
     """All reasons as bits, or the number of the first."""
     if machine.stall_index == 0:

@@ -4,8 +4,8 @@ one that became ready last. Memory instructions go in the order in which their w
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
 
-from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     CLASS_WAIT,
     HOLDING,
@@ -62,7 +62,7 @@ MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], I
 RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "unit", "pipe", "scheduler"))
 
 
-@hot
+@inline_njit
 def wake(machine, partition, cycle):
     """Looks at the warps of `partition` that asked for it by `cycle`."""
     part = part_at(machine, partition)
@@ -77,7 +77,7 @@ def wake(machine, partition, cycle):
     part.next_wake = soonest
 
 
-@cold
+@call_njit
 def wake_warp(machine, warp, cycle):
     w = warp_at(machine, warp)
     if w.state == HOLDING:
@@ -95,7 +95,7 @@ def wake_warp(machine, warp, cycle):
         become_ready(machine, warp, w.ready)
 
 
-@hot
+@inline_njit
 def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
@@ -134,7 +134,7 @@ def pick(machine, partition, cycle, only_current):
     return best
 
 
-@hot
+@inline_njit
 def can_issue(machine, partition, slot, cycle):
     lane = lane_at(machine, partition, slot)
     return (
@@ -144,7 +144,7 @@ def can_issue(machine, partition, slot, cycle):
     )
 
 
-@hot
+@inline_njit
 def schedule(machine, partition, cycle):
     """A cycle of `partition`: issues, and works out when there is something to do next."""
     part = part_at(machine, partition)
@@ -166,7 +166,7 @@ def schedule(machine, partition, cycle):
     part.next_event = soonest
 
 
-@hot
+@inline_njit
 def issue(machine, partition, slot, follows, cycle):
     """Warp `slot` of `partition` issues one slot of its instruction in `cycle`. `follows`: it was the last to issue."""
     wi = partition * machine.warps_per_partition + slot
@@ -212,7 +212,7 @@ def issue(machine, partition, slot, follows, cycle):
         count_issue(machine, part.sm, wi, inst, executed, mask, cycle)
 
 
-@hot
+@inline_njit
 def occupy(port, ticks, cycle):
     """A pipe takes an instruction in `cycle`. Pipes wider than a warp take the next one within the same cycle."""
     port.tick = max(port.tick, cycle << TICK_BITS) + ticks
@@ -220,7 +220,7 @@ def occupy(port, ticks, cycle):
     port.busy += max(0, port.free - cycle - 1)
 
 
-@cold
+@call_njit
 def execute(machine, warp, inst, cycle):
     """The last slot of an instruction issues in `cycle`: what it sets going."""
     kind = inst.kind

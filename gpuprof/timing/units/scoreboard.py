@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gpuprof.compiled.options import cold, hot
 from gpuprof.isa.stalls import INDEX
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ACCESS_NBYTES,
     CLASS_BRANCH,
@@ -50,15 +50,15 @@ from gpuprof.timing.state.tables import (
 )
 from gpuprof.timing.units.copies import group_waits
 from gpuprof.timing.units.fetch import constant_line, fetch, missed
-from gpuprof.timing.units.follow import more_steps
 from gpuprof.timing.units.ledger import busy_cycles, held_cycles
+from gpuprof.timing.units.trace_cursor import more_steps
 
 MOST_BYPASS = 8  # the most that a chip's bypass may be
 DRAIN = INDEX["drain"]
 SELF, BRANCH, CONSTANT_MISS, PIPE = KIND["self"], KIND["branch"], KIND["constant_miss"], KIND["pipe"]
 
 
-@cold
+@call_njit
 def write_results(machine, warp, inst, cycle, maker):
     """The registers an instruction writes are ready at `cycle`, which may be a token, and `maker` is the cause of
     that.
@@ -66,14 +66,14 @@ def write_results(machine, warp, inst, cycle, maker):
     write_class(machine, warp, inst, cycle, maker, inst.result_class)
 
 
-@hot
+@inline_njit
 def write_class(machine, warp, inst, cycle, maker, result_class):
     """The same, where what waits for them waits as `result_class` says."""
     entry = cycle << ENTRY_SHIFT | inst.bypass_kind << ENTRY_MAKER_SHIFT | result_class
     set_written(machine, warp, inst, entry, maker, 0, 0)
 
 
-@hot
+@inline_njit
 def set_written(machine, warp, inst, entry, maker, second, second_maker):
     """Gives an instruction's written registers their scoreboard entries."""
     end = inst.first_dep + inst.n_deps
@@ -86,13 +86,13 @@ def set_written(machine, warp, inst, entry, maker, second, second_maker):
             second_maker_at(machine, warp, dep_at(machine, k).value).value = second_maker
 
 
-@hot
+@inline_njit
 def comes_after(entry, maker, other, other_maker):
     """Whether one scoreboard entry is the later one. At equal times, the entry with the greater cause is."""
     return entry > other or (entry == other and maker > other_maker)
 
 
-@cold
+@call_njit
 def fold(machine, warp, inst):
     """A folded instruction renames registers: its result is ready when both its sources are. They may come from units
     whose times are not known yet, so that the later one cannot be told: the result then has two entries."""
@@ -122,7 +122,7 @@ def fold(machine, warp, inst):
     set_written(machine, warp, inst, entry, maker, second, second_maker)
 
 
-@hot
+@inline_njit
 def raise_until(machine, warp, kind, cycle, cause):
     """A class of waits lasts until `cycle` at least."""
     until = until_at(machine, warp, kind)
@@ -132,7 +132,7 @@ def raise_until(machine, warp, kind, cycle, cause):
         until.value = cycle
 
 
-@hot
+@inline_njit
 def entry_waits(machine, warp, inst, entry, cause):
     """Raises the end of an entry's class to its cycle."""
     kind = entry & ENTRY_CLASS_MASK
@@ -145,7 +145,7 @@ def entry_waits(machine, warp, inst, entry, cause):
     raise_until(machine, warp, kind, cycle, cause)
 
 
-@hot
+@inline_njit
 def guard_waits(machine, warp, entry, cause):
     """A predicate can guard an instruction later than a select can read it."""
     # ptxas' stall counts: 13 cycles after the compare, where a select needs 4 (tests/ptxas/distances.csv).
@@ -153,7 +153,7 @@ def guard_waits(machine, warp, entry, cause):
         raise_until(machine, warp, CLASS_WAIT, (entry >> ENTRY_SHIFT) + machine.guard_cycles, cause)
 
 
-@hot
+@inline_njit
 def register_waits(machine, warp, inst):
     """Raises the ends of the register classes to those of the registers that an instruction names."""
     for k in range(inst.first_dep, inst.first_dep + inst.n_deps):
@@ -177,7 +177,7 @@ def register_waits(machine, warp, inst):
         group_waits(machine, warp, inst.newest)
 
 
-@hot
+@inline_njit
 def gap_waits(machine, warp, inst):
     """What the instruction that the warp issued before makes the next one, `inst`, wait for."""
     w = warp_at(machine, warp)
@@ -197,7 +197,7 @@ def gap_waits(machine, warp, inst):
         raise_until(machine, warp, CLASS_BRANCH, w.last + before.meets, BRANCH | last)
 
 
-@hot
+@inline_njit
 def slot_port(inst, slots_left):
     """The port that the next issue slot of an instruction needs."""
     # Only the last slot of an expansion is the access itself. A wgmma queues in front of its pipe and never waits for
@@ -209,7 +209,7 @@ def slot_port(inst, slots_left):
     return inst.port
 
 
-@cold
+@call_njit
 def sleep(machine, warp, cycle):
     """`warp` is looked at again at `cycle`."""
     w = warp_at(machine, warp)
@@ -221,14 +221,14 @@ def sleep(machine, warp, cycle):
     sm.next_event = min(sm.next_event, cycle)
 
 
-@cold
+@call_njit
 def block_until_served(machine, warp):
     """`warp` depends on memory whose time is known when the quantum's requests are served."""
     blocked_at(machine, machine.n_blocked).value = warp
     machine.n_blocked += 1
 
 
-@cold
+@call_njit
 def become_ready(machine, warp, cycle):
     """No dependency is left from `cycle` on."""
     w = warp_at(machine, warp)
@@ -246,7 +246,7 @@ def become_ready(machine, warp, cycle):
     w.held_mark = held_cycles(part, max(cycle, w.last + 1))
 
 
-@cold
+@call_njit
 def wait_for_dependencies(machine, warp, earliest):
     """Puts the warp to sleep until the last of its dependencies ends; ready at once when that is by `earliest`."""
     w = warp_at(machine, warp)
@@ -264,7 +264,7 @@ def wait_for_dependencies(machine, warp, earliest):
         sleep(machine, warp, ready)
 
 
-@cold
+@call_njit
 def hold(machine, warp, reason, cycle):
     """The instruction has issued, but keeps its warp until `cycle`; NEVER: until another event ends the hold. Until
     that event is known, the instruction itself is the cause.
@@ -278,7 +278,7 @@ def hold(machine, warp, reason, cycle):
         sleep(machine, warp, cycle)
 
 
-@hot
+@inline_njit
 def advance(machine, warp):
     """Moves to the next instruction of the trace: 0 there is none, 1 it follows in the code, 2 it is the target of a
     jump.
@@ -299,7 +299,7 @@ def advance(machine, warp):
     return 1 if w.pc == before + 1 else 2
 
 
-@cold
+@call_njit
 def slow_slots(warp):
     """Slots beside the row's that the warp takes at an instruction with a slow path: `conflicts` of its record."""
     record = access_of(warp.access)
@@ -307,7 +307,7 @@ def slow_slots(warp):
     return np.int64(record.conflicts)
 
 
-@cold
+@call_njit
 def next_instruction(machine, warp, earliest):
     """Moves warp `warp` on to its next instruction that takes an issue slot; it may issue from cycle `earliest` on.
 

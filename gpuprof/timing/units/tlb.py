@@ -5,12 +5,12 @@ Both forget what was used longest ago. A request whose translation is late keeps
 and channels. Stores and atomics pass it; loads that its L1 sent later come back after it.
 """
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import TLB_HINTS
 from gpuprof.timing.state.tables import l2_tlb_at, tlb_at, tlb_hint_at
 
 
-@hot
+@inline_njit
 def translated(machine, request):
     """The cycle in which a request's address is known: 0 when it is at once."""
     if machine.tlb_entries == 0:
@@ -25,7 +25,7 @@ def translated(machine, request):
     return entry.ready
 
 
-@cold
+@call_njit
 def look_up(machine, sm, page, big_page, arrival):
     """The place of a page in its SM's TLB."""
     oldest = 0
@@ -41,7 +41,7 @@ def look_up(machine, sm, page, big_page, arrival):
     return oldest
 
 
-@cold
+@call_njit
 def second_level(machine, page, arrival):
     """The cycle in which the TLB of all SMs knows a page, 0 when it always does."""
     # Only V100 and T4 have one in their chip files: on other chips nothing walks (docs/model.md).

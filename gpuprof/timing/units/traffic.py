@@ -7,7 +7,7 @@ has it, and what had to leave the L2 for it has found room in a channel's queue:
 Answers for a unit's items come in their order.
 """
 
-from gpuprof.compiled.options import cold, hot
+from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ASKING_COLUMN,
     ASKING_SERIES,
@@ -31,7 +31,7 @@ from gpuprof.timing.units.cache import fold_bits, n_sectors
 from gpuprof.timing.units.l2 import answer_cycles, partial_ticks, touch
 
 
-@cold
+@call_njit
 def serve_units(machine, cycle):
     """Serves what units ask for up to a cycle, each in its order."""
     for k in range(N_ASKING):
@@ -40,7 +40,7 @@ def serve_units(machine, cycle):
             serve_item(machine, unit, k)
 
 
-@cold
+@call_njit
 def serve_item(machine, unit, k):
     """Serves all that unit `k` asks for the item whose turn it is."""
     machine.grid, machine.asker = machine.n_grids, -1  # it is no grid's, nor a block's
@@ -57,7 +57,7 @@ def serve_item(machine, unit, k):
     collect(machine, traffic)
 
 
-@cold
+@call_njit
 def collect(machine, traffic):
     """What the L2 counted goes to the draw."""
     nobody = grid_at(machine, machine.n_grids)
@@ -67,7 +67,7 @@ def collect(machine, traffic):
     nobody.l2_sectors = nobody.l2_hits = nobody.dram_read_sectors = nobody.dram_write_sectors = 0
 
 
-@cold
+@call_njit
 def answered(machine, asked, tick):
     """The tick in which a line that is asked for from `tick` on is answered."""
     request = request_at(machine, machine.n_requests)  # behind those of the SMs
@@ -95,7 +95,7 @@ def answered(machine, asked, tick):
     return cycle << TICK_BITS
 
 
-@hot
+@inline_njit
 def take_slice(machine, request, tick):
     """The tick in which a request's slice takes it."""
     number = fold_bits(request.line) % machine.l2_slices
@@ -106,7 +106,7 @@ def take_slice(machine, request, tick):
     return begun
 
 
-@hot
+@inline_njit
 def home_of(machine, request):
     """The half of the L2 that a request's line lies in."""
     return fold_bits(request.line) % machine.l2_slices * 2 // machine.l2_slices

@@ -7,12 +7,11 @@ import numpy as np
 from gpuprof.isa.flow.definedness import is_validity, rule_of
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.modifiers import unpack
-from gpuprof.trace.checkers.definedness import atomics, matrices, rules
-from gpuprof.trace.checkers.definedness.doubts import STORE, Doubts
-from gpuprof.trace.checkers.definedness.follow import NO_ORIGIN
-from gpuprof.trace.checkers.definedness.plan import Plan, Step
-from gpuprof.trace.checkers.definedness.rules import U64, ZERO, Operands
-from gpuprof.trace.checkers.definedness.spaces import (
+from gpuprof.trace.checkers.shadow_bits import atomic_bits, instruction_rules, matrix_bits
+from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO, Operands
+from gpuprof.trace.checkers.shadow_bits.operand_rows import Plan, Step
+from gpuprof.trace.checkers.shadow_bits.propagate import NO_ORIGIN
+from gpuprof.trace.checkers.shadow_bits.space_bits import (
     Piece,
     Place,
     define,
@@ -22,6 +21,7 @@ from gpuprof.trace.checkers.definedness.spaces import (
     write,
     write_padding,
 )
+from gpuprof.trace.checkers.shadow_bits.uncertain import STORE, Doubts
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Instruction, Kernel
 from gpuprof.trace.masks import packed, unpacked
@@ -104,12 +104,12 @@ class Initcheck(Doubts):
         slots = [slot for slot in "abce" if (spec := getattr(op, slot)) and not spec.startswith(">")]
         values = {slot: (step.values(slot) or [np.zeros(1, U64)])[0] for slot in slots}
         undefined = {slot: (step.undefined(slot) or [np.zeros(step.true.shape, U64)])[0] for slot in slots}
-        operands = Operands(step.inst, values, undefined, rules.BITS[op.dst[0]])
+        operands = Operands(step.inst, values, undefined, instruction_rules.BITS[op.dst[0]])
         origin = step.origin()
         padding = step.only_padding("".join(slots)) if rule_of(op) in MOVES else None
         if rule_of(op) == "lop3":
-            padding = step.only_padding("".join(slots)) & packed(rules.keeps_bits(operands))
-        for slot, bits in zip(("dst", "c"), rules.results_of(operands), strict=False):
+            padding = step.only_padding("".join(slots)) & packed(instruction_rules.keeps_bits(operands))
+        for slot, bits in zip(("dst", "c"), instruction_rules.results_of(operands), strict=False):
             step.put(slot, 0, bits, origin, padding)
 
     def _defined(self, step: Step) -> None:
@@ -135,13 +135,13 @@ class Initcheck(Doubts):
         if is_validity(step.inst.op):
             self._undefined(step, doubtful, step.origin())
             return
-        source = matrices.source_lanes(step.inst, lane, clamp)
+        source = matrix_bits.source_lanes(step.inst, lane, clamp)
         found = np.take_along_axis(np.where(step.active, values, ZERO), source, axis=1)
         is_padding = np.take_along_axis(unpacked(step.only_padding("a")), source, axis=1) & ~doubtful
-        step.put("dst", 0, np.where(doubtful, rules.ones(32), found), step.origin(), packed(is_padding))
+        step.put("dst", 0, np.where(doubtful, instruction_rules.ones(32), found), step.origin(), packed(is_padding))
 
     def _fixed_or_read(self, step: Step, name: str, slot: str) -> np.ndarray:
-        fixed = matrices.fixed(step.inst, name)
+        fixed = matrix_bits.fixed(step.inst, name)
         if fixed is not None:
             return np.full(step.true.shape, fixed, np.int64)
         return np.broadcast_to(step.values(slot)[0].astype(np.int64), step.true.shape)
@@ -151,7 +151,7 @@ class Initcheck(Doubts):
             self._defined(step)
             return
         (value,), (undefined,) = step.values("a"), step.undefined("a")
-        step.put("dst", 0, matrices.voted(step.inst, value, undefined, step.true), step.origin())
+        step.put("dst", 0, matrix_bits.voted(step.inst, value, undefined, step.true), step.origin())
 
     def _together(self, step: Step) -> None:
         """Lanes get what depends on a register of all of them."""
@@ -161,7 +161,7 @@ class Initcheck(Doubts):
     def _matrix(self, step: Step) -> None:
         n_results = len(step.plan.results.get("dst", ()))
         a, b, c = (self._fragment(step, slot) for slot in "abc")
-        found = matrices.multiplied(step.inst, a, b, c, n_results)
+        found = matrix_bits.multiplied(step.inst, a, b, c, n_results)
         metadata = step.any_undefined("e").any(axis=1, keepdims=True)
         for number, bits in enumerate(found):
             step.put("dst", number, np.where(metadata, ~ZERO, bits), step.origin())
@@ -172,7 +172,7 @@ class Initcheck(Doubts):
         return step.undefined(slot) or [np.zeros(step.true.shape, U64)] * count
 
     def _transpose(self, step: Step) -> None:
-        step.put("dst", 0, matrices.transposed(step.undefined("a")[0]), step.origin())
+        step.put("dst", 0, matrix_bits.transposed(step.undefined("a")[0]), step.origin())
 
     # Memory. What is called `quick` is done where no register has an undefined bit.
 
@@ -243,9 +243,11 @@ class Initcheck(Doubts):
             return
         if step.plan.instruction.kind == "matrix_load":
             is_transposed = bool(unpack(step.inst.mods, "trans"))
-            words = [matrices.fragment_of_rows(undefined, k, is_transposed) for k in range(int(step.inst.op.types[0]))]
+            words = [
+                matrix_bits.fragment_of_rows(undefined, k, is_transposed) for k in range(int(step.inst.op.types[0]))
+            ]
         else:
-            words = rules.of_bytes(undefined, step.inst.op.types[0], 8 if step.inst.op.dst[0] == "D" else 4)
+            words = instruction_rules.of_bytes(undefined, step.inst.op.types[0], 8 if step.inst.op.dst[0] == "D" else 4)
         for number, bits in enumerate(words):
             step.put("dst", number, bits, origin)
 
@@ -266,7 +268,7 @@ class Initcheck(Doubts):
         if step.plan.instruction.kind == "matrix_store":
             undefined = _rows_of_lanes(words, bool(unpack(step.inst.mods, "trans")))
         else:
-            undefined = rules.to_bytes(words, 8 if step.inst.op.b[0] == "D" else 4)[:, :, :nbytes]
+            undefined = instruction_rules.to_bytes(words, 8 if step.inst.op.b[0] == "D" else 4)[:, :, :nbytes]
         self._write_member(step.event, step.plan)
         padding = self._padding_stored(step, undefined)
         for access in step.event.accesses:
@@ -292,7 +294,7 @@ class Initcheck(Doubts):
             known = known | member.padding[member.first : member.first + undefined.shape[2]]
         if step.plan.instruction.kind == "matrix_store":
             return known
-        given = rules.to_bytes(step.padding("b"), 8 if step.inst.op.b[0] == "D" else 4)
+        given = instruction_rules.to_bytes(step.padding("b"), 8 if step.inst.op.b[0] == "D" else 4)
         return given[:, :, : undefined.shape[2]] | known
 
     def _write_member(self, event: TraceEvent, plan: Plan) -> None:
@@ -344,25 +346,25 @@ class Initcheck(Doubts):
         for access in step.event.accesses:
             found = self._read(step.event, access)
             found = np.zeros((*step.true.shape, access.nbytes), np.uint8) if found is None else found
-            memory = rules.of_bytes(found, "", nbytes)
+            memory = instruction_rules.of_bytes(found, "", nbytes)
             given, other = (_padded(step.undefined(slot), memory, getattr(inst.op, slot)) for slot in "bc")
             values = [np.broadcast_to(each, step.true.shape) for each in step.values("b")]
             values = values if len(values) == len(memory) else values * len(memory)
-            left = atomics.left_behind(inst, memory, given, other, values, 8 * nbytes)
+            left = atomic_bits.left_behind(inst, memory, given, other, values, 8 * nbytes)
             pieces = self._pieces(step.event, access)
-            after = rules.to_bytes(left, nbytes)
+            after = instruction_rules.to_bytes(left, nbytes)
             places = pieces[0].addresses if pieces else access.addresses
-            after = atomics.joined(after, places, access.active)
+            after = atomic_bits.joined(after, places, access.active)
             # From memory: where it has been read, so that `_loaded` knows it. Else from an operand or the guard.
             origin = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
-            found |= np.where(atomics.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
+            found |= np.where(atomic_bits.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
             self._check_store(step, access, after, origin)
             write(pieces, after)
             write_padding(pieces, np.zeros_like(after))
             results.append(found)
         whole = _joined(results)
         if whole is not None:
-            for number, word in enumerate(rules.of_bytes(whole, "", nbytes)):
+            for number, word in enumerate(instruction_rules.of_bytes(whole, "", nbytes)):
                 step.put("dst", number, word, origin)
 
     def _mbarrier(self, step: Step) -> None:
@@ -421,7 +423,9 @@ class Initcheck(Doubts):
     def _after_surface(self, step: Step) -> None:
         """Stores: the registers' bytes, where an element has as many; all of it where values are converted."""
         doubtful = step.any_undefined("c") & step.true
-        words = rules.to_bytes(step.undefined("c") or [np.zeros(step.true.shape, U64)], step.source_nbytes("c"))
+        words = instruction_rules.to_bytes(
+            step.undefined("c") or [np.zeros(step.true.shape, U64)], step.source_nbytes("c")
+        )
         for place in self._spaces.places(step.event, ("store", "reduction")):
             part = words[place.row, place.lane, : place.nbytes]
             if place.operation == "reduction" or len(part) < place.nbytes or step.inst.op.space != "surface":
@@ -493,7 +497,7 @@ def _padded(undefined: list, memory: list, spec: str) -> list:
 
 def _rows_of_lanes(words: list, is_transposed: bool) -> np.ndarray:
     """uint8 (n, 32, 16): rows of matrices by the lanes that have their addresses."""
-    rows = [matrices.rows_of_fragment(word, is_transposed) for word in words]
+    rows = [matrix_bits.rows_of_fragment(word, is_transposed) for word in words]
     rows += [np.zeros_like(rows[0])] * (4 - len(rows))
     return np.concatenate(rows, axis=1)
 

@@ -9,15 +9,19 @@ from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
-from gpuprof.trace.checkers.races import judge, order, pairs
+from gpuprof.trace.checkers.races import conflict_rules, pairs, vector_clocks
 from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
 from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, Asynchronous
-from gpuprof.trace.checkers.races.blocks import Blocks
-from gpuprof.trace.checkers.races.fragments import NAMES as NAMES_OF_FRAGMENTS, TEXTS as TEXTS_OF_FRAGMENTS, Fragments
-from gpuprof.trace.checkers.races.guesses import first_guesses
-from gpuprof.trace.checkers.races.images import IMAGES, accesses_of
-from gpuprof.trace.checkers.races.lanes import ALL_LANES
-from gpuprof.trace.checkers.races.shadow import SPACES, Shadow
+from gpuprof.trace.checkers.races.block_races import Blocks
+from gpuprof.trace.checkers.races.cas_loads import first_guesses
+from gpuprof.trace.checkers.races.image_races import IMAGES, accesses_of
+from gpuprof.trace.checkers.races.lane_order import ALL_LANES
+from gpuprof.trace.checkers.races.matrix_races import (
+    NAMES as NAMES_OF_FRAGMENTS,
+    TEXTS as TEXTS_OF_FRAGMENTS,
+    Fragments,
+)
+from gpuprof.trace.checkers.races.race_shadow import SPACES, Shadow
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import Code, Instruction, Kernel
@@ -45,7 +49,7 @@ SPECIAL_NAMES = {
 PUBLISHING = ("barrier_arrive", "fence", "mbarrier", "mbarrier_wait", "cluster_barrier")
 CLUSTER_WAIT = numbers("BAR.CLUSTER.WAIT")
 PROXY_FENCE, REPORTED_COPIES = "fence.proxy.async", "cp.async.mbarrier.arrive"  # as they stand in PTX
-SCOPES = {"cta": order.CTA}  # all others are seen by the whole GPU
+SCOPES = {"cta": vector_clocks.CTA}  # all others are seen by the whole GPU
 RELEASES, ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
 
 
@@ -133,7 +137,7 @@ class Racecheck(Checker):
         if kind in ACCESSES:
             how = how_of(instruction, self.volatile)
             if instruction.number in self._guesses:
-                how = how & ~judge.VOLATILE | judge.STRONG
+                how = how & ~conflict_rules.VOLATILE | conflict_rules.STRONG
             self._how[instruction.number] = how
             return self._access
         if kind == "surface_store":
@@ -175,10 +179,10 @@ class Racecheck(Checker):
         if whole.any():
             passing = np.where(whole, masks, np.uint32(0))
             absent = self._blocks.absent(passing, slots, event.warp)
-            order.pass_barriers(self._blocks.order, passing, slots, event.warp, absent)
+            vector_clocks.pass_barriers(self._blocks.order, passing, slots, event.warp, absent)
         if not whole.all():
             waits = event.instruction.kind != "barrier_arrive"
-            self._publish(event, np.where(whole, np.uint32(0), masks), order.CTA, waits)
+            self._publish(event, np.where(whole, np.uint32(0), masks), vector_clocks.CTA, waits)
 
     def _counts(self, event: TraceEvent) -> np.ndarray:
         """int64 (n,): threads that each warp's barrier is for, 0 for all."""
@@ -200,17 +204,19 @@ class Racecheck(Checker):
         masks, slots, warps, members, live = (each[held] for each in (masks, slots, event.warp, members, live))
         # Whom they wait for may be fewer than they are: then they all stand apart.
         absent = self._blocks.absent(np.where(members.min(axis=1) == ALL_LANES, masks, 1), slots, warps)
-        order.sync_warps(self._blocks.order, masks, slots, warps, members, live, absent)
+        vector_clocks.sync_warps(self._blocks.order, masks, slots, warps, members, live, absent)
 
     def _fence(self, event: TraceEvent) -> None:
-        scope = SCOPES.get(unpack_name(event.instruction.encoded.mods, "scope"), order.GPU)
+        scope = SCOPES.get(unpack_name(event.instruction.encoded.mods, "scope"), vector_clocks.GPU)
         self._publish(event, event.true_masks, scope, False)
-        order.acquire(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp, scope, True)
+        vector_clocks.acquire(
+            self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp, scope, True
+        )
 
     def _fence_proxy(self, event: TraceEvent) -> None:
         masks, slots = event.true_masks, self._blocks.slots(event.block)
         absent = self._blocks.absent(masks, slots, event.warp)
-        order.fence_proxy(self._blocks.order, masks, slots, event.warp, absent)
+        vector_clocks.fence_proxy(self._blocks.order, masks, slots, event.warp, absent)
 
     def _mbarrier(self, event: TraceEvent) -> None:
         if self._reports_copies(event.instruction):
@@ -218,7 +224,7 @@ class Racecheck(Checker):
         elif _has(ptx_of(self.kernel, event.instruction), STORES):
             self._async.report_stores(event)
         self._async.begin(event)
-        self._publish(event, event.true_masks, order.GPU, False)
+        self._publish(event, event.true_masks, vector_clocks.GPU, False)
 
     def _mbarrier_wait(self, event: TraceEvent) -> None:
         self._async.wait_at_barrier(event)
@@ -228,22 +234,22 @@ class Racecheck(Checker):
         if event.instruction.encoded.op.number in CLUSTER_WAIT:
             self._await(event)
         else:
-            self._publish(event, event.true_masks, order.GPU, False)
+            self._publish(event, event.true_masks, vector_clocks.GPU, False)
 
     def _await(self, event: TraceEvent) -> None:
-        order.await_others(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
+        vector_clocks.await_others(self._blocks.order, event.true_masks, self._blocks.slots(event.block), event.warp)
 
     def _reports_copies(self, instruction: Instruction) -> bool:
         return instruction.kind in ("hint", "mbarrier") and REPORTED_COPIES in ptx_of(self.kernel, instruction)
 
     def _reported_copies(self, event: TraceEvent) -> None:
         """The copies so far report to an mbarrier: who waits there waits for them."""
-        self._async.wait(event, order.COPIES, -1)
-        self._publish(event, event.true_masks, order.GPU, False)
+        self._async.wait(event, vector_clocks.COPIES, -1)
+        self._publish(event, event.true_masks, vector_clocks.GPU, False)
 
     def _publish(self, event: TraceEvent, masks: np.ndarray, scope: int, waits: bool) -> None:
         slots = self._blocks.slots(event.block)
-        order.publish(self._blocks.order, masks, event.block, slots, event.warp, scope, waits)
+        vector_clocks.publish(self._blocks.order, masks, event.block, slots, event.warp, scope, waits)
 
     def _exit(self, event: TraceEvent) -> None:
         if event.instruction.kind == "return" and event.depth:
@@ -259,14 +265,14 @@ class Racecheck(Checker):
     def _access(self, event: TraceEvent) -> None:
         instruction, how = event.instruction, self._how[event.instruction.number]
         slots, sem = self._blocks.slots(event.block), _sem(instruction)
-        scope = order.CTA if how & judge.OF_BLOCK else order.GPU
+        scope = vector_clocks.CTA if how & conflict_rules.OF_BLOCK else vector_clocks.GPU
         if sem in RELEASES:
             self._publish(event, event.true_masks, scope, False)
         for access in event.accesses:
             if access.space in SPACES:
                 self._shadow.touch(event, access, slots, how, not self.same_value)
         if sem in ACQUIRES:
-            order.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
+            vector_clocks.acquire(self._blocks.order, event.true_masks, slots, event.warp, scope, False)
 
     def _access_image(self, event: TraceEvent) -> None:
         how, slots = how_of(event.instruction, self.volatile), self._blocks.slots(event.block)
@@ -277,7 +283,7 @@ class Racecheck(Checker):
         for space, rows in self._shadow.found.items():
             for row in rows[: self._shadow.n_found[space]].tolist():
                 self._tell(space, row)
-        n_lost = int(self._blocks.order.counts[order.N_LOST])
+        n_lost = int(self._blocks.order.counts[vector_clocks.N_LOST])
         if n_lost:
             text = f"races between more than {pairs.MOST_FOUND} pairs of places are only counted"
             self.note("more_races", Instance(text, Who(-1, -1)), n_lost, -1)
@@ -323,9 +329,9 @@ def _publishes(instruction: Instruction) -> bool:
 def how_of(instruction: Instruction, are_volatile_weak: bool) -> int:
     """How an access is made: STRONG, VOLATILE, OF_BLOCK and MAY_BE_FLAG."""
     sem = _sem(instruction)
-    how = judge.STRONG | judge.MAY_BE_FLAG if sem or instruction.kind in ATOMICS else 0
+    how = conflict_rules.STRONG | conflict_rules.MAY_BE_FLAG if sem or instruction.kind in ATOMICS else 0
     if sem == "volatile":
-        how |= judge.VOLATILE
-        how &= ~judge.STRONG if are_volatile_weak else how
+        how |= conflict_rules.VOLATILE
+        how &= ~conflict_rules.STRONG if are_volatile_weak else how
     is_block = "scope" in instruction.op.fields and unpack_name(instruction.encoded.mods, "scope") == "cta"
-    return how | (judge.OF_BLOCK if is_block else 0)
+    return how | (conflict_rules.OF_BLOCK if is_block else 0)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.predict.draws.doubled import unit_of
+from gpuprof.predict.chip_numbers import numbers_of
+from gpuprof.predict.draws.draw_bottleneck import unit_of
 from gpuprof.predict.draws.times import draw_times
 from gpuprof.predict.mapping import Pair
-from gpuprof.predict.numbers import numbers_of
 from gpuprof.predict.prediction import DrawPrediction, Level, Prediction, predicted
 from tests.prediction.draws.chips import KEPT_FRAMES, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.simulate import recorded_frame

@@ -7,8 +7,8 @@ from pathlib import Path
 from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.device.api import Device
-from gpuprof.predict.draws.doubled import SHADERS, UNITS
-from gpuprof.predict.draws.memory import MEMORY
+from gpuprof.predict.draws.draw_bottleneck import SHADERS, UNITS
+from gpuprof.predict.draws.draw_memory import MEMORY
 from gpuprof.predict.recorded import Recorded, read_recorded
 from tests.draws.frames import FRAMES, draw_frame
 from tests.prediction.draws.chips import PREDICTED, REFERENCE, chip_named

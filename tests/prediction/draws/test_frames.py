@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.predict.draws.doubled import UNITS
+from gpuprof.predict.draws.draw_bottleneck import UNITS
 from tests.prediction.draws.chips import KEPT_FRAMES, MADE_UP, PREDICTED, REFERENCE, chip_named
 from tests.prediction.draws.judge import DrawPoint, judge_draws
 from tests.prediction.draws.simulate import CHIPS, DRAWN, WITH_UNITS, simulate

@@ -10,13 +10,13 @@ from typing import NamedTuple
 from gpuprof.chips import Chip
 from gpuprof.device.api import Device
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.run.settings import Settings
 from gpuprof.run.settling import Settler
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.state.launch_timing import DrawTiming, LaunchTiming
 from gpuprof.timing.state.machine import power_on
-from gpuprof.timing.state.result import DrawTiming, LaunchTiming
 from tests.prediction.truth import Traced, simulated, whole
 
 

@@ -1,16 +1,16 @@
 """What twice the rate of a draw's unit changes in a chip that is simulated.
 
 The bottleneck of a simulation is the unit whose doubled rate shortens it most. The units are those that predictions
-double (gpuprof/predict/draws/doubled.py): of shaders, everything that they wait for takes half the time, but for the
-memory that they share with fixed-function units.
+double (gpuprof/predict/draws/draw_bottleneck.py): of shaders, everything that they wait for takes half the time,
+but for the memory that they share with fixed-function units.
 """
 
 from dataclasses import replace
 
 from gpuprof.chips import Chip, altered
 from gpuprof.chips.draws import COSTS
-from gpuprof.predict.draws.doubled import OF_SHADERS, SHADERS
-from gpuprof.predict.draws.memory import MEMORY
+from gpuprof.predict.draws.draw_bottleneck import OF_SHADERS, SHADERS
+from gpuprof.predict.draws.draw_memory import MEMORY
 from tests.prediction.units import changes as changes_of_launch, value_of, within
 
 OF_COMMANDS = ("graphics.draw_cycles", "graphics.state_cycles")

@@ -2,12 +2,12 @@
 this function ("frame") or of the one about to be called ("callee"), or where a register points ("pointer"); see `abi`.
 """
 
+from gpuprof.assemble.abi.calling_convention import Place
 from gpuprof.assemble.ir.values import type_file, type_nbits
 from gpuprof.assemble.lower.data.access import access_of, load, put_loaded, sign_field, store
 from gpuprof.assemble.lower.data.address import frame_base
 from gpuprof.assemble.lower.data.move import join, split
 from gpuprof.assemble.lower.scope import Home
-from gpuprof.assemble.place.abi import Place
 from gpuprof.assemble.ptx import ast
 from gpuprof.isa.families.memory import LETTER_OF_SPACE
 from gpuprof.isa.modifiers import FIELDS

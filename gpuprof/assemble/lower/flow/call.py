@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from gpuprof.assemble.abi.calling_convention import Convention, Place, convention, of_each
+from gpuprof.assemble.abi.limits import check_local
 from gpuprof.assemble.ir.values import Imm, NoVariant, register_parts, type_file, type_nbits
 from gpuprof.assemble.lower.agreement import register_agrees
 from gpuprof.assemble.lower.data.access import load, store
@@ -10,8 +12,6 @@ from gpuprof.assemble.lower.data.parameters import callee_home, copy_variable, f
 from gpuprof.assemble.lower.flow.call_variables import CallParts, split_call, uses_of
 from gpuprof.assemble.lower.flow.syscall import SERVICES, check_service, emit_service
 from gpuprof.assemble.lower.scope import Home, Register
-from gpuprof.assemble.place.abi import Convention, Place, convention, of_each
-from gpuprof.assemble.place.limits import check_local
 from gpuprof.assemble.ptx import ast
 from gpuprof.errors import PtxError
 

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from gpuprof.assemble.abi.calling_convention import Convention, of_each
+from gpuprof.assemble.abi.layout import names_of
 from gpuprof.assemble.lower.scope import Use
-from gpuprof.assemble.place.abi import Convention, of_each
-from gpuprof.assemble.place.layout import names_of
 from gpuprof.assemble.ptx import ast
 
 _LEAVES = frozenset(["call", "bra", "brx", "ret", "exit", "alloca", "stackrestore"])  # or move the callee's frame

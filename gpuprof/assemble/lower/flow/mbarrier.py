@@ -95,7 +95,7 @@ def _wait(lowering, operation: str):
 
 
 def _pending_count(lowering, operation: str):
-    """The low 20 bits of what an arrival gives: see `emulate.together.mbarrier`."""
+    """The low 20 bits of what an arrival gives: see `emulate.collectives.mbarrier`."""
     _type(lowering)
     lowering.count(2)
     state = lowering.reg(lowering.src(lowering.operand(1), "b64"), "D")

@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.device.drawing.state import Tessellation
+from gpuprof.device.graphics_state.draw_state import Tessellation
 from gpuprof.graphics.chain import tessellated_corners
 from gpuprof.graphics.stages.tessellate.isolines import connect_isolines, count_isolines, place_isolines
 from gpuprof.graphics.stages.tessellate.levels import EDGES, Levels, levels_of
 from gpuprof.graphics.stages.tessellate.polygons import connect_polygon, count_polygon, place_polygon
+from gpuprof.jit.cached import cached_njit
 
 
 class Sizes(NamedTuple):
@@ -56,7 +56,7 @@ def cut(sizes: Sizes, tessellation: Tessellation) -> Cut:
     return Cut(places, patches, corners)
 
 
-@kept
+@cached_njit
 def _count(culled, levels, odd, edges, n_vertices, n_primitives):
     for patch in range(len(levels)):
         if not culled[patch]:
@@ -66,7 +66,7 @@ def _count(culled, levels, odd, edges, n_vertices, n_primitives):
                 n_vertices[patch], n_primitives[patch] = count_polygon(levels[patch], odd[patch], edges)
 
 
-@kept
+@cached_njit
 def _place(culled, levels, odd, edges, first, ends, places):
     for patch in range(len(levels)):
         if not culled[patch]:
@@ -77,7 +77,7 @@ def _place(culled, levels, odd, edges, first, ends, places):
                 place_polygon(levels[patch], odd[patch], edges, of_patch)
 
 
-@kept
+@cached_njit
 def _connect(culled, levels, odd, edges, first, ends, corners):
     start = 0
     for patch in range(len(levels)):

@@ -4,13 +4,13 @@ A fractional level lies between two whole ones. The parts that the larger has mo
 are mirrored about the middle; `_new_part` says which vertex of a half appears next.
 """
 
-from gpuprof.compiled.parts import part
 from gpuprof.graphics.stages.tessellate.levels import ONE
+from gpuprof.jit.internal import internal_njit
 
 HALF = ONE // 2
 
 
-@part
+@internal_njit
 def parts_of(level, odd):
     """Into how many parts a level, in 1 / ONE, cuts."""
     half = (level + 1) // 2
@@ -19,7 +19,7 @@ def parts_of(level, odd):
     return 2 * -(-half // ONE)
 
 
-@part
+@internal_njit
 def _without_top_bit(number):
     bit = 1
     while bit * 2 <= number:
@@ -27,7 +27,7 @@ def _without_top_bit(number):
     return number - bit if number else 0
 
 
-@part
+@internal_njit
 def _new_part(floor, odd):
     """The vertex of a half that the next larger level has more; of two parts that it cuts, the first is longer."""
     if odd:
@@ -35,20 +35,20 @@ def _new_part(floor, odd):
     return 2 * _without_top_bit(floor) + 1
 
 
-@part
+@internal_njit
 def _reciprocal(n):
     """ONE / n, rounded: a table in hardware."""
     return (ONE + n // 2) // n
 
 
-@part
+@internal_njit
 def half_of(level, odd):
     """Half of a level, in 1 / ONE, with the half of the part in the middle where there is one."""
     half = (level + 1) // 2
     return half + HALF if odd or half == HALF else half
 
 
-@part
+@internal_njit
 def place_of(level, odd, vertex):
     """Where a vertex of an edge lies, from 0 to ONE."""
     half = half_of(level, odd)

@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from gpuprof.compiled.parts import part
 from gpuprof.graphics.stages.tessellate.edges import parts_of, place_of
 from gpuprof.graphics.stages.tessellate.levels import ONE
+from gpuprof.jit.internal import internal_njit
 
 
-@part
+@internal_njit
 def count_isolines(levels, odd):
     """The vertices and lines of a patch."""
     lines, parts = parts_of(levels[0], odd[0]), parts_of(levels[1], odd[1])
     return lines * (parts + 1), lines * parts
 
 
-@part
+@internal_njit
 def place_isolines(levels, odd, places):
     """Fills in the places of a patch's vertices, float32 (vertices, 2): u and v."""
     lines, parts, at = parts_of(levels[0], odd[0]), parts_of(levels[1], odd[1]), 0
@@ -25,7 +25,7 @@ def place_isolines(levels, odd, places):
             at += 1
 
 
-@part
+@internal_njit
 def connect_isolines(levels, odd, corners):
     """Fills in the ends of a patch's lines, int64 (lines, 2), by the numbers of its vertices."""
     lines, parts = parts_of(levels[0], odd[0]), parts_of(levels[1], odd[1])

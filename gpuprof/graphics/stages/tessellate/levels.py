@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.device.drawing.state import Tessellation
+from gpuprof.device.graphics_state.draw_state import Tessellation
 
 EDGES = {"triangles": 3, "quads": 4, "isolines": 2}
 INSIDES = {"triangles": 1, "quads": 2, "isolines": 0}

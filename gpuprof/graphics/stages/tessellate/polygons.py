@@ -7,21 +7,21 @@ from one of its corners to the next; the place of a vertex in its ring is counte
 
 import numpy as np
 
-from gpuprof.compiled.parts import part
 from gpuprof.graphics.stages.tessellate.edges import half_of, parts_of, place_of
 from gpuprof.graphics.stages.tessellate.levels import FIRST_INSIDE, ONE
+from gpuprof.jit.internal import internal_njit
 
 TWO_THIRDS = 0xAAAA  # of ONE, rounded downwards
 MOST_HALF = 32  # vertices of half an edge
 
 
-@part
+@internal_njit
 def parts_inside(levels, odd, axis):
     """Of an inside along an axis; at least those that leave a vertex, or a part, in the middle."""
     return max(parts_of(levels[FIRST_INSIDE + axis], odd[FIRST_INSIDE + axis]), 3 if odd[FIRST_INSIDE + axis] else 2)
 
 
-@part
+@internal_njit
 def set_inner_ring(ring, edges, levels, odd, parts):
     """The parts of each edge of an inner ring; gives whether it is folded, and the vertices that it has."""
     for e in range(edges):
@@ -35,12 +35,12 @@ def set_inner_ring(ring, edges, levels, odd, parts):
     return folded, most + 1 if folded else count
 
 
-@part
+@internal_njit
 def is_innermost(parts):
     return min(parts[0], parts[1]) <= 1
 
 
-@part
+@internal_njit
 def _inner_parts(ring, edges, levels, odd):
     """Triangles in an innermost ring."""
     if edges == 3:
@@ -49,7 +49,7 @@ def _inner_parts(ring, edges, levels, odd):
     return 2 * max(width, height) if min(width, height) == 1 else 0
 
 
-@part
+@internal_njit
 def is_plain(levels, odd, edges):
     """Whether nothing is cut."""
     plain = True
@@ -60,7 +60,7 @@ def is_plain(levels, odd, edges):
     return plain
 
 
-@part
+@internal_njit
 def count_polygon(levels, odd, edges):
     """The vertices and triangles of a patch."""
     if is_plain(levels, odd, edges):
@@ -81,7 +81,7 @@ def count_polygon(levels, odd, edges):
         ring += 1
 
 
-@part
+@internal_njit
 def place_polygon(levels, odd, edges, places):
     """Fills in the places of a patch's vertices, float32 (vertices, 2): u and v."""
     if is_plain(levels, odd, edges):
@@ -114,18 +114,18 @@ def place_polygon(levels, odd, edges, places):
         ring += 1
 
 
-@part
+@internal_njit
 def _goes_up(e, edges):
     """Whether the coordinate along an edge grows from its first corner to the next."""
     return e == 1 or (e == 2 and edges == 4)
 
 
-@part
+@internal_njit
 def _set(places, at, u, v):
     places[at, 0], places[at, 1] = np.float32(u) / np.float32(ONE), np.float32(v) / np.float32(ONE)
 
 
-@part
+@internal_njit
 def _set_outer(places, at, e, edges, t):
     if e % 2 == 1:
         _set(places, at, t, ONE if e == 3 else 0)
@@ -135,12 +135,12 @@ def _set_outer(places, at, e, edges, t):
         _set(places, at, ONE if e == 2 else 0, t)
 
 
-@part
+@internal_njit
 def _along(levels, odd, axis, vertex):
     return place_of(levels[FIRST_INSIDE + axis], odd[FIRST_INSIDE + axis], vertex)
 
 
-@part
+@internal_njit
 def _set_inner(levels, odd, edges, ring, e, k, places, at):
     """Vertex k of edge e of an inner ring that is not folded."""
     axis = 1 - e % 2 if edges == 4 else 0
@@ -162,7 +162,7 @@ def _set_inner(levels, odd, edges, ring, e, k, places, at):
     _set(places, at, u, v)
 
 
-@part
+@internal_njit
 def _place_row(levels, odd, edges, ring, parts, places, at):
     """A folded ring: along the first axis if it is the longer one, else downwards along the second."""
     if edges == 3:
@@ -175,7 +175,7 @@ def _place_row(levels, odd, edges, ring, parts, places, at):
             _set(places, at + k, ONE // 2, _along(levels, odd, 1, ring + parts[0] - k))
 
 
-@part
+@internal_njit
 def _vertex(first, count, folded, place):
     """The number of a ring's vertex at a place, which may go around once."""
     if folded:
@@ -183,7 +183,7 @@ def _vertex(first, count, folded, place):
     return first + place % count
 
 
-@part
+@internal_njit
 def connect_polygon(levels, odd, edges, corners):
     """Fills in the corners of a patch's triangles, int64 (triangles, 3), by the numbers of its vertices."""
     if is_plain(levels, odd, edges):
@@ -222,19 +222,19 @@ def connect_polygon(levels, odd, edges, corners):
         _fill(ring, inner, odd[FIRST_INSIDE + 1], rows, corners, n)
 
 
-@part
+@internal_njit
 def _set_row(row, ring, start, count):
     for k in range(count + 1):
         row[k] = _vertex(ring[0], ring[1], ring[2], start + k)
 
 
-@part
+@internal_njit
 def _add(corners, n, a, b, c):
     corners[n, 0], corners[n, 1], corners[n, 2] = a, b, c
     return n + 1
 
 
-@part
+@internal_njit
 def _appearance(k):
     """When vertex k of half an edge appears as the level grows, 0 for the first: 0, last, and then by halving what lies
     between, the ruler function's order.
@@ -247,7 +247,7 @@ def _appearance(k):
     return size + odd_part // 2
 
 
-@part
+@internal_njit
 def _stitch(rows, outer_level, outer_odd, inner_level, inner_odd, corners, n):
     """Between an edge and a ring of any other level: whichever row's vertex appears at the smaller level, at the same
     place of a half, goes ahead. The second half mirrors the first.
@@ -280,7 +280,7 @@ def _stitch(rows, outer_level, outer_odd, inner_level, inner_odd, corners, n):
     return n
 
 
-@part
+@internal_njit
 def _regular(rows, inner, corners, n):
     """Between two rings of one level; the diagonals of the second half mirror those of the first."""
     n = _add(corners, n, rows[0, 0], rows[0, 1], rows[1, 0])
@@ -295,7 +295,7 @@ def _regular(rows, inner, corners, n):
     return _add(corners, n, rows[0, inner + 1], rows[0, inner + 2], rows[1, inner])
 
 
-@part
+@internal_njit
 def _fill(ring, parts, second_odd, rows, corners, n):
     """An innermost ring of two rows of vertices: a strip of quads."""
     height, width = parts[0], parts[1]

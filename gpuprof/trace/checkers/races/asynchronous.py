@@ -10,20 +10,20 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.trace.checkers.mbarriers import Mbarriers, Place, waited_phase
-from gpuprof.trace.checkers.races import judge, order
-from gpuprof.trace.checkers.races.blocks import Blocks
+from gpuprof.trace.checkers.races import conflict_rules, vector_clocks
+from gpuprof.trace.checkers.races.block_races import Blocks
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Kernel
 
 # Kinds of instructions that end a group or wait for groups, with the families that they are for.
 FAMILIES = {
-    "copy_commit": (order.COPIES,),
-    "copy_wait": (order.COPIES,),
-    "bulk_commit": (order.BULK_READS, order.BULK_WRITES),
-    "bulk_wait": (order.BULK_READS, order.BULK_WRITES),
-    "bulk_wait_read": (order.BULK_READS,),
-    "matrix_commit": (order.MATRICES,),
-    "matrix_wait": (order.MATRICES,),
+    "copy_commit": (vector_clocks.COPIES,),
+    "copy_wait": (vector_clocks.COPIES,),
+    "bulk_commit": (vector_clocks.BULK_READS, vector_clocks.BULK_WRITES),
+    "bulk_wait": (vector_clocks.BULK_READS, vector_clocks.BULK_WRITES),
+    "bulk_wait_read": (vector_clocks.BULK_READS,),
+    "matrix_commit": (vector_clocks.MATRICES,),
+    "matrix_wait": (vector_clocks.MATRICES,),
 }
 COMMITS = ("copy_commit", "bulk_commit", "matrix_commit")
 REPORTING = ("bulk_load", "bulk_copy", "bulk_reduction_shared")
@@ -69,7 +69,7 @@ class Asynchronous:
         for family in FAMILIES[kind]:
             if kind in COMMITS:
                 slots = self._blocks.slots(event.block)
-                order.commit(self._blocks.order, event.true_masks, slots, event.warp, family)
+                vector_clocks.commit(self._blocks.order, event.true_masks, slots, event.warp, family)
             else:
                 self.wait(event, family, event.instruction.encoded.imm)
 
@@ -77,7 +77,7 @@ class Asynchronous:
         """For all groups but the newest `n_left`; with -1 also for what has no group yet."""
         slots = self._blocks.slots(event.block)
         self._blocks.room_for(event.n_warps)
-        order.wait_for_groups(
+        vector_clocks.wait_for_groups(
             self._blocks.order, event.true_masks, event.block, slots, event.warp, family, n_left
         )  # fmt: skip
 
@@ -108,8 +108,8 @@ class Asynchronous:
 
     def _end(self, moment: int) -> None:
         counts = self._blocks.order.counts
-        counts[order.SEQUENCE] += 1
-        self._blocks.order.moments[moment, order.DONE] = counts[order.SEQUENCE]
+        counts[vector_clocks.SEQUENCE] += 1
+        self._blocks.order.moments[moment, vector_clocks.DONE] = counts[vector_clocks.SEQUENCE]
 
     def renumber(self, compact: Callable[[np.ndarray], np.ndarray]) -> None:
         """Moments get other numbers; `compact` gives those of the ones that are needed, int64 (k,)."""
@@ -142,7 +142,7 @@ class Asynchronous:
                 continue
             self._blocks.room_for(1)
             block, row, address = int(event.block[part.row]), part.row, int(part.addresses[0])
-            moment = order.on_barrier(self._blocks.order, block, int(event.warp[row]))
+            moment = vector_clocks.on_barrier(self._blocks.order, block, int(event.warp[row]))
             place = self._mbarriers.place(block, address)
             phase = self._mbarriers.phase(place)
             for each in held[:-1]:
@@ -174,7 +174,7 @@ class Asynchronous:
             stored = self._stores.pop((block, warp, lane))
             if (row, look.place) not in moments:
                 self._blocks.room_for(1)
-                moment = moments[row, look.place] = order.on_barrier(self._blocks.order, block, warp)
+                moment = moments[row, look.place] = vector_clocks.on_barrier(self._blocks.order, block, warp)
                 self._ends_with(look.place, look.phase, moment)
             self._touch(
                 "shared",
@@ -184,26 +184,26 @@ class Asynchronous:
                 np.array([[block, slots[row], warp, lane]]),
                 moments[row, look.place],
                 stored.number,
-                judge.STRONG if stored.operation == "reduction" else 0,
+                conflict_rules.STRONG if stored.operation == "reduction" else 0,
             )
 
     def _in_groups(self, event: TraceEvent) -> None:
         slots = self._blocks.slots(event.block)
         for part in _parts(event):
             self._blocks.room_for(1)
-            family = order.MATRICES
+            family = vector_clocks.MATRICES
             if event.instruction.kind != "matrix_async":
-                family = order.BULK_READS if part.operation == "load" else order.BULK_WRITES
+                family = vector_clocks.BULK_READS if part.operation == "load" else vector_clocks.BULK_WRITES
             block, slot, warp = int(event.block[part.row]), int(slots[part.row]), int(event.warp[part.row])
             self._touch_part(
-                event, part, order.in_group(self._blocks.order, block, slot, warp, part.lane, family)
+                event, part, vector_clocks.in_group(self._blocks.order, block, slot, warp, part.lane, family)
             )  # fmt: skip
 
     def _touch_part(self, event: TraceEvent, part: Part, moment: int) -> None:
         block, warp = int(event.block[part.row]), int(event.warp[part.row])
         slot = int(self._blocks.slots(np.array([block]))[0])
         who = np.broadcast_to(np.array([block, slot, warp, part.lane]), (len(part.addresses), 4))
-        how = judge.BY_PROXY | (judge.STRONG if part.operation == "reduction" else 0)
+        how = conflict_rules.BY_PROXY | (conflict_rules.STRONG if part.operation == "reduction" else 0)
         self._touch(
             part.space, part.operation, part.addresses, part.nbytes, who, moment, event.instruction.number, how
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """What is found: pairs of places that race, with the first pair of threads that did. Compiled by Numba."""
 
-from gpuprof.compiled.options import cold
-from gpuprof.trace.checkers.races.order import N_FOUND, N_LOST
+from gpuprof.jit.internal import call_njit
+from gpuprof.trace.checkers.races.vector_clocks import N_FOUND, N_LOST
 
 # Kinds of races.
 WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED, STILL_READ, NOT_FENCED = range(6)
@@ -11,12 +11,12 @@ N_FIELDS = 10
 MOST_FOUND = 4096  # pairs of instructions, apart within a warp and between warps; others are only counted
 
 
-@cold
+@call_njit
 def _is_in_warp(block, thread, other_block, other_thread):
     return block == other_block and thread >> 5 == other_thread >> 5
 
 
-@cold
+@call_njit
 def note(order, found, kind, at, other_at, block, thread, other_block, other_thread, address, access):
     n, in_warp = order.counts[N_FOUND], _is_in_warp(block, thread, other_block, other_thread)
     for k in range(n):

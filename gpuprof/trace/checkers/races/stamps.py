@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
-from gpuprof.compiled.options import OPTIONS, hot
-from gpuprof.trace.checkers.races.judge import (
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import OPTIONS, inline_njit
+from gpuprof.trace.checkers.races.access_rows import AT_SHIFT, row_of
+from gpuprof.trace.checkers.races.conflict_rules import (
     ASYNC,
     MAY_BE_FLAG,
     READ,
@@ -17,8 +18,7 @@ from gpuprof.trace.checkers.races.judge import (
     lane_at,
     piece,
 )
-from gpuprof.trace.checkers.races.lanes import NOW, of_lane
-from gpuprof.trace.checkers.races.lines import (
+from gpuprof.trace.checkers.races.finding_lines import (
     BYTES,
     CELL_LENGTH,
     CELLS,
@@ -43,7 +43,8 @@ from gpuprof.trace.checkers.races.lines import (
     to_cells,
     unit_entries,
 )
-from gpuprof.trace.checkers.races.order import (
+from gpuprof.trace.checkers.races.lane_order import NOW, of_lane
+from gpuprof.trace.checkers.races.vector_clocks import (
     COPIES,
     N_ACCESSES,
     N_MOMENTS,
@@ -53,7 +54,6 @@ from gpuprof.trace.checkers.races.order import (
     open_group,
     present,
 )
-from gpuprof.trace.checkers.races.rows import AT_SHIFT, row_of
 
 PAGE_SHIFT = 12
 LINES_OF_PAGE = 1 << (PAGE_SHIFT - LINE_SHIFT)
@@ -74,7 +74,7 @@ class Place(NamedTuple):
     high: int
 
 
-@hot
+@inline_njit
 def _line_of(place, address):
     """The number of an address's line; -1 where its page has none."""
     if len(place.pages) == 0:
@@ -96,14 +96,14 @@ def numbers_of_warp(nbytes: int) -> int:
     return 32 * (MOST_MADE * MOST_LENGTH + CELL_LENGTH * (nbytes + 2 + LINE_NBYTES // 4))
 
 
-@hot
+@inline_njit
 def _has_room(order, pool, n_rows, n_numbers):
     has_rows = order.counts[N_ROWS] + n_rows <= len(order.rows) and order.counts[N_WAYS] + n_rows <= len(order.ways)
     has_moments = order.counts[N_MOMENTS] + MOMENTS_OF_WARP <= len(order.moments)
     return has_rows and has_moments and pool.counts[N_USED] + n_numbers <= len(pool.numbers)
 
 
-@kept(**OPTIONS)
+@cached_njit(**OPTIONS)
 def touch(
     order, pool, place, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
 ):  # fmt: skip
@@ -155,7 +155,7 @@ def touch(
     return len(stored.masks)
 
 
-@hot
+@inline_njit
 def _lanes_with_lines(place, stored, k, addresses):
     """Lanes that are looked at, as bits, whose addresses, as lines have them, come to stand in `addresses`; and whether
     all of them have lines. What is misaligned faults or is refused.
@@ -173,7 +173,7 @@ def _lanes_with_lines(place, stored, k, addresses):
     return found, True
 
 
-@hot
+@inline_njit
 def _next_group(addresses, moments, left, lane, nbytes, does):
     """Lanes, as bits, that access memory together with the lowest that is left, at the same moment: (they, LANES,
     STRIDE) of their entry. Those that read the same, without a gap between them; or neighbours at one stride.
@@ -204,7 +204,7 @@ def _next_group(addresses, moments, left, lane, nbytes, does):
     return members, np.int64(0), (stride << 3) + width
 
 
-@hot
+@inline_njit
 def _next_line(group, members, lane, nbytes):
     """The next line that a group's `members`, lanes from `lane` on, touch: (address, bytes of it, the lane behind)."""
     base, some, step = np.int64(-1), np.int64(0), group.stride >> 3
@@ -220,7 +220,7 @@ def _next_line(group, members, lane, nbytes):
     return base, some, lane
 
 
-@hot
+@inline_njit
 def _first_entries(group, base, some):
     """Of bytes that nobody has touched before."""
     entry = np.int64(entry_at(group, lane_at(group, base + lowest(some))))
@@ -229,7 +229,7 @@ def _first_entries(group, base, some):
     return (np.int64(0), entry, np.int64(0))
 
 
-@hot
+@inline_njit
 def _touch_line(order, pool, lines, line, found, stored, group, base, some):
     """A group touches some bytes of a line, whose address is `base`."""
     if lines[line] == 0:
@@ -245,7 +245,7 @@ def _touch_line(order, pool, lines, line, found, stored, group, base, some):
     _touch_cells(order, pool, lines, line, found, stored, group, base, some)
 
 
-@hot
+@inline_njit
 def _touch_units(order, pool, lines, line, found, stored, group, base, some):
     """The same of a line of words or bytes."""
     form = np.int64(lines[line] & FORM)
@@ -263,7 +263,7 @@ def _touch_units(order, pool, lines, line, found, stored, group, base, some):
         lines[line] = cell << FORM_SHIFT | CELLS
 
 
-@hot
+@inline_njit
 def _touch_cells(order, pool, lines, line, found, stored, group, base, some):
     """The same of a line of cells."""
     numbers, left, is_changed = pool.numbers, some, False
@@ -306,7 +306,7 @@ def numbers_of_range(nbytes: int) -> int:
     return ((nbytes >> LINE_SHIFT) + 2) * (MOST_MADE * MOST_LENGTH + CELL_LENGTH * (LINE_NBYTES + 2 + LINE_NBYTES // 4))
 
 
-@kept(**OPTIONS)
+@cached_njit(**OPTIONS)
 def touch_range(
     order, pool, place, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
 ):  # fmt: skip

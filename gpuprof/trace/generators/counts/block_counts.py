@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.generators.counts.by_thread import ThreadSums
+from gpuprof.trace.generators.counts.thread_counts import ThreadSums
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.tables import Column, Table
 

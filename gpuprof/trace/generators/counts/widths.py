@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.counts.by_thread import FULL
+from gpuprof.trace.generators.counts.thread_counts import FULL
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.masks import WARP
 from gpuprof.trace.tables import Column, Table

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
+from gpuprof.jit.cached import cached_njit
 
 NOBODY = -1
 WORD_SHIFT = 2
 
 
-@kept
+@cached_njit
 def take(addresses, masks, nbytes, blocks, warps, store, thread, place, loads, stores, found):
     """An access by n warps: counts what it loads in `found` (row: place of the store + 1, 0 where nobody stored; words
     that the same thread stored, another of the warp, one of another warp), then notes what it stores.

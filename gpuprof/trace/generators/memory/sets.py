@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
+from gpuprof.jit.cached import cached_njit
 
 # Which line of a full set makes room: the one used least recently, the one that is there longest, or any one.
 POLICIES = {"lru": 0, "fifo": 1, "random": 2}
@@ -23,7 +23,7 @@ class Sets:
         return ask(lines, self._lines, self._stamps, self._state, self._policy)
 
 
-@kept
+@cached_njit
 def ask(asked, lines, stamps, state, policy):
     hits, evictions = 0, 0
     n_sets, ways = lines.shape

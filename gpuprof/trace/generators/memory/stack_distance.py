@@ -7,7 +7,7 @@ Compiled by Numba, when it is first needed.
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
+from gpuprof.jit.cached import cached_njit
 
 SPAN, WORD = 512, 64  # times of a leaf of the tree, and of a word of marks
 NEAR = 1024  # times: what is no further back is counted without the tree
@@ -69,7 +69,7 @@ def _times(capacity: int) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(capacity // WORD, np.uint64), np.zeros(capacity // SPAN + 1, np.int64)
 
 
-@kept
+@cached_njit
 def slot_of(table, unit):
     """Where a unit is, or would be, in the table."""
     mask = len(table) - 1
@@ -82,7 +82,7 @@ def slot_of(table, unit):
     return place
 
 
-@kept
+@cached_njit
 def ones(word):
     """The number of bits that are set (Warren, Hacker's Delight, 5-1): LLVM makes one instruction of it."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -91,7 +91,7 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kept
+@cached_njit
 def marks_between(bits, start, end):
     """Marks at times start..end - 1, which is not before `start`."""
     first, last = start >> 6, end >> 6
@@ -105,7 +105,7 @@ def marks_between(bits, start, end):
     return total + (ones(bits[last] & below) if end & 63 else 0)
 
 
-@kept
+@cached_njit
 def marks_before(bits, tree, time):
     """Marks at times below `time`."""
     at = time // SPAN
@@ -116,7 +116,7 @@ def marks_before(bits, tree, time):
     return total
 
 
-@kept
+@cached_njit
 def add(tree, time, change):
     """Changes the sum of a time's span."""
     at, size = time // SPAN + 1, len(tree)
@@ -125,7 +125,7 @@ def add(tree, time, change):
         at += at & -at
 
 
-@kept
+@cached_njit
 def measure(units, table, bits, tree, time, n_units, found):
     """Writes the distance of each unit to `found`; gives the number of units that were ever asked for."""
     span = max(time - 1, 0) // SPAN * SPAN  # of the time before: the tree has its sum when a time behind it comes
@@ -157,7 +157,7 @@ def measure(units, table, bits, tree, time, n_units, found):
     return n_units
 
 
-@kept
+@cached_njit
 def tally(distances, counts):
     """Counts distances: counts[0] those of NEVER, counts[d + 1] those of d."""
     for distance in distances:

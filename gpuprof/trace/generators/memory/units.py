@@ -6,7 +6,7 @@ coalescer of an SM does.
 
 import numpy as np
 
-from gpuprof.compiled.kept import kept
+from gpuprof.jit.cached import cached_njit
 
 LANES = 32
 MOST_UNITS = 2 * LANES  # of a warp's access: 16 bytes of a lane are in two units at most
@@ -27,7 +27,7 @@ def lines_of(units: np.ndarray, rows: np.ndarray, shift: int) -> tuple[np.ndarra
     return found[:length, 0], found[:length, 1]
 
 
-@kept
+@cached_njit
 def is_new(unit, row, seen):
     """Whether the row has not asked for the unit before; it has, then. `seen`: int64 (SEEN, 2), unit and row; what
     another row has asked for is as good as empty.
@@ -41,7 +41,7 @@ def is_new(unit, row, seen):
     return True
 
 
-@kept
+@cached_njit
 def list_units(addresses, masks, nbytes, shift, found):
     """Writes (unit, row) to `found`, int64 (64 n, 2), and gives their number. addresses: int64 (n, 32); masks: uint32
     (n,).
@@ -63,7 +63,7 @@ def list_units(addresses, masks, nbytes, shift, found):
     return length
 
 
-@kept
+@cached_njit
 def list_wider(units, rows, shift, found):
     """The same of units that are listed already, ascending by row."""
     length, before, row_before = 0, -1, -1

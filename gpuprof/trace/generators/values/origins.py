@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.values.floats import kinds, numbers, scalar
+from gpuprof.trace.generators.values.float_values import kinds, numbers, scalar
 from gpuprof.trace.kernel import Instruction, Kernel
 from gpuprof.trace.tables import Column, Table
 

@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.errors import UsageError
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.generators.values import shadow
+from gpuprof.trace.generators.values import float_shadow
 from gpuprof.trace.generators.values.repeats import stored, words_of
 from gpuprof.trace.kernel import ADDRESSING, Kernel
 from gpuprof.trace.tables import Column, Table
@@ -47,7 +47,7 @@ class Redundancy(TraceGenerator):
             raise UsageError(f"allocations of {WORD * int(sizes.sum())} bytes; raise most=N, which is {self.most}")
         self.ends = self.starts + WORD * sizes
         self.first = np.cumsum(sizes) - sizes  # number of each allocation's first word
-        self.shadow = shadow.Shadow(int(sizes.sum()), len(kernel.instructions))
+        self.shadow = float_shadow.Shadow(int(sizes.sum()), len(kernel.instructions))
 
     def post_event(self, event: TraceEvent) -> None:
         if not len(self.starts):
@@ -64,9 +64,9 @@ class Redundancy(TraceGenerator):
         if not words:
             n_words = -(-access.nbytes // WORD)
             is_read, is_written = access.operation != "store", access.operation != "load"
-            shadow.forget(places, access.masks, n_words, is_read, is_written, *notes)
+            float_shadow.forget(places, access.masks, n_words, is_read, is_written, *notes)
             return
-        take = shadow.load if access.operation == "load" else shadow.store
+        take = float_shadow.load if access.operation == "load" else float_shadow.store
         take(places, access.masks, threads, np.stack(words), event.instruction.number, *notes)
 
     def _words(self, event: TraceEvent, access: Access) -> list[np.ndarray]:

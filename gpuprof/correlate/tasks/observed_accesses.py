@@ -1,0 +1,126 @@
+"""What follows from the bytes that tasks read and wrote: flows, and work that nobody needed."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.correlate.tasks.task_rows import Accesses, Tasks
+from gpuprof.relate import task_kinds
+from gpuprof.relate.data_flow import Flows, Inputs, Observed, Pairs, Rows
+from gpuprof.relate.waste import WORK
+
+AT_A_TIME = 1 << 14  # visits whose ranges are Python's at one time
+
+
+class Visit(NamedTuple):
+    """A task comes to a buffer. It reads what was there before it writes anything."""
+
+    task: int
+    buffer: int
+    work: int  # a hash of what a launch was asked to do, 0 for what is none
+    frees: bool
+    reads: Pairs
+    writes: Sequence[tuple[int, int]]
+    unchanged: Pairs
+
+
+def observe(tasks: Tasks, parameters: list[dict], accesses: Accesses) -> tuple[Observed, np.ndarray]:
+    """Flows, and WORK (n,): the launches that wrote something, in the order of execution."""
+    flows = Flows(set(tasks.task[tasks.kind == task_kinds.COPY_OUT].tolist()))
+    works = Works()
+    closed: set[int] = set()
+    for visit in visits(tasks, accesses):
+        buffer = visit.buffer
+        if buffer in closed:
+            continue
+        if not flows.has(buffer):
+            flows.add(buffer, 0, parameters[buffer]["nbytes"])
+        if visit.frees:
+            flows.remove(buffer)
+            closed.add(buffer)
+            continue
+        if visit.work:
+            works.add(visit, flows.inputs(buffer, visit.reads))
+        flows.access(visit.task, buffer, visit.reads, visit.writes, visit.unchanged)
+    return flows.finish(), works.all()
+
+
+def visits(tasks: Tasks, accesses: Accesses) -> Iterator[Visit]:
+    """In the order of execution."""
+    writes = (accesses.flags & task_kinds.WRITES) != 0
+    turn = np.cumsum(np.diff(accesses.task, prepend=accesses.task[:1]) != 0)
+    order = np.lexsort((accesses.end, accesses.first, writes, accesses.parameter, turn))
+    task, buffer, flags, first, end = (column[order] for column in accesses)
+    writes, turn = writes[order], turn[order]
+    is_new = np.ones(len(task), bool)
+    is_new[1:] = (turn[1:] != turn[:-1]) | (buffer[1:] != buffer[:-1])
+    starts = np.flatnonzero(is_new)
+    if not len(starts):
+        return
+    works = tasks.work[tasks.places(task[starts])]
+    n_reads = np.add.reduceat(~writes, starts, dtype=np.int64)
+    seen = np.bitwise_or.reduceat(flags, starts)
+    # a file of somebody's may have ranges that overlap, touch or are empty; those of ours are apart
+    tangled = np.zeros(len(task), bool)
+    tangled[1:] = ~is_new[1:] & (writes[1:] == writes[:-1]) & (first[1:] <= end[:-1])
+    is_tangled = np.logical_or.reduceat(tangled | (first == end), starts)
+    for at in range(0, len(starts), AT_A_TIME):
+        some = slice(at, at + AT_A_TIME)
+        low = int(starts[at])
+        high = int(starts[at + AT_A_TIME]) if at + AT_A_TIME < len(starts) else len(task)
+        ranges = list(zip(first[low:high].tolist(), end[low:high].tolist(), strict=True))
+        ends = np.append(starts[some][1:], high) - low
+        begins = starts[some] - low
+        columns = (task[starts[some]], buffer[starts[some]], works[some], seen[some], is_tangled[some])
+        places = (begins, begins + n_reads[some], ends)
+        each = zip(*(column.tolist() for column in (*columns, *places)), strict=True)
+        for task_, buffer_, work, flags_, tangle, begin, middle, after in each:
+            read, written = ranges[begin:middle], ranges[middle:after]
+            same = written if flags_ & task_kinds.UNCHANGED else ()
+            if same:
+                kept = (flags[low + middle : low + after] & task_kinds.UNCHANGED) != 0
+                same = [pair for pair, is_same in zip(written, kept.tolist(), strict=True) if is_same]
+            if tangle:
+                read, written, same = apart(read), apart(written), apart(same)
+            yield Visit(task_, buffer_, work, bool(flags_ & task_kinds.FREES), read, written, same)
+
+
+def apart(ranges: Pairs) -> list[tuple[int, int]]:
+    """The same bytes as ranges that are ascending and apart. ranges: by their first bytes."""
+    found: list[tuple[int, int]] = []
+    for first, end in ranges:
+        if first == end:
+            continue
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((first, end))
+    return found
+
+
+class Works:
+    """What launches did, one after the other."""
+
+    def __init__(self):
+        self._rows = Rows(WORK)
+        self._task, self._work, self._nbytes = -1, 0, 0
+        self._inputs: Inputs = []
+
+    def add(self, visit: Visit, inputs: Inputs) -> None:
+        if visit.task != self._task:
+            self._close()
+            self._task, self._work = visit.task, visit.work
+        self._inputs += inputs
+        self._nbytes += sum(end - first for first, end in visit.writes)
+
+    def all(self) -> np.ndarray:
+        self._close()
+        return self._rows.all()
+
+    def _close(self) -> None:
+        if self._nbytes:
+            digest = blake2b(repr(self._inputs).encode(), digest_size=8).digest()
+            self._rows.add((self._task, self._work, int.from_bytes(digest, "little") >> 1, self._nbytes))
+        self._inputs, self._nbytes = [], 0

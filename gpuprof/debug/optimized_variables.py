@@ -1,0 +1,365 @@
+"""Variables of optimized code: which a place can see, and where they are.
+
+The PTX says in comments (`compile.variables`) which of its registers has a variable, or that it is a number. The PTX is
+assembled once more to learn where its registers are in the final code (`assemble.debug_registers`); where that makes
+other code than what runs, as with another limit of registers, only numbers and the kernel's parameters are known.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import NamedTuple
+
+from gpuprof.assemble.assemble import assemble_program
+from gpuprof.assemble.debug_registers import Kept, Place, Shape
+from gpuprof.compile.module import PtxModule
+from gpuprof.compile.passes.positions import SIGN
+from gpuprof.compile.variables import VARIABLES
+from gpuprof.debug.assignments import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
+from gpuprof.debug.positions import Positions
+from gpuprof.debug.symbols import BRAIN, Variable
+from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.errors import FileFormatError
+from gpuprof.isa.program import Program
+
+MOST_OF_LOOP = 2  # copies of a position: in front of the loop and at its end, where its condition is
+BITS = {"r": 32, "rd": 64, "rs": 16, "p": 1, "rq": 128}  # of registers, by the letters of LLVM's names
+KINDS = {
+    "DW_ATE_boolean": "bool",
+    "DW_ATE_float": "float",
+    "DW_ATE_signed_char": "char",
+    "DW_ATE_unsigned_char": "char",
+}
+SIGNED = ("DW_ATE_signed", "DW_ATE_signed_char")
+_NAME = re.compile(r"([a-z]+)\d+")
+_PARAMETER = re.compile(r"^\tld\.param\.[buf](\d+) \t%(\w+), \[(\w+)(?:\+(\d+))?\];")
+_SPECIAL = re.compile(r"^\tmov\.[bu]32 \t%(\w+), %((?:n?tid|n?ctaid)\.[xyz]);")
+_SAME = re.compile(r"^\tcvta\.to\.global\.u64 \t%(\w+), %(\w+);")
+
+
+class Argument(NamedTuple):
+    """A part of a kernel's parameter: its name in the PTX, and the offset in it; or a special register, as `tid.x`."""
+
+    name: str
+    offset: int
+    nbytes: int
+
+
+@contextmanager
+def _damage_told() -> Iterator[None]:
+    """Raises FileFormatError for comments that nobody but `compile.variables` writes, and it not so."""
+    try:
+        yield
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise FileFormatError("the PTX's comments on variables are damaged: nothing is known of these") from None
+
+
+class Optimized:
+    """Of a program whose PTX has such comments."""
+
+    @_damage_told()
+    def __init__(self, program: Program):
+        """Raises FileFormatError, as other methods do, for damaged comments."""
+        self.program = program
+        self.lines = program.ptx.split("\n")
+        table = [line for line in self.lines if line.startswith(VARIABLES)][-1]
+        self.table = json.loads(table.removeprefix(VARIABLES))
+        self.comments = read_comments(self.lines)
+        self.numbers = {tuple(key): number for number, key in enumerate(self.table["places"])}
+        self._types = _Types(self.table["types"])
+
+    @cached_property
+    def _kept(self) -> tuple[Kept, bool]:
+        """With whether it is of the code that runs."""
+        program = self.program
+        module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
+        kept = Kept({name: comments.registers for name, comments in self.comments.items()})
+        made = assemble_program(module, kept=kept)
+        return kept, made.code.tobytes() == program.code.tobytes()
+
+    @cached_property
+    def _assigned(self) -> dict[str, dict[int, Mapping[Key, Spot]]]:
+        shapes, found = self._kept[0].shapes, {}
+        for name, constant in self._arguments.items():
+            comments = self.comments[name]
+            first = self._first(comments, constant)
+            found[name] = assigned(shapes[name], comments, constant, first, {*self._told_by.values()})
+        return found
+
+    @cached_property
+    def _told_by(self) -> dict[int, int]:
+        """Of each variable's number, that of the one which tells its position: of the same call of its function."""
+        found = {}
+        for number, (node, call) in enumerate(self.table["places"]):
+            teller = self.numbers.get((self.table["positions"][str(self._function_of(node))]["marked"], call))
+            if teller not in (None, number):
+                found[number] = teller
+        return found
+
+    def _function_of(self, node: int) -> int:
+        *_, function = self._around(self.table["variables"][str(node)][2])
+        return function
+
+    @cached_property
+    def _reached(self) -> dict[str, dict[int, Reached]]:
+        shapes = self._kept[0].shapes
+
+        def is_set(variable: int, before: frozenset[int], position: int) -> bool:
+            node, _ = self.table["places"][variable]
+            return self._positions[self._function_of(node)].is_set(node, before, position)
+
+        return {name: reached(shapes[name], comments, self._told_by, is_set)
+                for name, comments in self.comments.items() if name in shapes}  # fmt: skip
+
+    @cached_property
+    def _positions(self) -> dict[int, Positions]:
+        """By function."""
+        return {
+            int(function): Positions(each["lines"], each["following"], each["sets"], each["ends"])
+            for function, each in self.table["positions"].items()
+        }
+
+    def _is_so(self, variable: Variable, line: int) -> bool:
+        """Whether a variable is, where the code has come to, what it is at a line of the source."""
+        node, call = self.table["places"][variable.offset]
+        positions = self._positions[self._function_of(node)]
+        known = self._reached[variable.symbol].get(variable.first, Reached({}, {}))
+        now, then = known.positions.get(self._told_by.get(variable.offset, -1), ()), known.set_at.get(variable.offset)
+        if not positions.lasts(node, then, now) or not positions.agree(node, line, now, call > 0):
+            return False
+        return not self._is_unrolled(variable, then) or not positions.leaves(then, now)
+
+    def _is_unrolled(self, variable: Variable, then: Collection[int] | None) -> bool:
+        """Whether the code has more copies of a position than a loop has by itself: LLVM may have made one way of
+        those that leave two turns, and what the last one set is not told.
+        """
+        told = self._n_told[variable.symbol]
+        return any(told[self._told_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
+
+    @cached_property
+    def _n_told(self) -> dict[str, Counter[tuple[int, int]]]:
+        """How often each position is told in a function, by the variable that tells it."""
+        tellers = {*self._told_by.values()}
+        return {
+            name: Counter((each.number, each.spot.bits) for each in comments.settings
+                          if each.number in tellers and each.spot is not None)
+            for name, comments in self.comments.items()
+        }  # fmt: skip
+
+    def _first(self, comments: Comments, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
+        """Arguments where a kernel begins: those that are in a register of `constant` at first. It has to be their own:
+        a parameter whose first value nobody needs is first heard of where it gets another.
+        """
+        found: dict[Key, Spot | None] = {}
+        for _, number, part, spot, _ in comments.settings:
+            variable, call = self.table["places"][number]
+            position = self.table["variables"][str(variable)][3]
+            if not call and position:
+                is_own = (
+                    spot and not spot.sums and spot.register in constant and _is_of(constant[spot.register], position)
+                )
+                found.setdefault((number, part), spot if is_own else None)
+        return {key: spot for key, spot in found.items() if spot}
+
+    @cached_property
+    def _arguments(self) -> dict[str, dict[str, Argument]]:
+        """Registers that hold a part of a kernel's parameter from one place on, and nothing else."""
+        return {name: self._loaded(self._kept[0].shapes[name], comments) for name, comments in self.comments.items()
+                if name in self._kept[0].shapes}  # fmt: skip
+
+    def _loaded(self, shape: Shape, comments: Comments) -> dict[str, Argument]:
+        writes = [register for block in shape.blocks for inst in block for register in inst.writes]
+        found: dict[str, Argument] = {}
+        for number in sorted(comments.segments):
+            text = self.lines[number - 1]
+            if match := _PARAMETER.match(text):
+                found[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
+            elif match := _SPECIAL.match(text):
+                found[match[1]] = Argument(match[2], 0, 4)
+            elif (match := _SAME.match(text)) and match[2] in found:
+                found[match[1]] = found[match[2]]
+        return {name: each for name, each in found.items() if writes.count(shape.names[name]) == 1}
+
+    # What a place sees.
+
+    def _around(self, scope: int | None) -> Iterator[int]:
+        """A scope and those around it, the innermost first."""
+        seen: set[int] = set()
+        while scope is not None and scope not in seen:
+            yield scope
+            seen.add(scope)
+            scope = self.table["scopes"].get(str(scope))
+
+    @cached_property
+    def _declared(self) -> dict[int, list[tuple[int, str, int, int]]]:
+        """By scope, the last first: the node of a variable, its name and type, its place among the arguments or 0."""
+        found: dict[int, list] = {}
+        for key, (name, type, scope, argument) in self.table["variables"].items():
+            if name.startswith(SIGN):
+                continue
+            found.setdefault(scope, []).append((int(key), name, type, argument))
+        return {
+            scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in found.items()
+        }
+
+    @_damage_told()
+    def visible(self, function: str, line: int, n_frames: int, depth: int) -> list[Variable]:
+        """Variables of the function that is `depth` inlined calls out at a line of the PTX, those of the innermost
+        block first.
+        """
+        scopes = self._scopes(function, line)
+        if len(scopes) != n_frames:
+            return []
+        innermost, call = scopes[depth]
+        found: list[Variable] = []
+        for scope in self._around(innermost):
+            for key, name, type, argument in self._declared.get(scope, ()):
+                number = self.numbers.get((key, call), -1)
+                made = self._types.of(type)
+                found.append(Variable(name, made, "register", function, number, argument > 0, line, line))
+            found += self._static.get(scope, ())
+        return found
+
+    @cached_property
+    def _static(self) -> dict[int | None, list[Variable]]:
+        """Variables of the module by their scope."""
+        found: dict[int | None, list[Variable]] = {}
+        for symbol, (name, type, scope, space) in self.table["globals"].items():
+            made = Variable(name, self._types.of(type), space, symbol, 0, False, 0, 0)
+            found.setdefault(scope, []).append(made)
+        return found
+
+    @cached_property
+    @_damage_told()
+    def globals(self) -> list[Variable]:
+        """Variables that stand in no function."""
+        scopes = self.table["scopes"]
+        return [each for scope, found in self._static.items() if str(scope) not in scopes for each in found]
+
+    @cached_property
+    @_damage_told()
+    def types(self) -> dict[str, CType]:
+        made = (self._types.of(int(number)) for number in self.table["types"])
+        return {type.name: type for type in made if type.kind in ("struct", "enum", "int", "float")}
+
+    def shared_offset(self, function: str, symbol: str) -> int | None:
+        """Where a variable lies in the shared memory of a function's blocks."""
+        placed = self._kept[0].shared.get(function, {})
+        # The assembler names a variable that a function declares `FUNCTION::SYMBOL#SCOPE`.
+        return next((at for name, at in placed.items() if name.rpartition("::")[2].partition("#")[0] == symbol), None)
+
+    def _scopes(self, function: str, line: int) -> Scopes:
+        comments = self.comments.get(function)
+        return comments.scopes.get(line, ()) if comments else ()
+
+    # Where they are.
+
+    @_damage_told()
+    def bits(
+        self,
+        variable: Variable,
+        at: int,
+        line: int,
+        place: Callable[[str, int], int],
+        parameter: Callable[[str, int, int], int | None],
+        is_own: bool,
+    ) -> bytes | None:
+        """The bytes of a variable in front of an instruction; None where it is not kept, or may not be what it is at
+        the instruction's line of the source, `line`. `place`: what a register of a
+        file holds; `parameter`: what a kernel's parameter has at an offset, so many bytes, or a special register.
+        `is_own`: the function has not called another, which may have its registers.
+        """
+        spots = self._assigned.get(variable.symbol, {}).get(variable.first, {})
+        pieces = {part: spot for (number, part), spot in spots.items() if number == variable.offset}
+        if not pieces or not self._is_so(variable, line):
+            return None
+        data, known = 0, 0
+        n_bits = 8 * variable.type.nbytes
+        for part, spot in pieces.items():
+            first, count = part or (0, n_bits)
+            value = self._value(spot, count, variable.symbol, at, place, parameter, is_own)
+            if value is None:
+                return None
+            data |= value << first
+            known |= ((1 << count) - 1) << first
+        is_whole = n_bits and known & (1 << n_bits) - 1 == (1 << n_bits) - 1
+        return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_whole else None
+
+    def _value(self, spot: Spot, count: int, function: str, at: int, place, parameter, is_own: bool) -> int | None:
+        """`count` bits of what a place holds."""
+        value, width = spot.bits, 64
+        if spot.register:
+            width = BITS[_NAME.fullmatch(spot.register)[1]]
+            value = self._held(spot.register, function, at, place, parameter, is_own)
+        if value is None or (count > width and width > 1):
+            return None
+        for sign, number in spot.sums:
+            value = {"+": value + number, "-": value - number, "*": value * number}[sign]
+        return value & (1 << count) - 1
+
+    def _held(self, name: str, function: str, at: int, place, parameter, is_own: bool) -> int | None:
+        argument = self._arguments.get(function, {}).get(name)
+        if argument is not None:
+            return parameter(argument.name, argument.offset, argument.nbytes)
+        found = self._place(function, at).get(name) if is_own else None
+        return None if found is None else place(*found)
+
+    def _place(self, function: str, at: int) -> Mapping[str, Place]:
+        kept, is_same = self._kept
+        first = next(each.first for each in self.program.functions if each.name == function)
+        return kept.places[function][at - first] if is_same else {}
+
+
+def _is_of(argument: Argument, position: int) -> bool:
+    """Whether it is the parameter of this number, from 1 on."""
+    return argument.name.endswith(f"_param_{position - 1}")
+
+
+class _Types:
+    """The types of the table, by the numbers of their nodes."""
+
+    def __init__(self, listed: Mapping[str, list]):
+        self._listed, self._made = listed, {}
+
+    def of(self, number: int | None) -> CType:
+        if number is None or str(number) not in self._listed:
+            return CType("void", "void", 0)
+        if number not in self._made:
+            self._made[number] = self._make(number, *self._listed[str(number)])
+        return self._made[number]
+
+    def _make(self, number: int, form: str, *fields) -> CType:
+        if form == "pointer":
+            made = self._made[number] = pointer_shell()
+            fill_pointer(made, fields[0], self.of(fields[1]))
+            return made
+        if form in ("struct", "union"):
+            name, nbytes, members = fields
+            made = self._made[number] = CType("struct", name, nbytes, is_union=form == "union")
+            fill_struct(made, [self._member(*each) for each in members])
+            return made
+        if form == "base":
+            name, nbytes, encoding = fields
+            kind = KINDS.get(encoding, "int")
+            return CType(kind, name, nbytes, encoding in SIGNED, is_brain=name == BRAIN)
+        if form == "array":
+            return arrays_of(self.of(fields[0]), fields[1])
+        if form == "enum":
+            name, nbytes, target, names = fields
+            return CType("enum", name, nbytes, self.of(target).is_signed, names=tuple(map(tuple, names)))
+        if form == "named":
+            return renamed(self.of(fields[1]), fields[0])
+        if form == "void":
+            return CType("void", fields[0], 0)
+        target = self.of(fields[0])
+        return renamed(target, f"const {target.name}") if form == "const" else target
+
+    def _member(self, name: str, first_bit: int, type: int | None, n_bits: int) -> Member:
+        made = self.of(type)
+        if not n_bits:
+            # Only base classes and anonymous members have no name, and only the latter's type has none either.
+            return Member(name or made.name, first_bit // 8, made, is_base=not name and bool(made.name))
+        return Member(name, 0, made, (first_bit, n_bits))

@@ -1,0 +1,213 @@
+"""A card's profile as a database, which every page and export reads.
+
+A card has no ledger: the tables of exact warp-cycles stay empty, and `samples` has what its sampler saw. `meta` has the
+maker as `measured_by`. Launches stand one behind the other, since a profiler runs them one by one.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import accumulate
+from pathlib import Path
+
+from gpuprof.base.files import replacing
+from gpuprof.base.stages import stage
+from gpuprof.base.version import installed_version
+from gpuprof.correlate.checked_tables import in_tables
+from gpuprof.correlate.correlate import COUNTER_COLUMNS, PRAGMAS, insert
+from gpuprof.correlate.schema import DDL
+from gpuprof.errors import FileFormatError, GpuprofError
+from gpuprof.importers.imported_profile import Function, Instruction, Launch, Module, Profile, Site
+from gpuprof.isa.causes import KINDS as CAUSE_KINDS
+from gpuprof.isa.encoding import PC_END
+from gpuprof.isa.stalls import REASONS
+
+FIRST_PC = 0x1000
+INSTRUCTION_NBYTES = 16  # of every card since Volta
+MODULE_ALIGNMENT = 0x1000
+UNKNOWN_TEXT = "?"
+UNKNOWN_FUNCTION = "(inlined)"
+
+
+def write(profile: Profile, source: Path, database: Path) -> None:
+    """Write the database of what was read from `source`. Raises FileFormatError for values that no database holds."""
+    try:
+        with replacing(database) as partial:
+            partial.touch()  # where the system refuses it says why, and SQLite would not
+            with closing(sqlite3.connect(partial, isolation_level=None)) as db:
+                build(db, profile, source)
+                with stage(f"packing {database.name}"):
+                    db.execute("VACUUM")
+    except sqlite3.OperationalError as error:
+        raise GpuprofError(f"{database}: cannot be written: {error}") from None
+
+
+def build(database: sqlite3.Connection, profile: Profile, source: Path) -> None:
+    """All tables of an empty database."""
+    try:
+        database.executescript(PRAGMAS + DDL)
+        database.execute("BEGIN")
+        fill(database, profile)
+        database.execute("COMMIT")
+    except (sqlite3.IntegrityError, OverflowError, UnicodeEncodeError) as error:
+        raise FileFormatError(f"{source}: contradicts itself: {error}") from None
+    for wrong in in_tables(database):
+        raise FileFormatError(f"{source}: cannot be imported: {wrong.text}")
+
+
+class Layout:
+    """Where modules and functions go: each behind the one before it."""
+
+    def __init__(self, profile: Profile):
+        ends: dict[tuple[int, int], int] = {}
+        for site in sites(profile):
+            key = site.module, site.function
+            ends[key] = max(ends.get(key, 0), site.offset + INSTRUCTION_NBYTES)
+        self.base: list[int] = []
+        self.nbytes: list[int] = []
+        self.first: dict[tuple[int, int], int] = {}
+        self.n_instructions: dict[tuple[int, int], int] = {}
+        self.number: dict[tuple[int, int], int] = {}
+        pc = FIRST_PC
+        for m, module in enumerate(profile.modules):
+            self.base.append(pc)
+            for f in range(len(module.functions)):
+                self.number[m, f] = len(self.number)
+                self.first[m, f] = pc
+                self.n_instructions[m, f] = ends.get((m, f), 0) // INSTRUCTION_NBYTES
+                pc += ends.get((m, f), 0)
+            self.nbytes.append(pc - self.base[m])
+            pc += -pc % MODULE_ALIGNMENT
+        self.end = pc
+
+    def pc(self, site: Site) -> int:
+        return self.first[site.module, site.function] + site.offset
+
+
+def sites(profile: Profile) -> Iterator[Site]:
+    """Every instruction that something is known of; some more than once."""
+    for m, module in enumerate(profile.modules):
+        for f, function in enumerate(module.functions):
+            yield from (Site(m, f, offset) for offset in function.code)
+    for launch in profile.launches:
+        yield from (site for site, _ in launch.samples)
+        yield from launch.counters
+
+
+def fill(database: sqlite3.Connection, profile: Profile) -> None:
+    layout = Layout(profile)
+    if layout.end > PC_END:
+        raise OverflowError(f"code of {layout.end:,} bytes")
+    paths = sorted({place.path for _, _, each in known_code(profile) for place in each.places} | set(profile.sources))
+    numbers = {path: number for number, path in enumerate(paths)}
+    insert(database, "modules", (module_row(layout, m, module) for m, module in enumerate(profile.modules)))
+    insert(database, "sources", ((numbers[path], path, profile.sources.get(path)) for path in paths))
+    insert(
+        database,
+        "functions",
+        (
+            function_row(layout, m, f, function)
+            for m, module in enumerate(profile.modules)
+            for f, function in enumerate(module.functions)
+        ),
+    )
+    insert(database, "instructions", instruction_rows(profile, layout, numbers))
+    insert(database, "inline_frames", frame_rows(profile, layout, numbers))
+    insert(database, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
+    insert(
+        database, "cause_kinds", ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(CAUSE_KINDS))
+    )
+    starts = [0, *accumulate(launch.cycles for launch in profile.launches)]
+    for number, launch in enumerate(profile.launches):
+        kernel = profile.modules[launch.module].functions[launch.function].display
+        insert(database, "launches", [launch_row(layout, number, launch, kernel, starts[number])])
+        insert(database, "launch_metrics", ((number, *item) for item in sorted(launch.metrics.items())))
+        insert(
+            database,
+            "samples",
+            sorted(
+                (number, layout.pc(site), reason, *found, None)
+                for (site, reason), found in launch.samples.items()
+                if found.n
+            ),
+        )
+        insert(
+            database,
+            "counters",
+            sorted(
+                (number, layout.pc(site), *(counts.get(name, 0) for name in COUNTER_COLUMNS if name != "pc"))
+                for site, counts in launch.counters.items()
+            ),
+        )
+    insert(database, "meta", sorted(meta(profile).items()))
+
+
+def known_code(profile: Profile) -> Iterator[tuple[int, int, Instruction]]:
+    for m, module in enumerate(profile.modules):
+        for f, function in enumerate(module.functions):
+            yield from ((m, f, instruction) for instruction in function.code.values())
+
+
+def module_row(layout: Layout, m: int, module: Module) -> tuple:
+    return m, module.name, layout.base[m], layout.nbytes[m], "", module.arch, ""
+
+
+def function_row(layout: Layout, m: int, f: int, function: Function) -> tuple:
+    key = m, f
+    names = (function.symbol, function.display, int(function.is_kernel))
+    sizes = (layout.first[key], layout.n_instructions[key], function.registers, function.shared_nbytes)
+    return layout.number[key], m, *names, *sizes, 0, 0
+
+
+def instruction_rows(profile: Profile, layout: Layout, numbers: dict[str, int]) -> Iterator[tuple]:
+    """Those that are known by a disassembler, and those that something was measured of."""
+    for site in sorted(set(sites(profile))):
+        code = profile.modules[site.module].functions[site.function].code
+        known = code.get(site.offset, Instruction(UNKNOWN_TEXT))
+        place = (numbers[known.places[0].path], known.places[0].line) if known.places else (None, 0)
+        function = layout.number[site.module, site.function]
+        yield layout.pc(site), site.module, function, known.text, "", *place, 0, 0, "", "", 0, "", 0
+
+
+def frame_rows(profile: Profile, layout: Layout, numbers: dict[str, int]) -> Iterator[tuple]:
+    """Disassemblers say where code is inlined, and not the name of what is."""
+    for m, module in enumerate(profile.modules):
+        for f, function in enumerate(module.functions):
+            for offset, instruction in sorted(function.code.items()):
+                for depth, place in enumerate(instruction.places[1:], 1):
+                    pc = layout.pc(Site(m, f, offset))
+                    yield pc, depth, UNKNOWN_FUNCTION, numbers[place.path], place.line
+
+
+def launch_row(layout: Layout, number: int, launch: Launch, kernel: str, start: int) -> tuple:
+    n_samples = sum(found.n for found in launch.samples.values())
+    return (
+        number,
+        layout.number[launch.module, launch.function],
+        kernel,
+        ",".join(map(str, launch.grid)),
+        ",".join(map(str, launch.block)),
+        launch.dynamic_shared_nbytes,
+        launch.stream,
+        "",
+        *(start, start + launch.cycles, launch.cycles),
+        *(n_samples, n_samples, 0, 0, 1),
+    )
+
+
+def meta(profile: Profile) -> dict[str, str]:
+    return {
+        "tool_version": installed_version(),
+        "model_version": "",
+        "measured_by": profile.maker,
+        "chip": profile.chip,
+        "chip_json": json.dumps({"name": profile.chip} | profile.facts, sort_keys=True),
+        "period_cycles": str(profile.period_cycles),
+        "mode": "",
+        "complete": "1",
+        "damage": "",
+        "marks": "\n".join(profile.notes),
+        "samples_outside": "0",
+        "ledger_cycles_outside": "0",
+    }

@@ -1,0 +1,76 @@
+"""Chips with one unit of twice the rate: the unit that shortens a launch most is its bottleneck."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.chips.fields import CHAINS, LATENCIES, TENSOR
+from gpuprof.chips.model import field_of
+from gpuprof.predict.chip_numbers import Numbers
+
+
+class Unit(NamedTuple):
+    """`rates` are doubled, `times` halved; both are names of a chip file."""
+
+    text: str
+    rates: tuple[str, ...] = ()
+    times: tuple[str, ...] = ()
+
+
+UNITS = {
+    "issue": Unit("issue slots", ("dispatch_units",)),
+    "alu": Unit("the integer pipe", ("lanes.alu",)),
+    "fma": Unit("the multiply-add pipe", ("lanes.fma", "lanes.imad")),
+    "fp64": Unit("the double-precision pipe", ("lanes.fp64",)),
+    "half": Unit("the half-precision pipe", ("lanes.half",)),
+    "xu": Unit("special functions and conversions", ("lanes.xu",)),
+    "tensor": Unit("tensor cores", tuple(f"tensor.{name}" for name in TENSOR)),
+    "lsu": Unit(
+        "the load/store unit: address units, L1 tags and banks, shared memory",
+        times=(
+            "lsu_cycles", "shared_cycles", "tag_pass_cycles", "tag_lookup_cycles", "address_cycles",
+            "barrier_lsu_cycles",
+        ),
+    ),
+    "link": Unit("an SM's link to the L2", ("noc_nbytes_per_cycle",)),
+    "slice": Unit(
+        "the L2's slices",
+        ("l2_slice_nbytes_per_cycle",),
+        ("l2_partial_request_cycles", "l2_partial_sector_cycles", "l2_fill_cycles"),
+    ),
+    "atomic": Unit(
+        "the L2's atomic units", times=("atomic_cycles", "atomic_float_cycles", "atomic_sector_cycles")
+    ),
+    "dram": Unit("the DRAM", ("dram_gbytes_per_s",), ("dram_row_cycle_ns", "dram_turn_ns")),
+    "tlb": Unit("address translation", times=("tlb_miss_cycles", "l2_tlb_miss_cycles")),
+    "latency": Unit(
+        "latencies that a single warp waits for",
+        times=(
+            *(f"latency.{name}" for name in LATENCIES),
+            *(f"chain.{name}" for name in CHAINS),
+            "guard_cycles", "branch_cycles", "control_cycles", "meet_cycles", "exit_cycles", "barrier_cycles",
+            "membar_cycles", "mio_gap_cycles", "l1_wavefront_cycles", "shared_wavefront_cycles",
+            "shared_wide_cycles", "l0i_miss_cycles", "l1i_miss_cycles", "constant_miss_cycles",
+            "constant_cold_cycles", "copy_cycles", "l2_near_cycles", "l2_far_cycles", "l2_store_cycles",
+            "store_drain_cycles", "dram_cycles", "dram_row_open_ns", "l2_spread_cycles",
+        ),
+    ),
+    "launch": Unit(
+        "the start of a launch and of its blocks",
+        times=("grid_overhead_cycles", "block_launch_cycles", "distributor_cycles", "launch_cycles"),
+    ),
+}  # fmt: skip
+
+
+def with_twice(chips: Numbers, name: str) -> Numbers:
+    """As far as a chip file may say so much."""
+    changed = {each: allowed(each, 2 * chips[each]) for each in UNITS[name].rates}
+    changed |= {each: allowed(each, chips[each] / 2) for each in UNITS[name].times}
+    return Numbers(chips.names, chips.archs, chips.columns | changed)
+
+
+def allowed(name: str, values: np.ndarray | float) -> np.ndarray:
+    """The nearest values that a chip file may say, as float64."""
+    field = field_of(name)
+    found = np.clip(np.asarray(values, np.float64), field.low, field.high)
+    return np.floor(found) if field.kind == "int" else found

@@ -1,0 +1,48 @@
+"""What draws' units and shaders share: the L2's slices and the DRAM.
+
+Here is what fixed-function units have to do with them; what shaders do there is part of their stages.
+"""
+
+import numpy as np
+
+from gpuprof.chips.draws import most_nbytes
+from gpuprof.predict.chip_numbers import Numbers
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
+from gpuprof.predict.draws.targets import UnitBytes, target_traffic
+
+MEMORY = {"slice": "L2", "dram": "DRAM"}  # the units of launches (predict.doubled) that each of chips.draws.MEMORIES is
+
+
+def memory_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:
+    """float64 (chips,), by block, of those that the draw's units need on a chip: bytes over the rate of all slices, and
+    of all channels. `chips`: the reference chip first. But for targets, what misses its L2 misses the others'.
+    """
+    most, moved = most_nbytes(chips.columns), target_traffic(draw.targets, draw.nbytes, chips)
+    there = sum(each.dram_read_nbytes + each.dram_write_nbytes for each in draw.nbytes.values())
+    nbytes = {
+        "slice": sum(each.l2_read_nbytes + each.l2_write_nbytes for each in draw.nbytes.values()),
+        "dram": sum(moved.read.values(), there + moved.written),
+    }
+    return {name: nbytes[name] / most[memory] for name, memory in MEMORY.items() if np.any(nbytes[name])}
+
+
+def answer_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:
+    """float64 (chips,), by unit: for how long what it asks for an item stays away, if nobody else asks. `chips`: the
+    reference chip first.
+    """
+    more = target_traffic(draw.targets, draw.nbytes, chips).read
+    return {
+        unit: _answer(each, more.get(unit, 0), chips)
+        for unit, each in draw.nbytes.items()
+        if each.l2_read_nbytes + each.l2_write_nbytes
+    }
+
+
+def _answer(asked: UnitBytes, more_nbytes: np.ndarray | int, chips: Numbers) -> np.ndarray:
+    """Items that read wait for the L2, those of which the share misses for the DRAM; others for the L2 to take what
+    they write.
+    """
+    if not asked.l2_read_nbytes:
+        return chips["l2_store_cycles"]
+    missed = np.minimum(1.0, (asked.dram_read_nbytes + more_nbytes) / asked.l2_read_nbytes)
+    return (1 - missed) * chips["l2_near_cycles"] + missed * chips["dram_cycles"]

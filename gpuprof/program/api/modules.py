@@ -1,0 +1,112 @@
+"""Modules, and the kernels and variables in them."""
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuprof.compile.module import PtxModule
+from gpuprof.compile.ptxfile import module_of_ptx
+from gpuprof.device import commands as cmd
+from gpuprof.device.api import Device
+from gpuprof.device.module import LoadedModule
+from gpuprof.errors import PtxError
+from gpuprof.isa.program import Function, Program
+from gpuprof.program import errors
+from gpuprof.program.api.failed import Failed
+from gpuprof.program.build import Executable, module_number
+from gpuprof.program.fatbin import container
+
+USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)
+# What the assembler says of a function and of a variable that the module does not define.
+ELSEWHERE = re.compile("unsupported external function|is declared .extern")
+RDC_HINT = "with --rdc, a .cu file finds what another defines"
+PARAM = struct.Struct("<II")
+
+
+class Known(NamedTuple):
+    module: LoadedModule
+    function: Function
+
+
+class Modules:
+    def __init__(self, device: Device, executable: Executable, link: Callable[[Sequence[Path]], PtxModule]):
+        """`link`: makes one module for the device of .cu files."""
+        self.device, self.executable, self._link = device, executable, link
+        self._loaded: list[LoadedModule] = []
+        self._functions: list[Known] = []
+        self._n_images = 0
+
+    def module_image(self, text: bytes):
+        """PTX that the program brings itself."""
+        name = f"PTX {self._n_images + 1} of the program"
+        self._loaded.append(self.device.load_ptx(module_of_ptx(text.decode("utf-8", "replace"), name, Path(), ())))
+        self._n_images += 1
+        return (len(self._loaded) - 1,), b""
+
+    def module(self, key: bytes):
+        if key.startswith(container.MAGIC):
+            program = self.device.executor.assemble(self._module_of_fatbin(key))
+        else:
+            number = module_number(key, len(self.executable.modules))
+            if self.executable.links_device:
+                return (self._linked,), b""
+            program = self._compiled(self.executable.modules[number])
+        self._loaded.append(self.device.submit(cmd.Load(program)))
+        return (len(self._loaded) - 1,), b""
+
+    def _compiled(self, path: Path) -> Program:
+        try:
+            return self.device.executor.compile(path)
+        except PtxError as error:
+            if ELSEWHERE.search(str(error)) and len(self.executable.modules) > 1:
+                raise type(error)(f"{error}; {RDC_HINT}") from None
+            raise
+
+    @cached_property
+    def _linked(self) -> int:
+        """The number of the module that all .cu files are together."""
+        program = self.device.executor.assemble(self._link(self.executable.modules))
+        self._loaded.append(self.device.submit(cmd.Load(program)))
+        return len(self._loaded) - 1
+
+    def _module_of_fatbin(self, data: bytes) -> PtxModule:
+        arch = int("".join(filter(str.isdigit, self.device.chip.arch)))
+        path = self.executable.modules[0]
+        return module_of_ptx(container.ptx_of(data, arch), str(path), path.parent, ())
+
+    def function(self, symbol: bytes, module: int):
+        name = symbol.decode("utf-8", "replace")
+        loaded = self._module_of(module)
+        function = next((each for each in loaded.program.functions if each.is_kernel and each.name == name), None)
+        if function is None:
+            raise Failed(errors.INVALID_DEVICE_FUNCTION, f"{loaded.program.name} has no kernel {name}")
+        self._functions.append(Known(loaded, function))
+        chip = self.device.chip
+        most = min(function.max_threads or chip.max_threads_per_block, chip.max_threads_per_block)
+        words = (
+            len(self._functions) - 1, len(function.params), most, function.registers, function.shared_nbytes,
+            function.local_nbytes, len(loaded.const_segment), USUAL_SHARED_NBYTES - function.shared_nbytes,
+            int("".join(filter(str.isdigit, chip.arch))),
+        )  # fmt: skip
+        return words, b"".join(PARAM.pack(param.offset, param.nbytes) for param in function.params)
+
+    def variable(self, symbol: bytes, module: int):
+        name = symbol.decode("utf-8", "replace")
+        loaded = self._module_of(module)
+        variable = next((each for each in loaded.program.variables if each.name == name), None)
+        if variable is None:
+            raise Failed(errors.INVALID_SYMBOL, f"{loaded.program.name} has no variable {name}")
+        return (loaded.global_symbols[name], variable.nbytes), b""
+
+    def _module_of(self, number: int) -> LoadedModule:
+        if number >= len(self._loaded):
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no module {number}")
+        return self._loaded[number]
+
+    def known(self, number: int) -> Known:
+        if number >= len(self._functions):
+            raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no kernel {number}")
+        return self._functions[number]

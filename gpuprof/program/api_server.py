@@ -1,0 +1,157 @@
+"""Serves a program's calls: each by its method, with its errors, its place and its time."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from gpuprof.chips import Chip
+from gpuprof.compile.module import PtxModule
+from gpuprof.device.api import Device
+from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault
+from gpuprof.isa.program import Function
+from gpuprof.program import errors
+from gpuprof.program.api.failed import Failed
+from gpuprof.program.api.launches import Launches
+from gpuprof.program.api.memory import Memory
+from gpuprof.program.api.modules import Modules
+from gpuprof.program.api.properties import properties
+from gpuprof.program.api.streams import Streams
+from gpuprof.program.api_calls import Calls
+from gpuprof.program.arena import Arena
+from gpuprof.program.build import Executable
+from gpuprof.program.calls import CALLS
+from gpuprof.program.channel import NOWHERE, Reply, Request
+from gpuprof.program.costs import cost_ns
+from gpuprof.program.launch_choice import ALL_LAUNCHES, LaunchChoice
+from gpuprof.program.line_table import Places
+from gpuprof.program.tasks import ProgramTasks
+
+BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
+
+
+class Services(Protocol):
+    """What the program's room does not do itself."""
+
+    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
+        """How many blocks of a kernel an SM holds. Raises UsageError for a block that fits none."""
+
+    def linked(self, paths: Sequence[Path]) -> PtxModule:
+        """.cu files as one module for the device."""
+
+    def tell(self, text: str) -> None:
+        """Shows a sentence to the user."""
+
+
+class ApiServer:
+    """Serves one program's calls. `fault`: what ended its context, None as long as it lives."""
+
+    def __init__(
+        self,
+        device: Device,
+        arena: Arena,
+        executable: Executable,
+        services: Services,
+        tells_writes: bool = False,
+        choice: LaunchChoice = ALL_LAUNCHES,
+        lists_calls: bool = False,
+    ):
+        """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
+        can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
+        """
+        self.device, self.arena, self.services = device, arena, services
+        self.fault: KernelFault | None = None
+        self.places = Places(executable.path, executable.library_file)
+        self._told: set[str] = set()
+        self._tasks = ProgramTasks(device.submit)
+        self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
+        self._origin = NOWHERE  # of the request that is served
+        self._streams = Streams(device)
+        modules = Modules(device, executable, services.linked)
+        memory = Memory(device, arena, self._streams, tells_writes)
+        launches = Launches(device, modules, memory, self._streams, choice, services.blocks_per_sm)
+        groups = (modules, memory, launches, self._streams)
+        own = {name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")}
+        self._served_by = own | {
+            call.name: getattr(group, call.name) for call in CALLS for group in groups if hasattr(group, call.name)
+        }
+
+    def serve(self, request: Request) -> Reply:
+        """Carries a call out. Errors of ours become CUDA's; each is told once."""
+        is_part = request.origin.is_part or not request.call.is_listed
+        if not self._calls or is_part or self._calls.is_open:
+            return self._served(request)
+        with self._calls.one(request.origin) as call:
+            reply = self._served(request)
+            call.reply(reply)
+        return reply
+
+    def _served(self, request: Request) -> Reply:
+        name, self._origin = request.call.name, request.origin
+        waited_ns = self._streams.gpu_ns
+        try:
+            words, payload = self._served_by[name](request.payload, *request.words)
+        except Failed as failure:
+            self._tell(failure.text)
+            return Reply(failure.status)
+        except KernelFault as fault:
+            self.fault = fault
+            self._tell(str(fault))
+            return Reply(errors.number_of(fault))
+        except DeviceMemoryError as error:
+            if not error.is_told:
+                self._tell(str(error))
+            return Reply(errors.number_of(error))
+        except GpuprofError as error:
+            self._tell(str(error))
+            return Reply(errors.number_of(error))
+        waited_ns = self._streams.gpu_ns - waited_ns
+        if self._calls:
+            self._calls.note(waited_ns, request.nbytes)
+        return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
+
+    def _tell(self, text: str) -> None:
+        """With the call and its line; each of a place once."""
+        whole = ": ".join(each for each in (self.place_of_call(), text) if each)
+        if text and whole not in self._told:
+            self._told.add(whole)
+            self.services.tell(whole)
+
+    def place_of_call(self) -> str:
+        """The line and the call that is served, as far as they are known: "app.cu:15: cudaFree"."""
+        place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
+        return ": ".join(each for each in (str(place), function) if each)
+
+    def _on_begin_task(self, name: bytes, is_nested: int):
+        return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""
+
+    def _on_end_task(self, payload: bytes, task: int):
+        if not self._tasks.end(task):
+            raise Failed(errors.INVALID_VALUE, f"there is no open task {task}")
+        return (), b""
+
+    def _on_last_task(self, payload: bytes):
+        return (self._tasks.last(),), b""
+
+    def _on_relate(self, kind: bytes, task: int, other: int, address: int):
+        self._tasks.relate(kind.decode("utf-8", "replace"), task, other, address)
+        return (), b""
+
+    def _on_parameter(self, text: bytes, task: int):
+        parts = text.decode("utf-8", "replace").split("\0", 2)
+        if len(parts) < 3:
+            raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
+        self._tasks.parameter(task, *parts)
+        return (), b""
+
+    def _on_begin_call(self, payload: bytes):
+        if self._calls:
+            self._calls.begin(self._origin)
+        return (), b""
+
+    def _on_end_call(self, payload: bytes):
+        if self._calls and self._calls.is_open:
+            self._calls.end(self._origin.host_ns, 0)
+        return (), b""
+
+    def _on_properties(self, payload: bytes):
+        return properties(self.device.chip, self.arena.nbytes)

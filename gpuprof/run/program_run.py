@@ -1,0 +1,182 @@
+"""Runs a whole CUDA program inside a recording, or without one."""
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gpuprof.base.processes import why_died
+from gpuprof.chips import Chip
+from gpuprof.compile.module import PtxModule
+from gpuprof.compile.source import read_source
+from gpuprof.device.launching.launch_requests import comment_requests
+from gpuprof.errors import ContextLost, KernelFault, NotComparable, UsageError
+from gpuprof.isa.program import Function
+from gpuprof.program.api_server import ApiServer
+from gpuprof.program.arena import Arena
+from gpuprof.program.binary import is_binary, open_binary
+from gpuprof.program.build import CUDA_SUFFIXES, HOST_SUFFIXES, Executable, HostOptions, build_program
+from gpuprof.program.launch_choice import LaunchChoice
+from gpuprof.program.process import run_process
+from gpuprof.run.compile_file import BuildOptions, read_linked
+from gpuprof.run.run_settings import Settings
+from gpuprof.run.session import open_device
+from gpuprof.timing.state.occupancy import occupancy
+
+STANDARD = "c++17"  # nvcc's
+# `int main(`, not a member's name and not in a line comment; `main` is no kernel's.
+MAIN = re.compile(r"^(?!\s*//)[^\n\"]*?(?<![\w.:>])main\s*\(", re.MULTILINE)
+
+
+def has_main(text: str) -> bool:
+    """Whether a source defines `main`."""
+    return MAIN.search(text) is not None
+
+
+def main_is_in(path: Path) -> bool:
+    """Whether a file of CUDA C++ that is there defines `main`."""
+    return path.suffix in CUDA_SUFFIXES and path.is_file() and has_main(read_source(str(path)))
+
+
+def is_whole_program(path: Path) -> bool:
+    """Whether a file of CUDA C++ is run as it is: it defines `main`, and no comment of it asks for launches."""
+    return main_is_in(path) and not comment_requests(path)
+
+
+def runs_itself(path: Path) -> bool:
+    """Whether a file is run as it is: a whole program in CUDA C++, or an executable."""
+    return is_binary(path) or is_whole_program(path)
+
+
+def is_source(path: Path) -> bool:
+    """Whether a file's name is that of a source of programs."""
+    return path.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
+
+
+def is_host_source(path: Path) -> bool:
+    """Whether a file's name is that of a source without kernels."""
+    return path.suffix in HOST_SUFFIXES
+
+
+def _name_of(source: Path) -> str:
+    """What the program is told that it is called."""
+    return str(source.with_suffix("")) if is_source(source) else str(source)
+
+
+def is_executable(path: Path) -> bool:
+    """Whether a file is what another compiler has built."""
+    return is_binary(path)
+
+
+def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
+    """The sources of a whole program, or its executable; none where the file is something else. Raises UsageError for a
+    source of another kind beside others.
+    """
+    if is_executable(file) and not others:
+        return (file,)
+    sources = (file, *map(Path, others))
+    has_more = len(sources) > 1 and all(map(is_source, sources))
+    if not (has_more or is_host_source(file) or is_whole_program(file)):
+        return ()
+    check_sources(sources)
+    return sources
+
+
+def check_linked(options: BuildOptions, is_program: bool) -> None:
+    """Raises UsageError where device code is to be linked of what is no program."""
+    if options.links_device and not is_program:
+        raise UsageError("--rdc is for whole programs; leave it out")
+
+
+def check_sources(sources: Sequence[Path]) -> None:
+    """Raises UsageError for a file that is no source of a program; one executable is one, too."""
+    if len(sources) == 1 and is_binary(sources[0]):
+        return
+    for path in sources:
+        if not is_source(path):
+            kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+            raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments stand behind --")
+        if not path.is_file():
+            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+
+
+class _Services:
+    def __init__(self, settings: Settings, arch: str):
+        self.settings, self.arch = settings, arch
+
+    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
+        return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
+
+    def linked(self, paths: Sequence[Path]) -> PtxModule:
+        return read_linked(paths, arch=self.arch, options=self.settings.options)
+
+    def tell(self, text: str) -> None:
+        self.settings.observer.notice(text)
+
+
+def _chosen(settings: Settings) -> tuple[LaunchChoice, Settings]:
+    """The sampling filter's kernels and numbers of launches say, of a program, which launches are timed. Of these, the
+    samples that its other keys let pass are wanted.
+    """
+    wanted = settings.sampling.filter
+    choice = LaunchChoice(wanted.kernel, wanted.skip, wanted.count, settings.profiles_from_start)
+    rest = replace(settings.sampling, filter=replace(wanted, kernel="", skip=0, count=0))
+    return choice, replace(settings, sampling=rest)
+
+
+def run_program(sources: Sequence[Path], arguments: Sequence[str], settings: Settings) -> int:
+    """Builds a program's sources, runs it on an emulated GPU, and gives its exit code (negative for a signal).
+
+    Raises CompileError for what does not compile or link, and the fault that ended the program's context, after the
+    program has ended.
+    """
+    options = replace(settings.options, standard=settings.options.standard or STANDARD)
+    choice, settings = _chosen(replace(settings, options=options))
+    chip = settings.chosen_chip()
+    executable = _executable(sources, options, chip.arch)
+    with Arena(chip.memory_nbytes) as arena:
+        code, fault = _run(executable, [_name_of(sources[0]), *arguments], arena, settings, choice)
+    if death := why_died(str(sources[0]), code):
+        settings.observer.notice(death)
+    if fault is not None:
+        raise ContextLost(str(sources[0]), fault)
+    if settings.recorder and settings.recorder.n_launches == 0:
+        raise NotComparable(f"{sources[0]}: the program launched no kernel, so nothing was recorded")
+    return code
+
+
+def _executable(sources: Sequence[Path], options: BuildOptions, arch: str) -> Executable:
+    if is_binary(sources[0]):
+        return open_binary(sources[0])
+    flags = (options.standard, options.optimize, options.cccl, options.links_device)
+    return build_program(sources, HostOptions(tuple(options.include_dirs), tuple(options.defines), *flags), arch)
+
+
+def _run(
+    executable: Executable, words: Sequence[str], arena: Arena, settings: Settings, choice: LaunchChoice
+) -> tuple[int, KernelFault | None]:
+    """The program's exit code, and the fault that ended its context. `words`: its name first."""
+    device = open_device(settings, memory=arena.memory)
+    handlers = ApiServer(
+        device,
+        arena,
+        executable,
+        _Services(settings, device.chip.arch),
+        tells_writes=settings.save_stream,
+        choice=choice,
+        lists_calls=settings.recorder is not None,
+    )
+    device.executor.place_of_call = handlers.place_of_call
+    try:
+        sys.stdout.flush()
+        code = run_process(executable, words, handlers)
+        if handlers.fault is None:
+            device.synchronize()
+            device.executor.finish()
+    except BaseException:
+        device.executor.drop()
+        raise
+    if handlers.fault is not None:
+        device.executor.drop()
+    return code, handlers.fault

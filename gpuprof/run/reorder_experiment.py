@@ -1,0 +1,222 @@
+"""Runs a saved stream without some order between two launches, and compares what comes out.
+
+    SavedStream, pairs of launches ─ measure_stream ─> cycles as it is, what came of each pair, each launch's alone
+    SavedStream, a pair of launches ─> commands with the second on a stream of its own ─ Session ─> cycles, bytes
+
+Once the second is asked for after the first, as it was, which tells the gain; once before it, which tells whether the
+results need the order: the emulator carries out launches as they are asked for.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from gpuprof.device import commands as cmd
+from gpuprof.errors import GpuprofError, KernelFault, NotComparable
+from gpuprof.records.command_stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
+from gpuprof.records.command_stream.read import SavedStream
+from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
+from gpuprof.run.run_settings import LaunchResult, Observer, Settings
+from gpuprof.run.session import open_session
+
+# Commands that say nothing to the GPU: they may stand between the two launches.
+SILENT = (cmd.Allocate, cmd.TaskBegin, cmd.TaskEnd, cmd.Identify, cmd.Relate, cmd.Parameter, SavedLoad, cmd.Priority)
+MOVED = (SavedCopyIn, cmd.Fill, cmd.CopyWithin)  # ... and these go with the second launch
+
+
+class Outcome(NamedTuple):
+    """The cycle in which the last launch ended, and a digest of all that the host has read and of the memory in the
+    end.
+    """
+
+    cycles: int
+    digest: bytes
+
+
+class Measured(NamedTuple):
+    """What came of a proposal: the cycles gained, or why it is withdrawn."""
+
+    first: int  # number of the first launch, among those that the host asked for
+    second: int
+    gain_cycles: int
+    withdrawn: str
+
+
+class Measurement(NamedTuple):
+    """The cycles of the stream as it is, what came of each proposal, and the cycles of each launch with nothing beside
+    it, by its index.
+    """
+
+    cycles: int
+    each: list[Measured]
+    alone: dict[int, int]
+
+
+@dataclass
+class Ends(Observer):
+    """Hears when launches end, and how many cycles they took, by their index."""
+
+    last_cycle: int = 0
+    cycles: dict[int, int] = field(default_factory=dict)
+
+    def finished(self, result: LaunchResult) -> None:
+        self.last_cycle = max(self.last_cycle, result.timing.end_cycle)
+        self.cycles[result.launch.index] = result.timing.end_cycle - result.timing.start_cycle
+
+
+def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Measurement:
+    """Runs the stream without the order of each of the pairs, one after the other. pairs: two launches, by their
+    numbers among those that the host asked for.
+    """
+    settings = Settings(chip=chip_of(stream), max_cycles=stream.header.max_cycles)
+    commands = listed(stream)
+    usual = run_stream(stream, settings, commands)
+    each = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]
+    return Measurement(usual.cycles, each, alone(stream, settings, commands))
+
+
+def run_stream(
+    stream: SavedStream, settings: Settings, commands: list[tuple[Any, bool]], ends: Ends | None = None
+) -> Outcome:
+    """Carries out commands on a GPU of its own. Raises what they raise, where they did not fail before."""
+    ends = ends or Ends()
+    settings = replace(settings, observer=ends, recorder=None, save_stream=False, traces=(), observe=False)
+    session = open_session(settings)
+    session.memory.limit_nbytes = memory_limit_nbytes()
+    player = Player(stream, session, True, Registers(settings.sampling, frozenset(), 0, 1))
+    read = sha256()
+    try:
+        for saved, failed in commands:
+            try:
+                result = session.submit(player.command(saved))
+            except GpuprofError:
+                if not failed:
+                    raise
+                continue
+            if isinstance(saved, cmd.CopyOut):
+                read.update(result)
+        session.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST))
+        session.finish()
+    except BaseException:
+        session.drop()
+        raise
+    for allocation in session.memory.allocations:
+        read.update(session.memory.read(allocation.address, allocation.nbytes))
+    return Outcome(ends.last_cycle, read.digest())
+
+
+def listed(stream: SavedStream) -> list[tuple[Any, bool]]:
+    return list(stream.commands())
+
+
+def measure(
+    stream: SavedStream, settings: Settings, commands: list[tuple[Any, bool]], usual: Outcome, first: int, second: int
+) -> Measured:
+    """Runs the stream without the order of two launches, by their numbers among those of the host."""
+    try:
+        kept, swapped = relaxed(commands, first, second)
+    except NotComparable as error:
+        return Measured(first, second, 0, str(error))
+    try:
+        if run_stream(stream, settings, swapped).digest != usual.digest:
+            return Measured(first, second, 0, "the results are others when the second goes first")
+        free = run_stream(stream, settings, kept)
+    except KernelFault as error:
+        return Measured(first, second, 0, f"it fails: {error}")
+    if free.digest != usual.digest:
+        return Measured(first, second, 0, "the results are others")
+    return Measured(first, second, usual.cycles - free.cycles, "")
+
+
+def relaxed(
+    commands: list[tuple[Any, bool]], first: int, second: int
+) -> tuple[list[tuple[Any, bool]], list[tuple[Any, bool]]]:
+    """The commands with the two launches on streams of their own: in the order asked, and with the second before the
+    first. Raises NotComparable, which says why, where something else keeps them apart.
+    """
+    launches = [place for place, (saved, _) in enumerate(commands) if isinstance(saved, SavedLaunch)]
+    start, end = launches[first], launches[second]
+    one, two = commands[start], commands[end]
+    if one[1] or two[1] or two[0].dependent:
+        raise NotComparable("one of the launches failed, or is programmatic")
+    around = (one[0], two[0])
+    between = _split(commands[start + 1 : end], *around)
+    before, after = [*commands[:start], *_before(*around)], [*_after(*around), *commands[end + 1 :]]
+    moved = [(replace(one[0], stream=FIRST), False), (replace(two[0], stream=SECOND), False)]
+    kept = [moved[0], *between.after_first, *between.before_second, moved[1]]
+    swapped = [*between.before_second, moved[1], moved[0], *between.after_first]
+    return [*before, *kept, *after], [*before, *swapped, *after]
+
+
+FIRST, SECOND = 1 << 30, (1 << 30) + 1  # streams that no script has
+EVENT = 1 << 30  # the first of events that no script has
+
+
+class _Between(NamedTuple):
+    """What stands between two launches: what has to come before the second, and what comes after the first."""
+
+    before_second: list[tuple[Any, bool]]
+    after_first: list[tuple[Any, bool]]
+
+
+def _split(between: list[tuple[Any, bool]], first: SavedLaunch, second: SavedLaunch) -> _Between:
+    """Copies go with the second launch, events with the stream that they are of; a wait of the second for the first is
+    the order that is taken away.
+    """
+    found = _Between([], [])
+    recorded: set[int] = set()  # behind the first
+    for saved, failed in between:
+        if isinstance(saved, SILENT):
+            found.before_second.append((saved, failed))
+        elif isinstance(saved, MOVED) and saved.stream == second.stream:
+            found.before_second.append((replace(saved, stream=SECOND), failed))
+        elif isinstance(saved, cmd.Event) and saved.stream == first.stream:
+            recorded.add(saved.event)
+            found.after_first.append((replace(saved, stream=FIRST), failed))
+        elif isinstance(saved, cmd.Wait) and saved.stream == second.stream and saved.stream > 0:
+            if saved.event not in recorded and saved.event != cmd.EVERYTHING:
+                found.before_second.append((replace(saved, stream=SECOND), failed))
+        else:
+            raise NotComparable(f"a {_name(saved)} stands between them and waits for the first")
+    return found
+
+
+def _name(saved: Any) -> str:
+    names = {"SavedLaunch": "launch", "CopyOut": "copy to the host", "SavedCopyIn": "copy to the device"}
+    return names.get(type(saved).__name__, type(saved).__name__.lower())
+
+
+def _before(first: SavedLaunch, second: SavedLaunch) -> Iterator[tuple[Any, bool]]:
+    """Both wait for what came before them on their streams; the default stream waits for all there is."""
+    if 0 in (first.stream, second.stream):
+        yield cmd.Wait(cmd.EVERYTHING, cmd.HOST), False
+    for number, (launch, stream) in enumerate(((first, FIRST), (second, SECOND))):
+        if launch.stream:
+            yield cmd.Event(EVENT + number, launch.stream), False
+            yield cmd.Wait(EVENT + number, stream), False
+
+
+def _after(first: SavedLaunch, second: SavedLaunch) -> Iterator[tuple[Any, bool]]:
+    """What follows on their streams waits for them, and on that of the second for both; the host waits for the default
+    stream.
+    """
+    if 0 in (first.stream, second.stream):
+        yield cmd.Wait(cmd.EVERYTHING, cmd.HOST), False
+        return
+    yield cmd.Event(EVENT + 2, FIRST), False
+    yield cmd.Event(EVENT + 3, SECOND), False
+    yield cmd.Wait(EVENT + 2, first.stream), False
+    yield cmd.Wait(EVENT + 2, second.stream), False
+    yield cmd.Wait(EVENT + 3, second.stream), False
+
+
+def alone(stream: SavedStream, settings: Settings, commands: list[tuple[Any, bool]]) -> dict[int, int]:
+    """The cycles of each launch when nothing runs beside it, by its index."""
+    ends = Ends()
+    serial = [
+        (replace(saved, stream=0, dependent=False) if isinstance(saved, SavedLaunch) else saved, failed)
+        for saved, failed in commands
+    ]
+    run_stream(stream, settings, serial, ends)
+    return ends.cycles

@@ -1,0 +1,78 @@
+"""How a session runs, what it tells its caller while it works, and what a launch gave."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gpuprof.chips import Chip, load_chip
+from gpuprof.chips.changes import Value, renamed_with
+from gpuprof.device import commands as cmd
+from gpuprof.device.load_map import FIRST_LOAD_BASE
+from gpuprof.device.memory import AddressSpace
+from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.records.writer import RecordWriter
+from gpuprof.relate.relation_rules import Rule
+from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
+from gpuprof.run.tracing import Attached
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.state.launch_timing import LaunchTiming
+from gpuprof.trace.findings import Findings
+
+NO_SAMPLING = Sampling()
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """The result of one launch, beside its effect on memory."""
+
+    launch: cmd.Launch
+    timing: LaunchTiming
+    counters: LaunchCounters
+
+
+class Observer:
+    """What a session tells its caller while it works. A command overrides what it wants to show."""
+
+    def notice(self, text: str) -> None: ...
+
+    def output(self, text: str) -> None: ...
+
+    def finished(self, result: LaunchResult) -> None: ...
+
+
+class Supervisor(Protocol):
+    def carry_out(self, launch: cmd.Launch, memory: AddressSpace, counters: LaunchCounters, run: Callable) -> None:
+        """Emulates a launch to its end, as often as it likes: `run(counters=..., listener=...)` does it once, as an
+        iterator. Memory and counters are then those of one run.
+        """
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a session runs; the flags of `gpuprof collect`. Without a recorder nothing is recorded."""
+
+    chip_name: str | None = None  # None: what the script asks for, or DEFAULT_CHIP
+    chip: Chip | None = None  # goes before any name
+    chip_changes: Mapping[str, Value] = field(default_factory=dict)  # of whatever chip it is: --param
+    sampling: Sampling = NO_SAMPLING
+    recorder: RecordWriter | None = None
+    record: str = "wide"
+    sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
+    max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
+    save_stream: bool = False  # into the recording
+    load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
+    profiles_from_start: bool = True  # launches of a program are timed before cudaProfilerStart, too
+    is_timed: bool = True  # False: launches are emulated alone, and take no cycles
+    options: BuildOptions = DEFAULT_OPTIONS
+    observer: Observer = field(default_factory=Observer)
+    command: str = ""
+    observe: bool = False  # which bytes each launch and copy reads and writes
+    rules: tuple[Rule, ...] = ()  # that make virtual tasks
+    traces: tuple[Attached, ...] = ()  # generators that watch from the start
+    findings: Findings = field(default_factory=Findings)  # of the whole run
+    supervisor: Supervisor | None = None  # carries out launches in place of the session: a debugger
+
+    def chosen_chip(self, asked: str | None = None) -> Chip:
+        """The chip of a run whose script asks for the chip named `asked`."""
+        chip = self.chip or load_chip(self.chip_name or asked or DEFAULT_CHIP)
+        return renamed_with(chip, self.chip_changes)

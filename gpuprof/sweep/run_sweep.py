@@ -1,0 +1,258 @@
+"""One run of a sweep: what a worker is given, what it does, what it gives back."""
+
+import os
+import pickle
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import BinaryIO
+
+from gpuprof.base.processes import ending_with_this
+from gpuprof.base.scratch import remove_left_folders, temporary_folder
+from gpuprof.base.version import installed_version
+from gpuprof.chips import Chip
+from gpuprof.device.launching.argument_values import LaunchRequest, Wanted
+from gpuprof.errors import GpuprofError, ScriptError, WrongResult
+from gpuprof.isa.opcodes import ISA_VERSION
+from gpuprof.run.compile_file import BuildOptions
+from gpuprof.timing.state.model_version import MODEL_VERSION
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Launches of compiled kernels. `image` is the gpubin; `arrays` the bytes of .npy files, by the names that the
+    requests, and what is wanted of their results, have for them.
+    """
+
+    name: str
+    image: bytes
+    requests: tuple[LaunchRequest, ...]
+    arrays: Mapping[str, bytes]
+    wanted: Wanted
+    seed: int
+
+
+@dataclass(frozen=True)
+class Script:
+    """A script that launches kernels, or a whole program. It does not travel: a worker must see it, and what it reads,
+    under the same path.
+    """
+
+    path: Path
+    arguments: tuple[str, ...]
+    options: BuildOptions
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run, as it travels to a worker. `versions` are those that the worker must have."""
+
+    number: int
+    chip: Chip
+    work: Kernels | Script
+    max_cycles: int | None
+    sample_blocks: bool
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One launch. `grid` and `block` are "x,y,z"; `metrics` those of correlate.metrics, by name. `cycles_error` bounds,
+    as a share, how far off the cycles are when only some blocks were timed; None when all were."""
+
+    launch: int
+    kernel: str
+    grid: str
+    block: str
+    metrics: Mapping[str, int]
+    cycles_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a run: its launches, or the reason why it failed."""
+
+    number: int
+    launches: tuple[Measured, ...]
+    error: str = ""
+
+
+def versions() -> dict[str, str]:
+    """The versions that must be the same wherever runs of one table are done."""
+    return {"gpuprof": installed_version(), "timing model": MODEL_VERSION, "instruction set": str(ISA_VERSION)}
+
+
+def differing(found: Mapping[str, str], wanted: Mapping[str, str]) -> str:
+    """The words on how the gpuprof found differs from the one wanted; "" when it does not."""
+    for what, version in wanted.items():
+        if found.get(what) != version:
+            return f"has {what} {found.get(what)}, not {version}; install the same gpuprof everywhere"
+    return ""
+
+
+# a worker of a cluster has several threads; the emulator wants its process for itself
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def run_one(task: Task) -> Outcome:
+    """Does a run. It depends on the task alone, and leaves nothing behind. Raises GpuprofError for a task of another
+    version only.
+    """
+    if difference := differing(versions(), task.versions):
+        raise GpuprofError(f"a worker {difference}")
+    if isinstance(task.work, Script):
+        return _in_process_of_its_own(task)
+    with _ONE_AT_A_TIME:
+        return measure(task)
+
+
+def measure(task: Task) -> Outcome:
+    """The outcome of a task, in this process."""
+    with temporary_folder() as folder:
+        try:
+            return Outcome(task.number, tuple(_launches(task, folder)))
+        except GpuprofError as error:
+            script = [task.work.path.parent] if isinstance(task.work, Script) else []
+            return Outcome(task.number, (), in_short(error, folder, *script))
+
+
+def _launches(task: Task, folder: Path) -> list[Measured]:
+    from gpuprof.records.writer import RecordWriter
+    from gpuprof.run.run_settings import Observer, Settings
+
+    errors: dict[int, float] = {}  # by launch
+
+    class Extrapolations(Observer):
+        def finished(self, result) -> None:
+            if result.timing.extrapolation:
+                errors[result.launch.index] = result.timing.extrapolation.error
+
+    recording = folder / "run.gprec"
+    options = task.work.options if isinstance(task.work, Script) else BuildOptions()
+    with RecordWriter(recording) as recorder:
+        settings = Settings(
+            chip=task.chip,
+            recorder=recorder,
+            max_cycles=task.max_cycles,
+            sample_blocks=task.sample_blocks,
+            options=options,
+            observer=Extrapolations(),
+        )
+        if isinstance(task.work, Script):
+            _run_script(task.work, settings)
+        else:
+            _run_kernels(task.work, folder, settings)
+    return _read(recording, errors)
+
+
+def _run_script(work: Script, settings) -> None:
+    from gpuprof.base.processes import how_ended
+    from gpuprof.run.program_run import run_program
+    from gpuprof.run.script import run_script
+
+    if work.path.suffix == ".py":
+        run_script(work.path, work.arguments, settings)
+    elif code := run_program((work.path,), work.arguments, settings):
+        raise WrongResult(f"the program ended with {how_ended(code)}")
+
+
+def _run_kernels(work: Kernels, folder: Path, settings) -> None:
+    from gpuprof.device.requests import run_requests
+    from gpuprof.run.session import open_device
+
+    for name, data in work.arrays.items():
+        (folder / name).write_bytes(data)
+    image = folder / f"{work.name}.gpubin"
+    image.write_bytes(work.image)
+    device = open_device(settings)
+    wanted = replace(work.wanted, folder=folder)
+    results = run_requests(
+        device, device.load(image), work.requests, seed=work.seed, folder=folder, wanted=wanted
+    ).results
+    wrong = "; ".join(str(result) for result in results if result.is_wrong)
+    if wrong:
+        raise WrongResult(f"results differ: {wrong}")
+
+
+def _read(recording: Path, errors: Mapping[int, float]) -> list[Measured]:
+    """The launches of a recording. One whose fault a script caught has no end, and is left out."""
+    from gpuprof.correlate.database import reading
+    from gpuprof.correlate.metrics import launch_values
+
+    with reading(recording) as db:
+        values = launch_values(db)
+        rows = db.execute("SELECT launch, kernel, grid, block FROM launches WHERE complete ORDER BY launch").fetchall()
+    return [
+        Measured(launch, kernel, grid, block, values[launch], errors.get(launch))
+        for launch, kernel, grid, block in rows
+    ]
+
+
+def in_short(error: GpuprofError, *folders: Path) -> str:
+    """An error as one line for a table, without the names of folders of this machine."""
+    text = str(error)
+    diagnostics = getattr(error, "diagnostics", "").strip().splitlines()
+    if isinstance(error, ScriptError):  # Python prints the exception last
+        text += f": {diagnostics[-1].partition(': ')[2]}"
+    elif diagnostics:  # a compiler's first error
+        text += ": " + next((line for line in diagnostics if "error:" in line), diagnostics[-1])
+    for folder in folders:
+        text = text.replace(f"{folder}/", "")
+    return "; ".join(line.strip() for line in text.splitlines())
+
+
+def _in_process_of_its_own(task: Task) -> Outcome:
+    """A script may change the process it runs in, so each gets a new one, without a terminal."""
+    same_path = f"import sys; sys.path[:] = {sys.path!r}"  # so that it is this gpuprof
+    command = [sys.executable, "-c", f"{same_path}; from gpuprof.sweep import run; run._child()"]
+    with tempfile.TemporaryFile() as complaints:
+        code, answer = _asked(command, task, complaints)
+        if code == 0:
+            return pickle.loads(answer)
+        complaints.seek(0)
+        last = complaints.read().decode(errors="replace").strip().splitlines()[-1:]
+    return Outcome(
+        task.number,
+        (),
+        ": ".join([f"{task.work.path.name}: its process ended with exit code {code}", *last]),
+    )
+
+
+def _asked(command: list[str], task: Task, complaints: BinaryIO) -> tuple[int, bytes]:
+    """The exit code of a child that does the task, and what it answers. It does not outlive the question, nor does its
+    temporary folder.
+    """
+    try:
+        with Popen(command, stdin=PIPE, stdout=PIPE, stderr=complaints, preexec_fn=ending_with_this()) as child:
+            with suppress(BrokenPipeError):  # it ended before it began; its exit code says so
+                pickle.dump(task, child.stdin)
+                child.stdin.flush()  # and stays open: its end tells the child that nobody waits any more
+            answer = child.stdout.read()
+            return child.wait(), answer
+    finally:
+        remove_left_folders()
+
+
+def _child() -> None:
+    """Reads a task from stdin, writes its outcome to stdout. What the script itself prints is dropped, and it has
+    nothing to read.
+    """
+    asks, answers = os.dup(0), os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    task = pickle.load(os.fdopen(asks, "rb", closefd=False))
+    threading.Thread(target=_end_with, args=(asks,), daemon=True).start()
+    with answers:
+        pickle.dump(measure(task), answers)
+
+
+def _end_with(asks: int) -> None:
+    """Ends this process when the other end of its stdin is closed, which is when the parent has ended."""
+    os.read(asks, 1)
+    os._exit(1)

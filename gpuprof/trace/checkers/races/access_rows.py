@@ -1,0 +1,183 @@
+"""Accesses as rows of a table, so that a unit of memory needs one number for each. Compiled by Numba.
+
+A row is a moment and a way of access: a place, and how lanes follow from addresses. Each row and each way stands in its
+table once, found by a hash. Rows that no stamp has any more, ways that no row has, and moments that nothing has are
+thrown out now and then (`compact`).
+
+An entry of a stamp is a row and the lane that accessed the first of some bytes:
+
+    row << 5 | lane
+
+The lanes of the bytes behind it follow from its stride: lane + n accessed the byte n * stride further. Stride 0
+is one lane for all bytes. Where several lanes accessed a byte, the entry has the lowest of them, and its way all,
+from it on.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof.jit.cached import cached_njit
+from gpuprof.jit.internal import OPTIONS, inline_njit
+from gpuprof.trace.checkers.races.lane_order import FENCED, N_PLAIN, PRESENT
+from gpuprof.trace.checkers.races.vector_clocks import DONE, EPOCH, IN_GROUP, LAST_WAY, N_MOMENTS, N_ROWS, N_WAYS, Order
+
+# Columns of rows, int32.
+MOMENT, WAY = range(2)
+N_ROW_COLUMNS = 2
+# Columns of ways, int32. A place: the instruction's number, and how the access is made. LANES: bit n - 1 says that the
+# lane n above the entry's takes part, too. STRIDE: bytes from one lane's access to the next one's, << 3, and the binary
+# logarithm of the bytes that each accesses; 0: all bytes are the same lanes'.
+PLACE, LANES, STRIDE = range(3)
+N_WAY_COLUMNS = 3
+AT_SHIFT, HOW = 7, 127
+WIDTH = 7  # of a stride: the logarithm
+LANE_SHIFT, LANE = 5, 31  # of an entry; 0: none
+LEAST_ROWS = 1 << 8
+
+
+@inline_njit
+def lane_from(stride, lane, start, byte):
+    """The lane at `byte`, where `lane` is that at `start`: addresses, or bytes of a line."""
+    if stride == 0 or start == byte:
+        return np.int64(lane)
+    width = stride & WIDTH
+    return np.int64(lane) + (((byte >> width) << width) - ((start >> width) << width)) // (stride >> 3)
+
+
+@inline_njit
+def of_way(order, entry, column):
+    """int64: what stands in a column of the entry's way."""
+    return np.int64(order.ways[order.rows[entry >> LANE_SHIFT, WAY], column])
+
+
+@inline_njit
+def moved(order, entry, start, byte):
+    """The entry at `byte` of a line, of one that is at `start`."""
+    if entry == 0 or start == byte:
+        return np.int64(entry)
+    return np.int64(entry & ~LANE | lane_from(of_way(order, entry, STRIDE), entry & LANE, start, byte))
+
+
+@inline_njit
+def lanes_of(order, entry):
+    """int64: the lanes of the entry's first byte, as bits."""
+    return (of_way(order, entry, LANES) << 1 | 1) << (entry & LANE)
+
+
+@inline_njit
+def _begin(first, second, third, length):
+    """Where in an index of that length one begins to look. The factors are those of xxHash."""
+    mixed = np.uint64(first) * np.uint64(0x9E3779B185EBCA87)
+    mixed ^= np.uint64(second) * np.uint64(0xC2B2AE3D27D4EB4F)
+    mixed ^= np.uint64(third) * np.uint64(0x165667B19E3779F9)
+    return np.int64((mixed >> np.uint64(32)) * np.uint64(length) >> np.uint64(32))
+
+
+@inline_njit
+def _next(at, length):
+    return at + 1 if at + 1 < length else np.int64(0)
+
+
+@inline_njit
+def _begin_of(table, number, length):
+    """The same of a line of a table: a row, or a way."""
+    line = table[number]
+    return _begin(line[0], line[1], line[2] if len(line) > N_ROW_COLUMNS else 0, length)
+
+
+@inline_njit
+def _way_of(order, place, lanes, stride):
+    """The number of a way, which is made where there is none."""
+    ways, index, last = order.ways, order.way_index, order.counts[LAST_WAY]
+    if ways[last, PLACE] == place and ways[last, LANES] == lanes and ways[last, STRIDE] == stride and last != 0:
+        return last
+    at = _begin(place, lanes, stride, len(index))
+    while index[at] != 0:
+        way = np.int64(index[at])
+        if ways[way, PLACE] == place and ways[way, LANES] == lanes and ways[way, STRIDE] == stride:
+            order.counts[LAST_WAY] = way
+            return way
+        at = _next(at, len(index))
+    way = order.counts[N_WAYS]
+    order.counts[N_WAYS], order.counts[LAST_WAY] = way + 1, way
+    ways[way, PLACE], ways[way, LANES], ways[way, STRIDE] = place, lanes, stride
+    index[at] = way
+    return way
+
+
+@inline_njit
+def row_of(order, moment, place, lanes, stride):
+    """The number of a row, which is made where there is none; `lanes`: what stands in LANES. There must be room."""
+    rows, index, way = order.rows, order.row_index, _way_of(order, place, lanes, stride)
+    at = _begin(moment, way, 0, len(index))
+    while index[at] != 0:
+        row = np.int64(index[at])
+        if rows[row, MOMENT] == moment and rows[row, WAY] == way:
+            return row
+        at = _next(at, len(index))
+    row = order.counts[N_ROWS]
+    order.counts[N_ROWS] = row + 1
+    rows[row, MOMENT], rows[row, WAY] = moment, way
+    index[at] = row
+    return row
+
+
+@cached_njit(**OPTIONS)
+def fill_index(index, table, n):
+    """The hash of all lines of a table from 1 on, rows or ways, in an index of zeros."""
+    for number in range(1, n):
+        at = _begin_of(table, number, len(index))
+        while index[at] != 0:
+            at = _next(at, len(index))
+        index[at] = number
+
+
+def index_of(table: np.ndarray, n: int) -> np.ndarray:
+    """int32: a new index, for as many lines of a table as there is room for."""
+    index = np.zeros(len(table) * 5 // 4, np.int32)
+    fill_index(index, table, n)
+    return index
+
+
+def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], moments: np.ndarray) -> np.ndarray:
+    """Throws out what nobody needs; all keeps its order. `each_entry(has_row, new_rows)` marks the rows that stamps
+    have in the first, bool (n,), and gives them the numbers of the second, int32 (n,), where that is not empty.
+    `moments`, int64 (k,): further ones that are needed; gives their new numbers.
+    """
+    n_rows, n_moments, n_ways = (int(order.counts[which]) for which in (N_ROWS, N_MOMENTS, N_WAYS))
+    has_row, is_live, has_way = (np.zeros(n, np.bool_) for n in (n_rows, n_moments, n_ways))
+    has_row[0] = is_live[0] = has_way[0] = True
+    present = order.state[:, :, PRESENT], order.by_lane[:, PRESENT]
+    each_entry(has_row, np.zeros(0, np.int32))
+    has_way[order.rows[:n_rows][has_row, WAY]] = True
+    for needed in (order.rows[:n_rows][has_row, MOMENT], *present, order.group, order.groups, moments):
+        is_live[needed.reshape(-1)] = True
+    of_group = is_live & (order.moments[:n_moments, EPOCH] == IN_GROUP)
+    if of_group.any():
+        is_live[order.moments[:n_moments][of_group, DONE]] = True
+    new_moments, new_rows, new_ways = (np.cumsum(live, dtype=np.int32) - 1 for live in (is_live, has_row, has_way))
+    each_entry(has_row, new_rows)
+    for table, live in ((order.moments, is_live), (order.rows, has_row), (order.ways, has_way)):
+        _drop(table, live)
+    n_rows, n_moments, n_ways = int(has_row.sum()), int(is_live.sum()), int(has_way.sum())
+    order.counts[[N_ROWS, N_MOMENTS, N_WAYS, LAST_WAY]] = n_rows, n_moments, n_ways, 0
+    order.rows[:n_rows, MOMENT] = new_moments[order.rows[:n_rows, MOMENT]]
+    order.rows[:n_rows, WAY] = new_ways[order.rows[:n_rows, WAY]]
+    of_group = order.moments[:n_moments, EPOCH] == IN_GROUP
+    if of_group.any():
+        order.moments[:n_moments, DONE][of_group] = new_moments[order.moments[:n_moments, DONE][of_group]]
+    for numbers in (*present, order.group, order.groups):
+        numbers[:] = new_moments[numbers]
+    if order.state.shape[2] > N_PLAIN:
+        for fenced in (order.state[:, :, FENCED], order.by_lane[:, FENCED]):
+            fenced[:] = np.concatenate(([0], np.cumsum(is_live)))[fenced]
+    for index, table, n in ((order.row_index, order.rows, n_rows), (order.way_index, order.ways, n_ways)):
+        index[:] = 0
+        fill_index(index, table, n)
+    return new_moments[moments].astype(np.int64)
+
+
+def _drop(table: np.ndarray, is_live: np.ndarray) -> None:
+    kept_rows = table[: len(is_live)][is_live]
+    table[: len(kept_rows)] = kept_rows

@@ -1,0 +1,238 @@
+"""What racecheck keeps of a launch: what is ordered, who has touched which bytes, and what it has found."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpuprof.trace.checkers.races import conflict_rules, pairs, stamps, vector_clocks
+from gpuprof.trace.checkers.races.access_rows import LEAST_ROWS, compact
+from gpuprof.trace.checkers.races.block_races import Blocks
+from gpuprof.trace.checkers.races.finding_lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
+from gpuprof.trace.checkers.races.image_races import Left
+from gpuprof.trace.checkers.races.memory_races import GlobalLines, SharedLines
+from gpuprof.trace.checkers.races.touched_lines import touched_runs
+from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.kernel import Kernel
+from gpuprof.trace.masks import WARP
+
+SPACES = ("global", "shared")
+NUMBERS_OF_ROW = 64  # as many has the pool for each row before the tables are looked through
+NUMBERS_OF_LINE = CELL_LENGTH  # where a warp touches all of it
+GROWTH_SHIFT = 4  # a pool grows by a sixteenth
+DOES = {"load": conflict_rules.READ, "store": conflict_rules.WRITE}
+OF_SURFACES = "c"
+SLOTS = {"store": "b", "surface_store": OF_SURFACES}  # of what is stored
+NO_WORDS = np.zeros((0, 1, 1), np.uint64)
+
+
+class Shadow:
+    """`n_accesses`: instructions of the kernel that access memory. `found`: by space, int64 (MOST_FOUND, N_FIELDS), of
+    which `n_found` rows are used. `renumber`: gives moments that somebody else holds new numbers
+    (`Asynchronous.renumber`).
+    """
+
+    def __init__(self, kernel: Kernel, blocks: Blocks, n_accesses: int):
+        self._kernel, self._blocks = kernel, blocks
+        self._pool: Pool = new_pool(kernel.n_blocks * kernel.warps_per_block * n_accesses)
+        self._global = GlobalLines(kernel.allocations[0].address if kernel.allocations else 0)
+        self._shared = SharedLines(kernel, blocks)
+        self._addresses, self._moments = np.zeros(WARP, np.int64), np.zeros(WARP, np.int64)  # of a warp's lanes
+        self.found = {space: np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64) for space in SPACES}
+        self.n_found = dict.fromkeys(SPACES, 0)
+        self.renumber: Callable[[Callable[[np.ndarray], np.ndarray]], None] = lambda compacted: None
+        self._n_needed = 0  # rows, ways and moments, the last time that others were thrown out
+        self._memory, self._memory_base = np.zeros(0, np.uint8), 0
+        writes_surfaces = any(instruction.kind == "surface_store" for instruction in kernel.instructions)
+        self._left, self._to_surface = Left() if writes_surfaces else None, NO_WORDS
+
+    @property
+    def nbytes(self) -> dict[str, int]:
+        """What it needs, by what it is: stamps by line, tables of accesses, and the state of threads and blocks."""
+        tables = self._blocks.order
+        of_accesses = (tables.moments, tables.rows, tables.row_index, tables.ways, tables.way_index)
+        return {
+            "stamps": self._pool.numbers.nbytes + self._global.nbytes + self._shared.lines.nbytes,
+            "accesses": sum(each.nbytes for each in of_accesses),
+            "order": sum(each.nbytes for each in tables) - sum(each.nbytes for each in of_accesses),
+        }
+
+    def touch(self, event: TraceEvent, access: Access, slots: np.ndarray, how: int, compares: bool) -> None:
+        """Lanes of an event access global or shared memory. `slots` int64 (n,), of their blocks. `compares`: a store of
+        the value that is there is no race.
+        """
+        slot = SLOTS.get(event.instruction.kind, "")
+        # A formatted store to a surface converts values: then nobody knows them.
+        has_values = slot != "" and access.nbytes == event.instruction.nbytes
+        how |= conflict_rules.HAS_VALUE if has_values else 0
+        how |= conflict_rules.ASYNC if event.instruction.kind == "copy" and access.operation == "store" else 0
+        values = held = NO_WORDS
+        if has_values and compares and slot == OF_SURFACES:
+            values, held = self._to_surface, self._left.words(event, access)
+        elif has_values and compares:
+            values, held = _words(event, slot), event.memory_words(access)
+        if len(values) and access.space == "global" and self._left:
+            self._left.put(event, access, values)
+        if access.space == "global":
+            if access.operation != "load":
+                self._memory_base, self._memory = event.global_memory
+            addresses, origins = access.addresses, np.full(event.n_warps, -self._global.base)
+        elif self._shared.is_far(access.addresses, access.active):
+            addresses = self._shared.far(
+                access.addresses, access.nbytes, access.active, event.block[:, None], slots[:, None]
+            )
+            origins = np.zeros(event.n_warps, np.int64)
+        else:
+            self._shared.cover(int(slots.max(initial=0)) + 1)
+            addresses, origins = access.addresses, slots * self._shared.stride
+        place = self._place(access.space, addresses is not access.addresses)
+        given = conflict_rules.Stored(
+            values, held, access.nbytes, event.block, event.warp, access.masks, addresses, origins
+        )
+        n_rows, n_numbers = stamps.rows_of_warp(access.nbytes), stamps.numbers_of_warp(access.nbytes)
+        does, number = DOES.get(access.operation, conflict_rules.READ | conflict_rules.WRITE), event.instruction.number
+        tables, start, is_covered = self._blocks.order, 0, False
+        tables.counts[vector_clocks.N_FOUND] = self.n_found[access.space]
+        while True:
+            start = stamps.touch(
+                tables,
+                self._pool,
+                place,
+                self.found[access.space],
+                given,
+                access.addresses,
+                slots,
+                self._addresses,
+                self._moments,
+                number,
+                how,
+                does,
+                n_rows,
+                n_numbers,
+                start,
+            )
+            if start == event.n_warps:
+                break
+            if access.space == "global" and not is_covered:
+                self._global.cover(access.addresses[start:][access.active[start:]])
+                is_covered = True
+            self._room_for(n_rows, n_numbers, (event.n_warps - start) * access.nbytes * NUMBERS_OF_LINE)
+            tables, place = self._blocks.order, self._place(access.space, addresses is not access.addresses)
+        self.n_found[access.space] = int(tables.counts[vector_clocks.N_FOUND])
+
+    def note_stored(self, event: TraceEvent) -> None:
+        """Lanes are about to store to a surface. Where, is known once they have, and what was there no longer is."""
+        self._to_surface = _words(event, OF_SURFACES)
+
+    def _place(self, space: str, is_far: bool) -> stamps.Place:
+        if space == "global":
+            return self._global.place()
+        return self._shared.place_of_all() if is_far else self._shared.place()
+
+    def touch_ranges(self, space: str, operation: str, addresses, nbytes, who, moment: int, at: int, how: int) -> None:
+        """Ranges of an asynchronous operation, int64 (k,); `who`, int64 (k, 4): block, slot, warp, lane."""
+        does, given = DOES.get(operation, conflict_rules.READ | conflict_rules.WRITE), _NOTHING_STORED
+        if space == "global":
+            of_range, addresses, nbytes = pages_of(addresses, nbytes)
+            who, lines = who[of_range], addresses - self._global.base
+            self._global.cover(addresses)
+        else:
+            every = np.ones(len(addresses), np.bool_)
+            lines = self._shared.far(addresses, nbytes, every, who[:, 0], who[:, 1])
+        self._blocks.order.counts[vector_clocks.N_FOUND] = self.n_found[space]
+        for line, address, length, of in zip(
+            lines.tolist(), addresses.tolist(), nbytes.tolist(), who.tolist(), strict=True
+        ):
+            if line < 0:
+                continue
+            # Not compacted: `moment` is a number.
+            self._blocks.room_for_rows(stamps.rows_of_range(length))
+            self._room_for_numbers(stamps.numbers_of_range(length))
+            stamps.touch_range(
+                self._blocks.order,
+                self._pool,
+                self._place(space, True),
+                self.found[space],
+                given,
+                line,
+                address,
+                max(length, 1),
+                *of,
+                moment,
+                at,
+                how,
+                does,
+            )
+        self.n_found[space] = int(self._blocks.order.counts[vector_clocks.N_FOUND])
+
+    def forget(self, block: int, slot: int) -> None:
+        """The block has ended, and with it what lay in its memory."""
+        self._shared.clear(self._pool, block, slot)
+
+    def compact(self, moments: np.ndarray) -> np.ndarray:
+        """Throws out moments and rows that nobody needs; gives the new numbers of `moments`, int64 (k,)."""
+        return compact(self._blocks.order, self._each_entry, moments)
+
+    def touched(self) -> np.ndarray:
+        """What the launch has touched, as runs of `races.touched`."""
+        starts, first_lines = self._global.pages()
+        return touched_runs(
+            self._blocks.order, self._pool, self._global.lines, starts, first_lines, self._kernel.threads_per_block,
+            self._memory, self._memory_base,
+        )  # fmt: skip
+
+    def _each_entry(self, has_row: np.ndarray, new_rows: np.ndarray) -> None:
+        for memory in (self._global, self._shared):
+            each_entry(self._pool, memory.lines, has_row, new_rows)
+
+    def _room_for(self, n_rows: int, n_numbers: int, n_likely: int) -> None:
+        """Room for one more warp's access, and for `n_likely` numbers behind it. What nobody needs goes first, once
+        there is much of it.
+        """
+        self._room_for_numbers(n_numbers, n_likely)
+        counts, tables, n_moments = self._blocks.order.counts, self._blocks.order, stamps.MOMENTS_OF_WARP
+        lacks_moments = counts[vector_clocks.N_MOMENTS] + n_moments > len(tables.moments)
+        lacks_rows = counts[vector_clocks.N_ROWS] + n_rows > len(tables.rows)
+        lacks_ways = counts[vector_clocks.N_WAYS] + n_rows > len(tables.ways)
+        least = len(self._pool.numbers) // NUMBERS_OF_ROW
+        lacks_some = lacks_moments or lacks_rows or lacks_ways
+        if lacks_some and 4 * self._n_used > 5 * self._n_needed + max(LEAST_ROWS, least):
+            self.renumber(self.compact)
+            self._n_needed = self._n_used
+        self._blocks.room_for(n_moments)
+        self._blocks.room_for_rows(n_rows)
+
+    @property
+    def _n_used(self) -> int:
+        """Rows, their ways and moments."""
+        return int(
+            self._blocks.order.counts[[vector_clocks.N_ROWS, vector_clocks.N_WAYS, vector_clocks.N_MOMENTS]].sum()
+        )
+
+    def _room_for_numbers(self, n: int, n_likely: int = 0) -> None:
+        needed, numbers = int(self._pool.counts[N_USED]) + n, self._pool.numbers
+        if needed > len(numbers):
+            numbers.resize(max(needed + n_likely, len(numbers) + (len(numbers) >> GROWTH_SHIFT)), refcheck=False)
+
+
+def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ranges, int64 (k,) each, cut where a page ends, as lines of a page alone lie side by side: the number of the
+    range that each part is of, its address, its bytes.
+    """
+    first, last = addresses >> stamps.PAGE_SHIFT, (addresses + np.maximum(nbytes, 1) - 1) >> stamps.PAGE_SHIFT
+    of_range = np.repeat(np.arange(len(addresses)), last - first + 1)
+    page = np.arange(len(of_range)) - np.searchsorted(of_range, of_range) + first[of_range]
+    start = np.maximum(addresses[of_range], page << stamps.PAGE_SHIFT)
+    end = np.minimum((addresses + nbytes)[of_range], (page + 1) << stamps.PAGE_SHIFT)
+    return of_range, start, end - start
+
+
+def _words(event: TraceEvent, slot: str) -> np.ndarray:
+    """uint64 (m, n, 32): what each lane stores from the registers of a slot, in m words."""
+    words = [value.bits.astype(np.uint64) for value in event.operands if value.slot == slot]
+    return words[0][None] if len(words) == 1 else np.stack(words) if words else NO_WORDS
+
+
+_NO_ROWS = np.zeros(0, np.int64)
+_NOTHING_STORED = conflict_rules.Stored(
+    NO_WORDS, NO_WORDS, 1, _NO_ROWS, _NO_ROWS, np.zeros(0, np.uint32), np.zeros((0, 32), np.int64), _NO_ROWS
+)

@@ -1,0 +1,112 @@
+"""Undefined bits of what a warp does together: shuffles, votes, and fragments of matrices.
+
+Arrays are those of `rules`, uint64 (n, 32); `lanes` are bool (n, 32), those that take part.
+"""
+
+import numpy as np
+
+from gpuprof.isa.encoding import Instruction
+from gpuprof.isa.families.tensor import form_of
+from gpuprof.isa.flow.definedness import vote_of
+from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO, ones
+
+LANE = np.arange(32)
+MATRIX_ROW_NBYTES = 16
+
+
+def source_lanes(inst: Instruction, lane: np.ndarray, clamp: np.ndarray) -> np.ndarray:
+    """int64 (n, 32): the lanes that lanes get a shuffle's value from. lane, clamp: operands b and c, int64 (n, 32). As
+    in the pseudocode in PTX ISA, shfl.
+    """
+    lane, clamp = lane & 31, clamp & 0x1FFF
+    segment, last = clamp >> 8 & 31, clamp & 31
+    most = LANE & segment | last & ~segment
+    mode = unpack_name(inst.mods, "shfl")
+    wanted = {
+        "up": LANE - lane,
+        "down": LANE + lane,
+        "bfly": LANE ^ lane,
+        "idx": LANE & segment | lane & ~segment,
+    }[mode]
+    valid = wanted >= most if mode == "up" else wanted <= most
+    return np.where(valid, wanted, LANE)
+
+
+def fixed(inst: Instruction, name: str) -> int | None:
+    """A shuffle's lane or clamp, where it stands in the instruction."""
+    return unpack(inst.mods, name) if unpack(inst.mods, f"has_{name}") else None
+
+
+def voted(inst: Instruction, value: np.ndarray, undefined: np.ndarray, lanes: np.ndarray) -> np.ndarray:
+    """Of a vote, uint64 (n, 1): known where the lanes that are known decide."""
+    unknown, held = lanes & (undefined != 0), lanes & (undefined == 0) & (value != 0)
+    failed = lanes & (undefined == 0) & (value == 0)
+    doubt, some, none = (each.any(axis=1, keepdims=True) for each in (unknown, held, failed))
+    bits = (unknown.astype(U64) << LANE.astype(U64)).sum(axis=1, keepdims=True, dtype=U64)
+    return {
+        "defined": lambda: np.zeros_like(bits),
+        "ballot": lambda: bits,
+        "any": lambda: (doubt & ~some).astype(U64),
+        "all": lambda: (doubt & ~none).astype(U64),
+        "uniform": lambda: (doubt & ~(some & none)).astype(U64),
+    }[vote_of(inst.op)]()
+
+
+def multiplied(inst: Instruction, a: list, b: list, c: list, n_results: int) -> list[np.ndarray]:
+    """Of a product of fragments, one array for each register of D. A row of A reaches that row of D, a column of B that
+    column, an element of C its own. Volta's and what has no such form: everything reaches everything.
+    """
+    form = form_of(inst.op)
+    if form.is_volta:
+        whole = np.bitwise_or.reduce([*a, *b, *c]).any(axis=1, keepdims=True)
+        return [np.where(whole, ones(32), ZERO) + np.zeros(32, U64)] * n_results
+    bits = 64 if inst.op.dst[0] == "D" else 32
+    rows = [_joined(a[half::2], LANE // 4) for half in (0, 1)]
+    rows[1] = rows[1] if form.m > 8 else rows[0]
+    columns = _joined(b, LANE // 4)
+    per_register = 2 if form.d == "f16" else 1
+    found = []
+    for register in range(n_results):
+        whole, width = np.zeros_like(c[0]), bits // per_register
+        for part in range(per_register):
+            element = register * per_register + part
+            column = 2 * (LANE % 4) + element % 2
+            doubt = rows[element // 2 % 2][:, LANE // 4] | columns[:, column] | _of_element(form, c, element)
+            whole |= np.where(doubt, ones(width) << U64(part * width), ZERO)
+        found.append(whole)
+    return found
+
+
+def _of_element(form, c: list, element: int) -> np.ndarray:
+    """Whether an element of the fragment C has an undefined bit."""
+    if form.c == "f16":
+        return (c[element // 2] >> U64(16 * (element % 2)) & U64(0xFFFF)) != 0
+    return c[element] != 0
+
+
+def _joined(fragment: list, group: np.ndarray) -> np.ndarray:
+    """bool (n, 8): whether a lane of each group has an undefined bit in some of the registers."""
+    if not fragment:
+        return np.zeros((1, 8), np.bool_)
+    any_bit = np.bitwise_or.reduce(fragment) != 0
+    return any_bit.reshape(len(any_bit), 8, 4).any(axis=2)
+
+
+def transposed(words: np.ndarray) -> np.ndarray:
+    """Words (n, 32) of a matrix of 8 x 8 elements of 16 bits in registers, with rows and columns exchanged."""
+    elements = np.ascontiguousarray(words.astype(np.uint32)).view(np.uint16).reshape(len(words), 8, 8)
+    return np.ascontiguousarray(elements.swapaxes(1, 2)).reshape(len(words), 64).view(np.uint32).astype(U64)
+
+
+def fragment_of_rows(undefined: np.ndarray, matrix: int, is_transposed: bool) -> np.ndarray:
+    """Of a matrix whose rows lanes have the addresses of: uint8 (n, 32, 16), bytes of the rows, to a word a lane."""
+    rows = np.ascontiguousarray(undefined[:, 8 * matrix : 8 * matrix + 8])
+    words = rows.reshape(len(rows), -1).view(np.uint32).astype(U64)
+    return transposed(words) if is_transposed else words
+
+
+def rows_of_fragment(words: np.ndarray, is_transposed: bool) -> np.ndarray:
+    """The reverse: uint8 (n, 8, 16)."""
+    words = transposed(words) if is_transposed else words
+    return np.ascontiguousarray(words.astype(np.uint32)).view(np.uint8).reshape(len(words), 8, MATRIX_ROW_NBYTES)

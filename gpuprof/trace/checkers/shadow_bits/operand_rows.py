@@ -1,0 +1,222 @@
+"""What an instruction reads and writes, by rows of the registers' shadow: worked out once."""
+
+from collections.abc import Iterable
+from functools import cached_property, reduce
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from gpuprof.isa.encoding import PT, Operand, results_of, sources_of
+from gpuprof.isa.kinds import KINDS
+from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO
+from gpuprof.trace.checkers.shadow_bits.padding_bits import Member, members_of, padding_of
+from gpuprof.trace.checkers.shadow_bits.propagate import ALL_LANES, NO_ORIGIN, Simple, simple_of
+from gpuprof.trace.checkers.shadow_bits.register_bits import Layout, Registers, layout_of
+from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.generators.counts.live_registers import words_of
+from gpuprof.trace.kernel import Code, Instruction
+from gpuprof.trace.masks import packed, unpacked
+
+Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the upper one's
+
+
+class Plan(NamedTuple):
+    """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these;
+    `decisive`: those that are not written alone; `words`: int64 (m,), the rows of the results, one after the other;
+    `simple`: how its result follows, where that takes no values.
+    """
+
+    instruction: Instruction
+    layout: Layout
+    guard: Register
+    sources: dict[str, tuple[Register, ...]]
+    results: dict[str, tuple[Register, ...]]
+    rows: list[int]
+    decisive: list[int]
+    words: np.ndarray
+    simple: Simple | None
+
+    @property
+    def has_effect(self) -> bool:
+        return KINDS[self.instruction.kind].has_effect
+
+    @property
+    def read_rows(self) -> list[int]:
+        return [row for registers in self.sources.values() for register in registers for row in register]
+
+
+def plan_of(instruction: Instruction, layout: Layout) -> Plan:
+    inst = instruction.encoded
+
+    def by_register(operand: Operand) -> tuple[Register, ...]:
+        rows = layout.rows_of(operand)
+        return tuple(zip(*[iter(rows)] * (len(rows) // operand.count), strict=True))
+
+    index = inst.guard & PT
+    guard = () if index == PT else tuple(layout.rows_of(Operand("P", index, 1)))
+    sources = {slot: by_register(operand) for slot, operand in sources_of(inst)}
+    results = {slot: by_register(operand) for slot, operand in results_of(inst)}
+    decisive = {*guard, *(row for found in sources.values() for register in found for row in register)}
+    words = [row for found in results.values() for register in found for row in register]
+    simple = None
+    if inst.op.kind == "compute":
+        read = [register for slot in sorted(sources) for register in sources[slot]]
+        simple = simple_of(inst.op, guard, read, [each for registers in results.values() for each in registers])
+    rows = sorted(decisive.union(words))
+    return Plan(instruction, layout, guard, sources, results, rows, sorted(decisive), np.array(words, np.int64), simple)
+
+
+class Module:
+    """What launches of a module share: where registers stand, the words that are live before each instruction, and the
+    plans of those that have run, by number.
+    """
+
+    def __init__(self, code: Code):
+        self.layout = layout_of([instruction.encoded for instruction in code.instructions])
+        self.live_words = words_of(code)
+        self._code, self._plans = code, dict[int, Plan]()
+
+    def plan(self, instruction: Instruction) -> Plan:
+        found = self._plans.get(instruction.number)
+        if found is None:
+            found = self._plans[instruction.number] = plan_of(instruction, self.layout)
+        return found
+
+    @cached_property
+    def padding(self) -> dict[int, np.ndarray]:
+        """By the number of a store: uint8 (nbytes,), its bits that are padding."""
+        return padding_of(self._code)
+
+    @cached_property
+    def members(self) -> dict[int, Member]:
+        """By the number of a store: the member of a structure that it writes."""
+        return members_of(self._code)
+
+    @cached_property
+    def users(self) -> dict[int, list[int]]:
+        """By row: numbers of the instructions that read or write it."""
+        found: dict[int, list[int]] = {}
+        for instruction in self._code.instructions:
+            for row in self.plan(instruction).rows:
+                found.setdefault(row, []).append(instruction.number)
+        return found
+
+
+_modules: WeakKeyDictionary[Code, Module] = WeakKeyDictionary()
+
+
+def module_of(code: Code) -> Module:
+    """Made once."""
+    if code not in _modules:
+        _modules[code] = Module(code)
+    return _modules[code]
+
+
+class Step:
+    """Some warps of an event, n of them, with the shadow of their registers. Arrays of lanes are (n, 32)."""
+
+    def __init__(self, event: TraceEvent, plan: Plan, registers: Registers, slots: np.ndarray, keep: np.ndarray | None):
+        """`slots` int64: of all warps of the event; `keep`: the rows of those that are wanted, None for all."""
+        self.event, self.plan, self.inst = event, plan, plan.instruction.encoded
+        self._registers, self._keep = registers, keep
+        self.slots, self.warps = self._kept(slots), self._kept(event.warp)
+        self.active, self.true = self._kept(event.active), self._kept(event.true)
+
+    def _kept(self, of_warps: np.ndarray) -> np.ndarray:
+        return of_warps if self._keep is None else of_warps[self._keep]
+
+    def row_of(self, row: int) -> int:
+        """The row of the event."""
+        return row if self._keep is None else int(self._keep[row])
+
+    def values(self, slot: str) -> list[np.ndarray]:
+        """uint64: of each register or constant of a slot."""
+        return [self._kept(each.bits).astype(U64) for each in self.event.operands if each.slot == slot]
+
+    def undefined(self, slot: str) -> list[np.ndarray]:
+        """uint64: the undefined bits of each register of a slot; nothing for a constant."""
+        return [self._bits(register) for register in self.plan.sources.get(slot, ())]
+
+    def padding(self, slot: str) -> list[np.ndarray]:
+        """uint64: of the bits that `undefined` gives those that are known to be padding."""
+        return [
+            _joined(
+                np.where(unpacked(self._registers.padding(self.slots, self.warps, row)), self._word(row), ZERO)
+                for row in register
+            )
+            for register in self.plan.sources.get(slot, ())
+        ]
+
+    def only_padding(self, slots: str) -> np.ndarray:
+        """uint32 (n,): lanes in which nothing is undefined in some slots but padding."""
+        rows = [row for slot in slots for register in self.plan.sources.get(slot, ()) for row in register]
+        masks = (self._registers.padding(self.slots, self.warps, row) for row in rows)
+        return reduce(np.bitwise_and, masks, np.full(len(self.slots), ALL_LANES))
+
+    def source_nbytes(self, slot: str) -> int:
+        """Of a register of a slot."""
+        return 8 if getattr(self.inst.op, slot)[:1] == "D" else 4
+
+    def result(self, register: Register) -> np.ndarray:
+        """uint64: the undefined bits of a register that it writes."""
+        return self._bits(register)
+
+    def any_undefined(self, slots: str) -> np.ndarray:
+        """bool: lanes with an undefined bit in one of some slots."""
+        found = np.zeros((len(self.slots), 32), np.bool_)
+        for slot in slots:
+            for bits in self.undefined(slot):
+                found |= bits != 0
+        return found
+
+    @property
+    def guard_undefined(self) -> np.ndarray:
+        """bool: active lanes whose guard is."""
+        if not self.plan.guard:
+            return np.zeros((len(self.slots), 32), np.bool_)
+        return (self._bits(self.plan.guard) != 0) & self.active
+
+    def _bits(self, register: Register) -> np.ndarray:
+        return _joined(map(self._word, register))
+
+    def _word(self, row: int) -> np.ndarray:
+        return self._registers.bits(self.slots, self.warps, row).astype(U64)
+
+    def origin(self, slots: str = "abce") -> np.ndarray:
+        """int32 (n,): the instruction that the undefined bits of some slots come from, of the guard where none has."""
+        rows = [row for slot in slots for each in self.plan.sources.get(slot, ()) for row in each]
+        return self._registers.origin(self.slots, self.warps, [*rows, *self.plan.guard])
+
+    def put(self, slot: str, number: int, undefined: np.ndarray, origin: np.ndarray,
+            padding: np.ndarray | None = None) -> None:  # fmt: skip
+        """Register `number` of a result has these undefined bits, uint64 (n or 1, 32 or 1), only padding in lanes of
+        `padding`, uint32 (n,); a lane whose guard is undefined has it or not, so that nothing of it is known.
+        """
+        registers = self.plan.results.get(slot, ())
+        if number >= len(registers):
+            return
+        doubtful = self.guard_undefined if self.plan.guard else None
+        masks = self._kept(self.event.true_masks)
+        padding = np.zeros(len(masks), np.uint32) if padding is None else padding
+        if doubtful is not None:
+            masks, padding = masks | packed(doubtful), padding & ~packed(doubtful)
+        for word, row in enumerate(registers[number]):
+            bits = np.broadcast_to(undefined >> U64(32 * word), self.true.shape).astype(np.uint32, order="C")
+            if doubtful is not None:
+                bits[doubtful] = 1 if self.plan.layout.is_predicate(row) else 0xFFFFFFFF
+            self._registers.put(self.slots, self.warps, row, bits, masks, padding, origin)
+
+    def define(self, slot: str, lanes: np.ndarray) -> None:
+        """What lanes read in a slot counts as defined from now on: it has been told."""
+        nothing, nobody = np.zeros(lanes.shape, np.uint32), np.zeros(len(lanes), np.uint32)
+        of_nowhere = np.full(len(lanes), NO_ORIGIN, np.int32)
+        for register in self.plan.sources.get(slot, ()):
+            for row in register:
+                self._registers.put(self.slots, self.warps, row, nothing, packed(lanes), nobody, of_nowhere)
+
+
+def _joined(words: Iterable[np.ndarray]) -> np.ndarray:
+    """A register of one word or two."""
+    low, *high = words
+    return low | high[0] << U64(32) if high else low

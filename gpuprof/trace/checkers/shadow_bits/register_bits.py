@@ -1,0 +1,147 @@
+"""Undefined bits of registers, by running block, warp and register. Nearly always there are none: which registers have
+some in a lane is kept beside the bits, so that warps without are passed over.
+"""
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuprof.isa.encoding import Instruction, Operand, reads, writes
+from gpuprof.trace.checkers.shadow_bits.propagate import ALL_LANES, NO_ORIGIN, Simple, Words, follow, put, take
+from gpuprof.trace.checkers.slots import with_room
+
+WORDS = {"R": 1, "D": 2}
+
+
+class Layout(NamedTuple):
+    """Rows of a warp: its 32-bit words, then its predicates, of which a bit is the lowest of a word."""
+
+    n_words: int
+    n_predicates: int
+
+    def is_predicate(self, row: int) -> bool:
+        return row >= self.n_words
+
+    def rows_of(self, operand: Operand) -> list[int]:
+        if operand.file == "P":
+            return [self.n_words + operand.index]
+        size = WORDS[operand.file]
+        return list(range(size * operand.index, size * (operand.index + operand.count)))
+
+
+def layout_of(instructions: Collection[Instruction]) -> Layout:
+    """Of all registers that the instructions of a module read and write."""
+    operands = [operand for each in instructions for operand in (*reads(each), *writes(each))]
+    words, predicates = (
+        max((_end(each) for each in operands if (each.file == "P") == is_predicate), default=0)
+        for is_predicate in (False, True)
+    )
+    return Layout(words, predicates)
+
+
+class Registers:
+    def __init__(
+        self, layout: Layout, warps_per_block: int, undefined: Collection[int], tell: Callable[[int, int], None]
+    ):
+        """`undefined`: words that have no value when a block begins, and may be read then. `tell(row, 1)`: a row may
+        have an undefined bit from now on, `tell(row, -1)`: it has none.
+        """
+        self._at_start = [word for word in undefined if word < layout.n_words]
+        shape = (0, warps_per_block, layout.n_words + layout.n_predicates)
+        # `origin`: number of the instruction that has loaded it.
+        self._words = Words(
+            np.zeros((*shape, 32), np.uint32),
+            np.zeros(shape, np.bool_),
+            np.zeros(shape, np.int32),
+            np.zeros(shape, np.uint32),
+        )
+        self._tell = tell
+        self._n_hot = [0] * shape[-1]  # by row: warps in which it has an undefined bit
+        for row in self._at_start:  # of blocks that will begin
+            self._heat(row, 1)
+
+    def _heat(self, row: int, n_warps: int) -> None:
+        """So many more have an undefined bit in a row."""
+        before = self._n_hot[row]
+        self._n_hot[row] = after = before + n_warps
+        if (before == 0) != (after == 0):
+            self._tell(row, 1 if after else -1)
+
+    def begin(self, slots: Collection[int], n_slots: int) -> None:
+        """Blocks begin in these slots, of so many."""
+        self._words = words = Words(*(with_room(each, n_slots) for each in self._words))
+        for slot in slots if self._at_start else ():
+            words.bits[slot][:, self._at_start] = 0xFFFFFFFF
+            words.is_hot[slot][:, self._at_start] = True
+            words.origin[slot][:, self._at_start] = NO_ORIGIN
+            words.padding[slot][:, self._at_start] = 0
+            for row in self._at_start:
+                self._heat(row, words.is_hot.shape[1])
+
+    def end(self, slots: Collection[int]) -> None:
+        is_hot, bits = self._words.is_hot, self._words.bits
+        for slot in slots:
+            if slot < len(is_hot) and is_hot[slot].any():
+                for row in np.flatnonzero(is_hot[slot].any(axis=0)).tolist():
+                    self._heat(row, -int(np.count_nonzero(is_hot[slot, :, row])))
+                is_hot[slot], bits[slot] = False, 0
+
+    def hot(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
+        """int64 (k,): which of some warps have an undefined bit in one of the rows."""
+        rows = [row for row in rows if self._n_hot[row]]
+        if not rows:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self._words.is_hot[slots[:, None], warps[:, None], rows].any(axis=1))
+
+    def bits(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
+        """uint32 (n, 32)."""
+        return self._words.bits[slots, warps, row]
+
+    def padding(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
+        """uint32 (n,): lanes of which no bit is undefined, or nothing but padding that was copied as it is."""
+        words = self._words
+        return np.where(words.is_hot[slots, warps, row], words.padding[slots, warps, row], ALL_LANES)
+
+    def origin(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
+        """int32 (n,): where the undefined bits of the rows come from, the first of them that has some."""
+        found = np.full(len(slots), NO_ORIGIN, np.int32)
+        for row in reversed(rows):
+            found = np.where(self._words.is_hot[slots, warps, row], self._words.origin[slots, warps, row], found)
+        return found
+
+    def follow(
+        self, simple: Simple, slots: np.ndarray, warps: np.ndarray, active: np.ndarray, held: np.ndarray
+    ) -> None:
+        """An instruction is executed whose result follows without values. active, held: uint32 (n,), lanes."""
+        changes = np.zeros(2, np.int64)
+        follow(self._words, slots, warps, active, held, *simple, changes)
+        self._heat_all(simple.result, changes)
+
+    def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, masks: np.ndarray,
+            padding: np.ndarray, origin: np.ndarray) -> None:  # fmt: skip
+        """What lanes in `masks`, uint32 (n,), have in a row is undefined in `bits`, uint32 (n, 32); in lanes of
+        `padding`, uint32 (n,), that is nothing but padding.
+        """
+        change = put(self._words, slots, warps, row, bits, masks, padding, origin)
+        if change:
+            self._heat(row, change)
+
+    def take(self, slots: np.ndarray, warps: np.ndarray, rows: np.ndarray, found: np.ndarray,
+             padding: np.ndarray | None, masks: np.ndarray, is_signed: bool, origin: int) -> None:  # fmt: skip
+        """Lanes in `masks`, uint32 (n,), load bytes that are undefined in `found`, uint8 (n, 32, k), to words `rows`,
+        int64 (m,). Narrow ones are extended. `padding`: as `found`, bits that are padding, None for none.
+        """
+        padding = found[:0] if padding is None else padding
+        changes = np.zeros(len(rows), np.int64)
+        take(self._words, slots, warps, masks, found, padding, rows, is_signed, origin, changes)
+        self._heat_all(rows, changes)
+
+    def _heat_all(self, rows: np.ndarray, changes: np.ndarray) -> None:
+        for row, change in zip(rows.tolist(), changes.tolist(), strict=True):
+            if change:
+                self._heat(row, change)
+
+
+def _end(operand: Operand) -> int:
+    return WORDS.get(operand.file, 1) * (operand.index + operand.count)

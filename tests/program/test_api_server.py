@@ -1,0 +1,276 @@
+"""What each call does, on a real device that emulates: numbers of errors, kinds of allocations, handles."""
+
+import struct
+from collections import Counter
+
+import pytest
+
+from gpuprof.device import commands as cmd
+from gpuprof.errors import FAULTS, CompileError, DeviceMemoryError, KernelFault, UsageError
+from gpuprof.program import errors
+from gpuprof.program.api_server import ApiServer
+from gpuprof.program.arena import Arena
+from gpuprof.program.build import Executable, module_number
+from gpuprof.program.calls import CALLS, NUMBERS
+from gpuprof.program.channel import NOWHERE, Request
+from gpuprof.run.run_settings import Settings
+from gpuprof.run.session import open_device
+
+PTX = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .align 4 .b8 counter[12];
+.visible .entry add(.param .u64 to, .param .u32 value)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r1, [value];
+    ld.global.u32 %r2, [%rd1];
+    add.u32 %r2, %r2, %r1;
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+"""
+PLAIN, MANAGED, PINNED = range(3)
+
+
+class Program:
+    """Calls as a program makes them, and what the user is told."""
+
+    def __init__(self, folder, arena, tells_writes=False):
+        (folder / "k.ptx").write_text(PTX)
+        self.told, self.commands, self.arena = [], [], arena
+        device = open_device(Settings(is_timed=False), memory=arena.memory)
+        carry_out = device.executor.submit
+
+        def submit(command):
+            self.commands.append(command)
+            return carry_out(command)
+
+        device.executor.submit = submit
+        self.handlers = ApiServer(
+            device, arena, Executable(folder / "program", (folder / "k.ptx",)), self, tells_writes
+        )
+
+    def tell(self, text):
+        self.told.append(text)
+
+    def linked(self, paths):
+        raise AssertionError(paths)
+
+    def blocks_per_sm(self, chip, function, threads, shared_nbytes):
+        return 2 if threads <= 512 else 0
+
+    def __call__(self, name, *words, payload=b""):
+        """Status, words, payload of the reply."""
+        given = tuple(word % 2**64 for word in words)
+        call = CALLS[NUMBERS[name]]
+        assert len(given) == len(call.given)
+        reply = self.handlers.serve(Request(call, given, payload, NOWHERE))
+        return reply.status, reply.words, reply.payload
+
+    def launch(self, address, value, grid=(1, 1, 1), block=(1, 1, 1), shared_nbytes=0, stream=0, flags=0):
+        params = struct.pack("<QI", address, value)
+        return self("launch", 0, *grid, *block, shared_nbytes, stream, flags, 0, 0, 0, payload=params)[0]
+
+
+@pytest.fixture
+def program(tmp_path):
+    with Arena(1 << 20) as arena:
+        yield Program(tmp_path, arena)
+
+
+def loaded(program):
+    assert program("module", payload=b"gpuprof module 0") == (0, (0,), b"")
+    return program("function", 0, payload=b"add")
+
+
+def test_a_kernel_runs_on_what_was_copied(program):
+    status, words, parameters = loaded(program)
+    assert (status, words[:3]) == (0, (0, 2, 1024))
+    assert struct.unpack("<4I", parameters) == (0, 8, 8, 4)  # offset and bytes of each parameter
+    status, (address,), _ = program("allocate", 4, PLAIN, payload=b"cudaMalloc")
+    assert (status, address) == (0, 0x7_0000_1000)  # the module's variable lies before it
+    assert program("copy_in", address, 0, payload=struct.pack("<I", 40)) == (0, (), b"")
+    assert program.launch(address, 2) == 0
+    assert program("copy_out", address, 4, 0) == (0, (), struct.pack("<I", 42))
+    assert program("fill", address, 4, 0xFFFF01, 0)[0] == 0
+    assert program("copy_out", address, 4, 0) == (0, (), b"\1\1\1\1")
+    assert program("variable", 0, payload=b"counter") == (0, (0x7_0000_0000, 12), b"")
+    assert program.told == []
+
+
+# call, words, payload -> cudaError, what the user is told; the device holds one allocation of 64 bytes
+MISTAKES = {
+    "memory that nobody has": ("allocate", (1 << 40, PLAIN), b"cudaMalloc", 2, "out of device memory"),
+    "a negative size": ("allocate", (-1, PLAIN), b"cudaMalloc", 2, "out of device memory"),
+    "a free within": ("free", (0x7_0000_1001,), b"", 1, "0x700001001"),
+    "a copy behind the end": ("copy_in", (0x7_0000_1000, 0), bytes(65), 1, "0x700001000"),
+    "a copy of a negative size": ("copy_out", (0x7_0000_1000, -4, 0), b"", 1, "0x700001000"),
+    "a fill behind the end": ("fill", (0x7_0000_1000, 65, 0, 0), b"", 1, "0x700001000"),
+    "a kernel that is not there": ("function", (0,), b"subtract", 98, "k.ptx has no kernel subtract"),
+    "a variable that is not there": ("variable", (0,), b"count", 13, "k.ptx has no variable count"),
+    "a name that is no text": ("variable", (0,), b"\xff\0", 13, "has no variable"),
+    "a module that is not there": ("function", (7,), b"add", 400, "there is no module 7"),
+    "a launch of no kernel": ("launch", (9, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0), b"", 400, "there is no kernel 9"),
+    "no threads": ("launch", (0, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0), bytes(12), 9, "an extent is 0"),
+    "too many threads": ("launch", (0, 1, 1, 1, 2048, 1, 1, 0, 0, 0, 0, 0, 0), bytes(12), 9, "2048"),
+    "an extent without end": ("launch", (0, -1, 1, 1, 32, 1, 1, 0, 0, 0, 0, 0, 0), bytes(12), 9, "add"),
+    "shared memory": ("launch", (0, 1, 1, 1, 32, 1, 1, 50_000, 0, 0, 0, 0, 0), bytes(12), 1, "50000 bytes of dynamic"),
+    "too large for a cooperative launch": (
+        "launch",
+        (0, 217, 1, 1, 32, 1, 1, 0, 0, 1, 0, 0, 0),
+        bytes(12),
+        720,
+        "217 blocks",
+    ),
+    "a stream": ("copy_in", (0x7_0000_1000, 99), b"a", 400, "there is no stream 99"),
+    "a stream of nobody": ("destroy_stream", (16 + 1000,), b"", 400, "there is no stream 1016"),
+    "event 0": ("record", (0, 0), b"", 400, "there is no event 0"),
+    "an event": ("event_time", (-1, 1), b"", 400, "there is no event"),
+    "a texture of no geometry": ("make_image", (9, 32, 2, 1, 1, *[0] * 9), bytes(40), 1, "CUDA does not have"),
+    "a texture without texels": ("make_image", (1, 32, 2, 1, 1, *[0] * 9), bytes(40), 1, "no such image"),
+    "a texture with half a level": ("make_image", (1, 32, 2, 1, 1, *[0] * 9), bytes(20), 1, "CUDA does not have"),
+    "channels of 64 bits": ("make_image", (1, 64, 2, 1, 1, *[0] * 9), bytes(40), 1, "channels of f64"),
+    "words of 3 bytes": ("fill_words", (0x7_0000_1000, 6, 1, 3, 0, 1, 0), b"", 1, "3 bytes"),
+    "a task that is not open": ("end_task", (7,), b"", 1, "no open task 7"),
+    "a relation of no task": ("relate", (7, 8, 0), b"depends on", 1, "identifier 7"),
+    "half a parameter": ("parameter", (0,), b"name", 1, "a name, a kind and a value"),
+    "PTX that is none": ("module_image", (), b"nothing", 218, ".target"),
+    "more than there is for copies": ("staged_in", (0x7_0000_1000, 1 << 40, 0), b"", 1, "memory for copies"),
+    "no threads to count for": ("occupancy", (0, 0, 0), b"", 1, ""),
+    "too much shared memory": ("shared_limit", (0, 1 << 30), b"", 1, "1073741824 bytes"),
+    "negative shared memory": ("shared_limit", (0, -1), b"", 1, "-1 bytes"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_has_cudas_number_and_is_told_once(program, mistake):
+    name, words, payload, number, told = MISTAKES[mistake]
+    loaded(program)
+    program("allocate", 64, PLAIN, payload=b"cudaMalloc")
+    assert [program(name, *words, payload=payload)[0] for _ in range(2)] == [number, number]
+    assert len(program.told) == (told != "")
+    assert told in "".join(program.told)
+    assert program("memory") == (0, ((1 << 20) - 64 - 12, 1 << 20), b""), "nothing has changed"
+
+
+def test_a_fault_loses_the_context(program):
+    loaded(program)
+    assert program.launch(0x7_0000_F000, 1) == 700
+    assert "out of bounds" in str(program.handlers.fault)
+    assert program.told == [str(program.handlers.fault)]
+
+
+# a kernel's line -> the error; what it does decides, not its name
+FAULTS_OF = {
+    "p[1 << 20] = 1;": 700,
+    "*(int *)((char *)p + 1) = 1;": 716,
+    'assert(p[0] == 1 && "out of bounds");': 710,
+    "while (!p[0]) atomicAdd(p + 1, 1);": 702,
+    "__trap();": 719,
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", FAULTS_OF)
+def test_numbers_of_faults(tmp_path, line):
+    (tmp_path / "misaligned.cu").write_text(f"__global__ void misaligned(int *p) {{ {line} }}\n")
+    gpu = open_device(Settings(is_timed=False, max_cycles=1000))
+    module, array = gpu.load(tmp_path / "misaligned.cu"), gpu.device_array(4, "i4")
+    with pytest.raises(KernelFault) as fault:
+        module.misaligned[1, 1](array)
+    assert errors.number_of(fault.value) == FAULTS_OF[line]
+
+
+def test_each_kind_of_fault_has_a_number():
+    assert tuple(errors.FAULTS) == FAULTS
+
+
+def test_numbers_of_other_errors():
+    kinds = (DeviceMemoryError, CompileError, UsageError)
+    assert [errors.number_of(kind("no")) for kind in kinds] == [1, 209, 1]
+
+
+def test_streams_and_events(program):
+    assert program("make_stream", -3, 0) == (0, (17,), b"")
+    assert program("make_event") == (0, (1,), b"")
+    assert program("event_time", 1, 1)[0] == 400  # before it is recorded
+    assert program("wait", 1, 17)[0] == 0  # CUDA: then nobody waits
+    assert program("record", 1, 17)[0] == 0
+    assert program("event_time", 1, 1)[:2] == (0, (0,))
+    assert program("destroy_stream", 17)[0] == 0
+    assert program("record", 1, 17)[0] == 400
+    assert [program("copy_in", 0x7_0000_0000, stream, payload=b"")[0] for stream in (3, 15)] == [400, 400]
+
+
+def test_what_the_host_waits_for(program):
+    """All waits take as long; what the program may rely on differs."""
+    assert [program("make_stream", 0, flags)[0] for flags in (0, 1)] == [0, 0]
+    program("make_event")
+    program("record", 1, 17)
+    given = [(0, 0), (1, 18), (2, 1), (3, 0)]
+    assert [program("synchronize", *words)[0] for words in given] == [0, 0, 0, 0]
+    assert [program("synchronize", *words)[0] for words in ((1, 99), (2, 2))] == [400, 400]
+    told = [each for each in program.commands if isinstance(each, cmd.NonBlocking | cmd.Wait)]
+    everything, host = cmd.EVERYTHING, cmd.HOST
+    assert told == [
+        cmd.NonBlocking(2),
+        cmd.Wait(everything, host, cmd.EVERY_STREAM),
+        cmd.Wait(everything, host, 2),
+        cmd.Wait(0, host),
+        cmd.Wait(everything, host, cmd.NO_STREAM),
+    ]
+
+
+@pytest.mark.parametrize("kind, copies", [(PLAIN, 0), (MANAGED, 1), (PINNED, 1)])
+def test_what_the_host_writes_is_told_before_a_launch(tmp_path, kind, copies):
+    """Only where the host can write: there a stream of commands has to hold it."""
+    with Arena(1 << 20) as arena:
+        program = Program(tmp_path, arena, tells_writes=True)
+        loaded(program)
+        _, (address,), _ = program("allocate", 4, kind, payload=b"cudaMallocManaged")
+        arena.memory.write(address, struct.pack("<I", 5))  # as the program does, without a call
+        assert program.launch(address, 1) == 0
+        told = [command for command in program.commands if isinstance(command, cmd.CopyIn)]
+        assert [(each.address, each.data) for each in told] == [(address, struct.pack("<I", 5))] * copies
+        assert program("free", address)[0] == 0
+        assert program("copy_in", address, 0, payload=b"a")[0] == 1
+
+
+def test_calls_take_made_time(program):
+    """The same in every run: by the call and the bytes that it carries."""
+    requests = Counter()
+    program("allocate", 1 << 16, PLAIN, payload=b"a")
+    for nbytes in (0, 25_000, 50_000):
+        request = Request(CALLS[NUMBERS["copy_in"]], (0x7_0000_0000, 0), bytes(nbytes), NOWHERE)
+        requests[nbytes] = program.handlers.serve(request).host_ns
+    assert requests == {0: 10_000, 25_000: 11_000, 50_000: 12_000}
+
+
+KEYS = {b"gpuprof module 0": 0, b"gpuprof module 12": 12}
+WRONG_KEYS = [
+    b"",
+    b"gpuprof module ",
+    b"gpuprof module 13",
+    b"gpuprof module -1",
+    b"gpuprof module \xff",
+    b"\x50\xed\x55\xba",
+]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_keys_of_modules(key):
+    assert module_number(key, 13) == KEYS[key]
+
+
+@pytest.mark.parametrize("key", WRONG_KEYS)
+def test_keys_that_are_no_modules(key):
+    with pytest.raises(UsageError, match="device code that gpuprof did not put there"):
+        module_number(key, 13)
+
+
+def test_every_call_has_a_handler(program):
+    assert [call.name for call in CALLS if call.name not in program.handlers._served_by] == []
