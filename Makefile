@@ -8,7 +8,7 @@ SCRIPTS := $(wildcard gpuprof/report/html/script/*.js)
 MESA := libegl1 libegl-mesa0 libgl1-mesa-dri libgles2
 APT := [ "$$(id -u)" = 0 ] || { echo "only root can install packages of the system" >&2; exit 1; }; apt-get update -qq && apt-get install -y -qq
 
-.PHONY: help demo interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint bench fuzz clean
+.PHONY: help demo interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint wheel bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -66,11 +66,15 @@ test: $(READY) ## run the tests, on two cores; REQUIRE="mesa chromium": with the
 test-all: test ## run the tests that take long, too
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
 
-lint: $(READY) ## check style
+lint: $(READY) ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/ty check --quiet
 	@command -v node > /dev/null || { echo "SKIPPED: the check of the page's scripts (node is not installed)"; exit; }; \
 	for script in $(SCRIPTS); do node --check --input-type=module - < $$script || { echo "in $$script"; exit 1; }; done
+
+wheel: $(READY) ## build the wheel and the sdist, into dist/
+	$(BIN)/python -m build --outdir dist .
 
 bench: $(READY) ## measure speed; writes build/bench.json
 	$(BIN)/python -m tests.bench
@@ -80,5 +84,5 @@ fuzz: $(READY) ## longer fuzzing than the tests do
 	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -m hypothesis
 
 clean: ## remove what was built
-	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

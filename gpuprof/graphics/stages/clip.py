@@ -41,7 +41,7 @@ def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, al
         outside = np.less(positions.astype(np.float64) @ all_planes.T, 0)
     finite = np.all(np.isfinite(positions), 1)
     inside = ~outside[:, rejecting(all_planes)][corners].all(1).any(1) & finite[corners].all(1)
-    crosses = outside[:, NEAR:].any(1)[corners].any(1) & inside
+    crosses = np.any(outside[:, NEAR:], 1)[corners].any(1) & inside
     whole = np.flatnonzero(inside & ~crosses)
     cut = np.flatnonzero(crosses)
     if not len(cut):
