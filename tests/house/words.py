@@ -82,12 +82,12 @@ def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
 
 def of_docstrings(path: Path) -> list[Place]:
     """Odd words of a module's docstrings, and those that begin without a subject."""
-    found = []
+    odd = []
     for node in docstrings(ast.parse(path.read_text())):
-        found += odd_words(path, node.lineno, node.value)
+        odd += odd_words(path, node.lineno, node.value)
         if head := HEADLESS.match(node.value):
-            found.append(Place(path, node.lineno, head[0], "begin with a subject or a verb", node.value.split("\n")[0]))
-    return found
+            odd.append(Place(path, node.lineno, head[0], "begin with a subject or a verb", node.value.split("\n")[0]))
+    return odd
 
 
 def of_messages(path: Path) -> list[Place]:
