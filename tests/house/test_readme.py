@@ -54,7 +54,7 @@ def test_it_is_a_front_door():
     assert len(readme.README.read_text().splitlines()) <= 150
 
 
-DOCUMENTS = [readme.README, *sorted(readme.DOCS.glob("*.md"))]
+DOCUMENTS = [readme.README, *sorted(readme.DOCS.rglob("*.md"))]
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^    .*?$", re.DOTALL | re.MULTILINE)
 
 
