@@ -17,7 +17,7 @@ from tests.paths import ROOT
 
 # A regular expression of the word -> what to write instead.
 INSTEAD = {
-    r"told|tells?(?! apart)|telling": "reports, prints, says, names",
+    r"told|tells?|telling": "reports, prints, says, names",
     r"nobody|somebody|anybody": "name the part of the program, or use the passive voice",
     r"who(?! (use|uses|write|writes|run|runs|read|reads|has|have|want|wants|can|cannot|know|knows|need|needs)\b)": (
         "which, the warp that, the instruction that"
@@ -29,7 +29,7 @@ INSTEAD = {
     r"goes on|go on|went on": "continues",
     r"stands?|stood": "is",
     r"alone": "only",
-    r"apart(?! from)": "separately",
+    r"(?:told|counted|kept|held|known) apart": "separately",
     r"kept": "cached, stored, retained, recorded",
     r"anew": "again",
     r"gone (?:round|through)": "iterated",
