@@ -48,7 +48,7 @@ FORMATS = {
     "openmetrics": Entry("exact metrics of launches, for Prometheus", ".openmetrics", "tables.openmetrics"),
     "markdown": Entry("kernels and their hottest lines, for a comment", ".md", "tables.markdown"),
     "comparison": Entry(
-        "two profiles side by side (`--against`), as Markdown", ".comparison.md", "tables.comparison", needs_other=True
+        "two profiles side by side (`--against`), as Markdown", ".comparison.md", "tables.comparison_markdown", needs_other=True
     ),
     "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "graph.cfg_dot"),
     "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "graph.cfg_svg"),
