@@ -30,7 +30,7 @@ FORMATS = {
     "hatchet": Entry("cost by call path, for Hatchet", ".hatchet.json", "paths.hatchet"),
     "flame": Entry("a flame graph, as a picture", ".flame.svg", "paths.flame"),
     "flame-difference": Entry(
-        "a flame graph beside another recording's (`--against`), as a picture",
+        "a flame graph compared with another recording's (`--against`), as a picture",
         ".difference.svg",
         "paths.flame_difference",
         needs_other=True,
