@@ -125,7 +125,7 @@ def json_report(comparison: Comparison, requirements: Sequence[dict] = ()) -> st
 
 
 def requirements_json(requirements: Sequence[dict]) -> str:
-    """Requirements alone, where there is no baseline."""
+    """Only requirements: there is no baseline."""
     verdict = "met" if all(each["met"] for each in requirements) else "broken"
     return json.dumps({"version": JSON_VERSION, "verdict": verdict, "requirements": list(requirements)}, indent=2)
 

@@ -1,8 +1,8 @@
 """Two profiles side by side, as Markdown: of each kernel that both have its numbers, stall mixes and lines.
 
 Kernels belong together by name, lines by file (without its folders) and number. Shares are of each profile's own
-cost: warp-cycles of a recording, samples of a card, which estimate the same shares. So a card's profile can stand
-beside the model's.
+cost: warp-cycles of a recording, samples of a card, which estimate the same shares. So a card's profile can be compared
+with the model's.
 """
 
 import sqlite3
