@@ -370,7 +370,6 @@ def test_ctrl_c_stops_a_kernel_and_a_pipe_is_a_script(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     child.stdin.write("tbreak 5 if threadIdx.x == 3\nrun\ncontinue\nprint k > 0\nnobody\n")
     child.stdin.flush()

@@ -138,8 +138,8 @@ def views() -> Iterator[str]:
     """What each view says of itself, in the order of the tabs."""
     script = modules()
     for name in re.findall(r'import { view as \w+ } from "\./(\w+)\.js"', script["views"]):
-        title, question = (re.search(rf'^  {key}: "(.*)",$', script[name], re.M)[1] for key in ("title", "question"))
-        yield f"| {title} | {question} |"
+        words = dict(re.findall(r'^  (title|question): "(.*)",$', script[name], re.M))
+        yield f"| {words['title']} | {words['question']} |"
 
 
 def tables() -> Iterator[str]:
