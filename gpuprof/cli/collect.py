@@ -1,6 +1,5 @@
 """gpuprof collect: run kernels on the emulated GPU and record a profile."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -35,9 +34,7 @@ from gpuprof.cli.options.results import (
 from gpuprof.cli.options.sampler import DEFAULT_PERIOD_CYCLES, Cycles, sampler_flags, sampler_options
 from gpuprof.cli.progress.display import Display
 from gpuprof.errors import UsageError
-from gpuprof.run.compile_file import SOURCES, BuildOptions
-
-KINDS = (*SOURCES, ".gpubin", ".py")
+from gpuprof.run.compile_file import BuildOptions
 
 
 @click.command("collect", cls=WithArguments, short_help="Run kernels on the emulated GPU and record a profile.")
@@ -124,21 +121,15 @@ def command(
     gpuprof collect train.py -- --steps 3
     gpuprof collect app.cu io.cpp -- --size 1024
     """
-    from gpuprof.run.program_run import check_linked
+    from gpuprof.run.target import Program, target_of
 
     output = output or Path(f"{file.stem}.gprec")
-    sources = _program_sources(file, others, launches)
-    script_args = arguments_behind() if sources else (*others, *arguments_behind())
-    if not sources:
-        check_file(file, launches, script_args)
-    if waits_for_start and not sources:
+    target = target_of(file, others, arguments_behind(), launches, options=options, wanted=wanted)
+    if waits_for_start and not isinstance(target, Program):
         raise UsageError("--no-profile-from-start is for whole programs; leave it out")
-    check_linked(options, bool(sources))
     check_results_flags(file, wanted)
     with stage("starting"), nothing_is_garbage():
-        requests = [] if file.suffix == ".py" or sources else _requests(file, launches)
-        folder = Path() if launches else file.parent  # of the arrays' files
-        inputs = list(_inputs(file, chip_name, options, requests, folder, wanted, script_args))
+        inputs = [*target.inputs(), *map(Path, (chip_name or "", options.compiler))]
         claim(output, recording, [*inputs, *map(Path, filter(None, (rules, suppressions)))], force)
         claim_saves(wanted, output, inputs, force)
 
@@ -153,22 +144,7 @@ def command(
     sampling = changed(Sampling(DEFAULT_PERIOD_CYCLES), registers.items())
 
     findings = findings_of(limit, suppressions)
-    results = []
-
-    codes = []
-
-    def run(settings):
-        if sources:
-            from gpuprof.run.program_run import run_program
-
-            codes.append(run_program(sources, script_args, settings))
-        elif file.suffix == ".py":
-            from gpuprof.run.script import run_script
-
-            run_script(file, script_args, settings)
-        else:
-            results.extend(_run_launches(file, requests, folder, sampling.seed, wanted, settings))
-
+    ended = []
     with Terminal(display) as terminal:
         settings = Settings(
             chip_name=chip_name,
@@ -194,7 +170,7 @@ def command(
                     *comparing_flags(wanted),
                 ],
                 options,
-                script_args,
+                getattr(target, "arguments", ()),
             ),
             **load_settings(load_base),
             findings=findings,
@@ -202,22 +178,14 @@ def command(
             **relation_settings(no_accesses, rules),
         )
         with errors_said(terminal, settings):
-            recorder = record_passes(output, settings, run, passes or 1)
+            recorder = record_passes(output, settings, lambda given: ended.append(target.run(given)), passes or 1)
+    code, results = ended[0]
     say_results(terminal, results)
     terminal.say(recorded_text(recorder, passes or 1, output))
-    if codes:
-        _say_code(terminal, codes[0], output)
+    if code is not None:
+        _say_code(terminal, code, output)
     raise_if_wrong(results, f"{output} is written and says so")
     end_with(findings, error_exitcode)
-
-
-def _program_sources(file: Path, others: tuple[str, ...], launches: tuple[str, ...]) -> tuple[Path, ...]:
-    """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
-    if launches or (file.suffix in KINDS and file.suffix != ".cu"):
-        return ()
-    from gpuprof.run.program_run import program_sources
-
-    return program_sources(file, others)
 
 
 def _say_code(terminal, code: int, output: Path) -> None:
@@ -229,41 +197,6 @@ def _say_code(terminal, code: int, output: Path) -> None:
     if code:
         raise GpuprofError(f"the program ended with {how}; {output} is written")
     terminal.say(f"the program ended with {how}")
-
-
-def check_file(file: Path, launches: tuple[str, ...], script_args: tuple[str, ...]) -> None:
-    """Raises UsageError for a file that cannot be run, or not with these arguments."""
-    if not file.is_file():
-        raise UsageError(f"{file}: {'is a folder' if file.is_dir() else 'there is no such file'}")
-    if file.suffix not in KINDS:
-        raise UsageError(f"{file}: unknown kind of file; expected {', '.join(KINDS)}")
-    if file.suffix == ".py" and launches:
-        raise UsageError(f"{file}: a script launches its kernels itself; leave out --launch")
-    if file.suffix != ".py" and script_args:
-        raise UsageError(f"{script_args[0]!r}: only a .py script takes further arguments; leave it out")
-
-
-def _requests(file: Path, launches: tuple[str, ...]) -> list:
-    """The launches of the command line, else those of the file's comments."""
-    from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests
-
-    return command_line_requests(launches) or comment_requests(file)
-
-
-def _inputs(
-    file: Path,
-    chip_name: str | None,
-    options: BuildOptions,
-    requests: list,
-    folder: Path,
-    wanted,
-    script_args: tuple[str, ...],
-) -> Iterator[Path]:
-    """What the command reads, as far as it is known before anything is compiled. A script's arguments may be files."""
-    from gpuprof.device.results.plan import input_files
-
-    yield from (file, *map(Path, (chip_name or "", options.compiler, *script_args)))
-    yield from input_files(requests, wanted, folder)
 
 
 def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, others, options, script_args) -> str:
@@ -296,21 +229,3 @@ def _command_text(file: Path, launches, chip_name, sampling, sample_blocks, othe
     if script_args:
         words += ["--", *script_args]
     return shlex.join(words)
-
-
-def _run_launches(file: Path, requests: list, folder: Path, seed: int, wanted, settings) -> list:
-    """Runs the launches, and gives and records what comparisons found."""
-    from gpuprof.device.launching.launch_requests import embedded_requests
-    from gpuprof.device.launching.launch_text import kernel_names
-    from gpuprof.device.requests import run_requests
-    from gpuprof.run.session import open_device
-
-    device = open_device(settings)
-    with nothing_is_garbage():
-        module = device.load(file, instantiate=kernel_names(requests))
-    requests = requests or embedded_requests(file, module.sources, module.kernels)
-    results = run_requests(device, module, requests, seed=seed, folder=folder, wanted=wanted).results
-    device.executor.finish()
-    for result in results:
-        settings.recorder.result(result)
-    return results

@@ -46,10 +46,10 @@ def command(
     gpuprof run main.cu kernels.cu io.cpp -I include
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
-    from gpuprof.run.program_run import check_sources, run_program
     from gpuprof.run.run_settings import Settings
+    from gpuprof.run.target import program_of
 
-    check_sources(files)
+    program = program_of(files, arguments_behind())
     findings = findings_of(limit, suppressions)
     with WithoutLaunches(display) as terminal:
         settings = Settings(
@@ -62,6 +62,6 @@ def command(
             **trace_settings(traces),
         )
         with errors_said(terminal, settings):
-            code = run_program(files, arguments_behind(), settings)
+            code = program.run(settings).code
         end_with(findings, error_exitcode)
     sys.exit(code if code >= 0 else 128 - code)

@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
-from gpuprof.cli.collect import check_file
 from gpuprof.cli.options.building import compiler_options, rdc_option
 from gpuprof.cli.options.launching import LAUNCH_FLAG
 from gpuprof.cli.options.outputs import (
@@ -127,17 +126,13 @@ def command(
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    from gpuprof.run.program_run import check_linked, runs_itself
-
-    is_program = not launches and runs_itself(file)
-    check_linked(options, is_program)
-    if not is_program:
-        check_file(file, launches, script_args)
-    check_results_flags(file, wanted)
-    _check_flags(outputs, plot, jobs, scheduler)
-
+    from gpuprof.run.target import target_of
     from gpuprof.sweep.sweep_parameters import parse_parameter, registers_parameter
     from gpuprof.sweep.sweep_plan import Plan, prepare, runs
+
+    target_of(file, (), script_args, launches, options=options)
+    check_results_flags(file, wanted)
+    _check_flags(outputs, plot, jobs, scheduler)
 
     parameters = (
         *(parse_parameter("chip", text, "--param") for text in params),
@@ -222,10 +217,11 @@ def _partial_name(output: Path) -> Path:
 def _inputs(plan, planned: Sequence) -> list[Path]:
     """What the command reads. A script's arguments may be files."""
     from gpuprof.device.results.plan import input_files
-    from gpuprof.sweep.sweep_plan import file_requests, flag_requests
+    from gpuprof.sweep.sweep_plan import flag_requests
 
-    arrays = input_files(flag_requests(plan, planned[0]) or file_requests(plan), plan.wanted, plan.folder)
-    return [plan.file, *arrays, *map(Path, (*plan.chips, plan.options.compiler, *plan.script_args))]
+    launched = flag_requests(plan, planned[0])  # the texts of the plan have names in place of values
+    read = [plan.file, *input_files(launched, plan.wanted, plan.target.folder)] if launched else plan.target.inputs()
+    return [*read, *map(Path, (*plan.chips, plan.options.compiler))]
 
 
 def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:

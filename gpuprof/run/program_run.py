@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
@@ -64,16 +65,11 @@ def _name_of(source: Path) -> str:
     return str(source.with_suffix("")) if is_source(source) else str(source)
 
 
-def is_executable(path: Path) -> bool:
-    """Whether a file is what another compiler has built."""
-    return is_binary(path)
-
-
 def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
     """The sources of a whole program, or its executable; none where the file is something else. Raises UsageError for a
     source of another kind beside others.
     """
-    if is_executable(file) and not others:
+    if is_binary(file) and not others:
         return (file,)
     sources = (file, *map(Path, others))
     has_more = len(sources) > 1 and all(map(is_source, sources))
@@ -81,12 +77,6 @@ def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
         return ()
     check_sources(sources)
     return sources
-
-
-def check_linked(options: BuildOptions, is_program: bool) -> None:
-    """Raises UsageError where device code is to be linked of what is no program."""
-    if options.links_device and not is_program:
-        raise UsageError("--rdc is for whole programs; leave it out")
 
 
 def check_sources(sources: Sequence[Path]) -> None:
@@ -97,8 +87,7 @@ def check_sources(sources: Sequence[Path]) -> None:
         if not is_source(path):
             kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
             raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments stand behind --")
-        if not path.is_file():
-            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+        check_is_file(path)
 
 
 class _Services:

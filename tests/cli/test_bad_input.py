@@ -240,7 +240,8 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
             "`gpuprof sweep --help`"),
         (("list",), "missing argument 'KIND'. Choose from: chips, stalls, causes, triggers, metrics, samples, "
             "instructions, traces; see `gpuprof list --help`"),
-        (("collect", "kernels.cu", "more"), "'more': only a .py script takes further arguments; leave it out"),
+        (("collect", "kernels.cu", "more"), "'more': only a program or a .py script takes further arguments; leave "
+            "it out"),
         (("collect", "kernels.cu", "--period", "31"), "sampling period 31: it must be 0 (off) or 32 to 2147483648 "
             "cycles"),
         (("collect", "kernels.cu", "--period", "soon"),
