@@ -1,4 +1,4 @@
-"""gpuprof fidelity: the model's figures beside published ones."""
+"""gpuprof fidelity: the model's figures compared with published ones."""
 
 import shutil
 import sys
@@ -8,6 +8,8 @@ import click
 
 from gpuprof.base.wording import suggestion
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
 from gpuprof.errors import UsageError
 
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
@@ -21,14 +23,17 @@ KINDS = (
     ("follows", "predicted: an outcome of the model that the chip file does not hold"),
 )
 
+OWN = (
+    Option("--chip", "chip_name", "Show the figures of this chip.",
+           metavar="NAME", usual="one line for each chip", group=SELECTION),
+    Option("--all", "everything", "Show the figures of all chips.", form=SWITCH, group=SELECTION),
+    format_option(csv="with all figures", json="versioned", group=OUTPUT),
+)  # fmt: skip
 
-@click.command("fidelity", short_help="Compare the model with published measurements.")
-@click.option(
-    "--chip", "chip_name", metavar="NAME", help="Show the figures of this chip.  [default: one line for each chip]"
-)
-@click.option("--all", "everything", is_flag=True, help="Show the figures of all chips.")
-@format_option(csv="with all figures", json="versioned")
-def command(chip_name, everything, format_):
+
+@click.command("fidelity", cls=GroupedCommand, short_help="Compare the model with published measurements.")
+@options("fidelity", *OWN)
+def command(given: Given):
     """Compare microbenchmarks on the timing model with published measurements of the real chips.
 
     The figures are stored with gpuprof. Kernels in tests/microbench of its source measured them on this version of the
@@ -36,11 +41,11 @@ def command(chip_name, everything, format_):
     """
     from gpuprof.chips.fidelity import stored
 
-    chips = _chosen(chip_name, stored.chips())
-    if format_ != "text":
-        click.echo({"csv": csv_text, "json": json_text}[format_](chips), nl=False)
+    chips = _chosen(given.chip_name, stored.chips())
+    if given.format_ != "text":
+        click.echo({"csv": csv_text, "json": json_text}[given.format_](chips), nl=False)
         return
-    click.echo("\n".join(page(chips, tables=bool(chip_name) or everything)))
+    click.echo("\n".join(page(chips, tables=bool(given.chip_name) or given.everything)))
 
 
 def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:

@@ -67,13 +67,17 @@ class Debugger:
         launches: Sequence[str] = (),
         chip: str | None = None,
         options: BuildOptions = FOR_DEBUGGER,
-        max_cycles: int | None = None,
+        max_instructions: int | None = None,
         observer: Observer | None = None,
     ):
         """Raises UsageError for a file that cannot be run."""
         self.file = Path(file)
         settings = Settings(
-            chip_name=chip, is_timed=False, options=options, max_cycles=max_cycles, observer=observer or Observer()
+            chip_name=chip,
+            is_timed=False,
+            options=options,
+            max_instructions=max_instructions,
+            observer=observer or Observer(),
         )
         target = target_of(self.file, others, arguments, launches, options=options, takes_streams=True)
         list(target.inputs())  # refuses launches that cannot be read

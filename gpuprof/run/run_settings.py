@@ -59,6 +59,7 @@ class Settings:
     record: str = "wide"
     sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
+    max_instructions: int | None = None  # of a warp
     save_stream: bool = False  # into the recording
     load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
     profiles_from_start: bool = True  # launches of a program are timed before cudaProfilerStart, too

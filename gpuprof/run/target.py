@@ -148,7 +148,7 @@ def target_of(
     takes_streams: bool = False,
 ) -> Target:
     """The target that FILE is. `others`: more sources of a program, or arguments of a script; `arguments`: those after
-    `--`; `launches`: the texts of --launch; `takes_streams`: a recording stands for its command stream.
+    `--`; `launches`: the texts of --launch; `takes_streams`: a recording is run as its command stream.
 
     Raises UsageError for a file that does not run, or not with these.
     """

@@ -49,6 +49,7 @@ class Task:
     work: Kernels | Target
     options: BuildOptions
     max_cycles: int | None
+    max_instructions: int | None
     sample_blocks: bool
     versions: Mapping[str, str]
 
@@ -93,7 +94,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def run_one(task: Task) -> Outcome:
-    """Does a run. It depends on the task alone, and leaves nothing behind. Raises GpuprofError for a task of another
+    """Does a run. It depends only on the task, and leaves no files. Raises GpuprofError for a task of another
     version only.
     """
     if difference := differing(versions(), task.versions):
@@ -131,6 +132,7 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
             chip=task.chip,
             recorder=recorder,
             max_cycles=task.max_cycles,
+            max_instructions=task.max_instructions,
             sample_blocks=task.sample_blocks,
             options=task.options,
             observer=Extrapolations(),
@@ -219,7 +221,7 @@ def _asked(command: list[str], task: Task, complaints: BinaryIO) -> tuple[int, b
         with Popen(command, stdin=PIPE, stdout=PIPE, stderr=complaints, preexec_fn=ending_with_this()) as child:
             with suppress(BrokenPipeError):  # it ended before it began; its exit code says so
                 pickle.dump(task, child.stdin)
-                child.stdin.flush()  # and stays open: its end tells the child that nobody waits any more
+                child.stdin.flush()  # and stays open: the child ends when it is closed
             answer = child.stdout.read()
             return child.wait(), answer
     finally:

@@ -35,7 +35,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for; the flags of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary
+    """The options of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary
     slowest.
     """
 
@@ -48,6 +48,7 @@ class Plan:
     options: BuildOptions = DEFAULT_OPTIONS
     seed: int = 0
     max_cycles: int | None = None
+    max_instructions: int | None = None
     sample_blocks: bool = False
     wanted: Wanted = NOTHING_WANTED
 
@@ -115,8 +116,8 @@ def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
 
 
 def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
-    """What a worker needs for each run: the kernels compiled, arrays read. Where the file does not compile as a run
-    asks, that is its outcome.
+    """A task for each run, with its kernels compiled and arrays read. Where the file does not compile for a run,
+    that is its outcome.
 
     Raises UsageError for what no run can do without, and the compiler's own error when the file compiles for none of
     the runs.
@@ -138,7 +139,9 @@ def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
 
 
 def _task(plan: Plan, run: Run, work: Kernels | Target) -> Task:
-    return Task(run.number, run.chip, work, run.options, plan.max_cycles, plan.sample_blocks, versions())
+    return Task(
+        run.number, run.chip, work, run.options, plan.max_cycles, plan.max_instructions, plan.sample_blocks, versions()
+    )
 
 
 class _Preparation:

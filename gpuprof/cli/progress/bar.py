@@ -43,7 +43,7 @@ class Bar:
             self._stream.flush()
 
     def _back(self) -> str:
-        """What takes the bar off the screen. A terminal that has become narrower shows it in several rows."""
+        """The text that erases the bar. A terminal that has become narrower shows the bar in several rows."""
         if not self._cells:
             return ""
         rows = -(-self._cells // max(1, self._console.width))
