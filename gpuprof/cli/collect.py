@@ -7,18 +7,23 @@ import click
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
-from gpuprof.cli.options.checking import end_with, errors_said
 from gpuprof.cli.options.option import OUTPUT, Given, Option, options
 from gpuprof.cli.options.outputs import OutputPath, claim, recording
-from gpuprof.cli.options.recorded_line import recorded_line
-from gpuprof.cli.options.results import check_results_flags, claim_saves, raise_if_wrong, recorded_text, say_results
+from gpuprof.cli.options.recorded_line import recorded_line, sampler_values, unusual_registers
+from gpuprof.cli.options.results import (
+    check_results_flags,
+    claim_saves,
+    end_with,
+    errors_said,
+    raise_if_wrong,
+    recorded_text,
+    say_results,
+)
 from gpuprof.cli.options.settings import (
     build_options_of,
     findings_of,
     registers_of,
-    sampler_values,
     settings_of,
-    unusual_registers,
     wanted_of,
     with_counters,
 )

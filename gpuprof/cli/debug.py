@@ -9,19 +9,19 @@ import click
 
 from gpuprof.base.interrupts import is_ctrl_c
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
-from gpuprof.cli.options.option import LIST, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import DEBUGGER, LIST, SWITCH, Given, Option, options
 from gpuprof.cli.options.settings import build_options_of
 from gpuprof.cli.options.value_types import InputPath
 from gpuprof.cli.progress.display import Display
 
 OWN = (
     Option("-x --command", "scripts", "Run the commands of a file first. Repeatable.",
-           metavar="FILE", type=InputPath(), form=LIST),
+           metavar="FILE", type=InputPath(), form=LIST, group=DEBUGGER),
     Option("-ex --eval-command", "lines", "Run a command, after those of -x. Repeatable.",
-           metavar="COMMAND", form=LIST),
+           metavar="COMMAND", form=LIST, group=DEBUGGER),
     Option("-batch --batch", "batch",
            "Exit after the -x and -ex commands, with 1 if the last one failed, else with the program's exit code.",
-           form=SWITCH),
+           form=SWITCH, group=DEBUGGER),
 )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
 
 
 def _carried_out(console, scripts: list[list[str]]) -> bool:
-    """Runs each script as far as it goes; whether the last one could be carried out whole."""
+    """Runs each script up to its first failing line. True if the last script was carried out whole."""
     is_done = True
     for lines in scripts:
         is_done = console.script(lines)

@@ -17,8 +17,8 @@ HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
 KINDS = (
     (
         "given",
-        "calibrated: the published value, or one measured beside it, is a number of the chip file, which the model "
-        "returns",
+        "calibrated: the published value, or one of the same measurement, is a number of the chip file, which the "
+        "model returns",
     ),
     ("follows", "predicted: an outcome of the model that the chip file does not hold"),
 )
@@ -64,7 +64,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.chips.fidelity.missing import MISSING
     from gpuprof.chips.fidelity.stored import SOURCES, model_version, summary
 
-    lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels stand below them.", ""]
+    lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels follow.", ""]
     for chip in chips if tables else ():
         lines += [chip, *figures(chip), ""]
     heading = ("chip", "figures", "published", "exact", "within 5 %", "follow", "within 5 %", "mean", "median", "worst")
@@ -108,7 +108,7 @@ def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.chips.fidelity import kernels
 
     rows = [row for row in kernels.rows() if row.chip in chips]
-    lines = ["Kernels measured on real cards: cycles of the model beside published ones"]
+    lines = ["Kernels measured on real cards: cycles of the model and published ones"]
     if not rows:
         return [*lines, "none on this chip"]
     known = kernels.ratios(rows)

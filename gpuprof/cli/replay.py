@@ -4,13 +4,12 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.options.checking import end_with, errors_said
 from gpuprof.cli.options.help_page import GroupedCommand
 from gpuprof.cli.options.option import OUTPUT, Given, Option, options
 from gpuprof.cli.options.outputs import OutputPath, claim, recording
-from gpuprof.cli.options.recorded_line import recorded_line
-from gpuprof.cli.options.results import raise_if_wrong, recorded_text, say_results
-from gpuprof.cli.options.settings import findings_of, registers_of, sampler_values, settings_of, with_counters
+from gpuprof.cli.options.recorded_line import recorded_line, sampler_values
+from gpuprof.cli.options.results import end_with, errors_said, raise_if_wrong, recorded_text, say_results
+from gpuprof.cli.options.settings import findings_of, registers_of, settings_of, with_counters
 from gpuprof.cli.progress.display import Display
 
 OUT = Option(

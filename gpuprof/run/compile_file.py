@@ -31,7 +31,7 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
-    for_debugger: bool = False  # the PTX says where variables are; with optimize=0 each statement stands as it is
+    for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 
 DEFAULT_OPTIONS = BuildOptions()

@@ -115,8 +115,8 @@ def check_names(parameters: Iterable[Parameter]) -> None:
 
 
 def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tuple[int, ...]]:
-    """Which of each parameter's values a run has: every combination, the last parameter fastest; or, `in_step`, first
-    with first and so on.
+    """The indices of each run's values: every combination, the last parameter fastest; or, `in_step`, first with first
+    and so on.
 
     Raises UsageError when parameters that go in step have different numbers of values.
     """

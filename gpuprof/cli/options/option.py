@@ -14,8 +14,9 @@ import click
 LAUNCHES, CHIPS, TIMES, CONTENTS = "Launches and chip", "Chips and values", "Sampling times", "Contents of a sample"
 FILTER, TRANSPORT, RESULTS, RECORDING = "Sampling filter", "Sample transport", "Results", "Recording"
 SELECTION, OUTPUT, CHECKERS, COMPILER = "Selection", "Output", "Checkers", "Compiler"
+DEBUGGER = "Debugger"
 GROUPS = (
-    *(LAUNCHES, CHIPS, TIMES, CONTENTS, FILTER, TRANSPORT, RESULTS, RECORDING),
+    *(DEBUGGER, LAUNCHES, CHIPS, TIMES, CONTENTS, FILTER, TRANSPORT, RESULTS, RECORDING),
     *(SELECTION, OUTPUT, CHECKERS, COMPILER),
 )
 VALUE, SWITCH, LIST = "value", "switch", "list"  # takes one value; takes none; takes one each time it is given

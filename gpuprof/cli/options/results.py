@@ -1,7 +1,9 @@
-"""The results of a run: files that they are saved to, comparisons that failed, and the line that ends it."""
+"""The results of a run: arrays that are saved, comparisons that failed, errors of checkers, and the last line."""
 
 import os
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,3 +63,27 @@ def recorded_text(recorder, passes: int, output: Path) -> str:
         f"{plural(recorder.n_records, 'sample', 'samples')} of "
         f"{plural(recorder.n_launches, 'launch', 'launches')}{in_passes} -> {output}"
     )
+
+
+@contextmanager
+def errors_said(terminal, settings) -> Iterator[None]:
+    """Prints how many errors checkers have found in the block. Where the block did not end well, none is no news."""
+    try:
+        yield
+    except BaseException:
+        if settings.findings.n_places:
+            _say_errors(terminal, settings)
+        raise
+    _say_errors(terminal, settings)
+
+
+def _say_errors(terminal, settings) -> None:
+    if any(attached.generator.is_checker for attached in settings.traces):
+        for sentence in settings.findings.summary():
+            terminal.notice(sentence)
+
+
+def end_with(findings, error_exitcode: int) -> None:
+    """Ends the process with an exit code, when there are errors and one is requested."""
+    if findings.n_errors and error_exitcode:
+        sys.exit(error_exitcode)

@@ -1,19 +1,17 @@
 """The values of a command's options as the settings of a run.
 
     Given ─ settings_of ─> Settings, and BuildOptions in it
-    Given ─ registers_of ─> registers of the sampler ─ sampler_values ─> values of options, again
+    Given ─ registers_of ─> registers of the sampler
     Given ─ wanted_of, findings_of ─> comparisons of results; the errors that are known
 
 Rooms that a run needs are imported when it is set up: help is quick.
 """
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gpuprof.base.wording import base_name
 from gpuprof.cli.options.option import Given, is_given
 from gpuprof.cli.options.value_types import RANDOM
 from gpuprof.errors import UsageError
@@ -23,15 +21,6 @@ if TYPE_CHECKING:
     from gpuprof.device.launching.argument_values import Wanted
     from gpuprof.run.run_settings import Settings
     from gpuprof.trace.findings import Findings
-
-# Key of the sampling filter -> its option, and the prefix of the value there.
-FILTER_OPTIONS = {
-    "kernel": ("kernel_name", "regex:"),
-    "draw": ("draw", ""),
-    "stage": ("stage", ""),
-    "skip": ("launch_skip", ""),
-    "count": ("launch_count", ""),
-}
 
 
 def settings_of(given: Given, base: "Settings") -> "Settings":
@@ -76,34 +65,6 @@ def registers_of(given: Given) -> dict[str, Any]:
     return registers
 
 
-def sampler_values(given: Given, registers: dict[str, Any]) -> dict[str, Any]:
-    """The values of the sampler's options that set these registers."""
-    rows = [row for row in given.options if row.fills.startswith("sampling.")]
-    values = {row.name: () if row.made else registers.get(row.name) for row in rows}
-    if "trigger" in registers:  # it says how many events, and a period has none
-        values |= {"trigger": f"{registers['trigger']}:{registers['every']}", "period_cycles": None}
-    elif registers.get("auto_period"):
-        values["period_cycles"] = "auto"
-    for word in shlex.split(registers.get("filter", "")):
-        key, _, value = word.partition("=")
-        if key in FILTER_OPTIONS:
-            name, prefix = FILTER_OPTIONS[key]
-            values[name] = prefix + value
-        else:
-            values["filter_words"] += (word,)
-    return values
-
-
-def unusual_registers(sampling) -> dict[str, Any]:
-    """The period, and the registers that are not as usual."""
-    from gpuprof.timing.sampling.control_registers import USUAL, registers
-
-    usual = registers(USUAL)
-    return {
-        name: value for name, value in registers(sampling).items() if value != usual[name] or name == "period_cycles"
-    }
-
-
 def filter_words(key: str) -> Callable[[Any], list[str]]:
     """Makes a word of the sampling filter; to skip no launch takes none."""
     return lambda value: [f"{key}={value}"] if value != 0 else []
@@ -129,10 +90,6 @@ def samples_form(record: str) -> str:
     return record.partition("+")[0]
 
 
-def file_name(path: str | Path) -> str:
-    return Path(path).name
-
-
 def chip_changes(texts: Sequence[str]) -> dict[str, Any]:
     from gpuprof.chips.changes import parse_changes
 
@@ -143,10 +100,6 @@ def load_base(value: int | str) -> int | None:
     return None if value == RANDOM else value
 
 
-def shown_load_base(value: int | str) -> str:
-    return value if value == RANDOM else hex(value)
-
-
 def traces_of(texts: Sequence[str]) -> tuple:
     """The run.tracing.Attached generators. Raises UsageError for one that there is not."""
     from gpuprof.run.tracing import Attached
@@ -154,12 +107,6 @@ def traces_of(texts: Sequence[str]) -> tuple:
 
     specs = [parse_spec(text) for text in texts]
     return tuple(Attached(make(spec), spec.where) for spec in specs)
-
-
-def without_folder(text: str) -> str:
-    """The value of --trace, its file without folders."""
-    file, found, rest = text.partition(".py:")
-    return f"{base_name(file)}{found}{rest}" if found else text
 
 
 def rules_of(path: Path) -> tuple:
@@ -200,11 +147,3 @@ def wanted_of(given: Given) -> "Wanted":
 
     expected = tuple(parse_expected(text, "--expect") for text in given.expected)
     return Wanted(expected, getattr(given, "saved", ()), given.rtol, given.atol)
-
-
-def expectation(text: str) -> str:
-    """The value of --expect as it was read."""
-    from gpuprof.device.launching.expected_results import parse_expected
-
-    expected = parse_expected(text, "--expect")
-    return f"{expected.array.text}={expected.text}"

@@ -24,18 +24,15 @@ from gpuprof.cli.options.option import (
     Option,
 )
 from gpuprof.cli.options.outputs import SavePath, npy
+from gpuprof.cli.options.recorded_line import expectation, file_name, shown_load_base, without_folder
 from gpuprof.cli.options.settings import (
     chip_changes,
-    expectation,
-    file_name,
     filter_words,
     kernel_name_words,
     load_base,
     rules_of,
     samples_form,
-    shown_load_base,
     traces_of,
-    without_folder,
 )
 from gpuprof.cli.options.value_types import (
     Count,

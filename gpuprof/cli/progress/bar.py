@@ -73,7 +73,7 @@ class _Ready:
 
 
 def fitted(said: Words, cells: int, shows_place: bool) -> list[Text | ProgressBar]:
-    """The parts of the line, as many as fit in `cells`: the most telling go first, the title is cut last."""
+    """The parts of the line, as many as fit in `cells`: the most important come first, the title is cut last."""
     parts = {
         "title": Text(said.title, style="bold"),
         "bar": ProgressBar(total=1.0, completed=said.share, width=BAR_CELLS) if said.share is not None else None,
