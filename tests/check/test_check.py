@@ -619,7 +619,7 @@ def test_a_wrong_kernel_has_no_other_verdict(folder, flags):
 
 def test_a_wrong_kernel_as_json(folder):
     write_blur(folder / "now.gprec", cycles=(100,), results=(RIGHT, WRONG))
-    code, out, error = check(folder, "--json")
+    code, out, error = check(folder, "--format", "json")
     assert (code, error) == (1, WRONG_ERROR)
     results = [RIGHT._asdict(), WRONG._asdict()]
     assert json.loads(out) == {"version": 1, "verdict": "results differ", "results": results}
