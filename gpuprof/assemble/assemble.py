@@ -29,7 +29,7 @@ from gpuprof.assemble.warpgroups import hazards_of
 from gpuprof.base.stages import counted, stage
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
-from gpuprof.isa.flow.warpgroups import RegisterHazard, with_hazards
+from gpuprof.isa.facts import RegisterHazard
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.program import Function, Location, Program, Relocation
 
@@ -63,7 +63,7 @@ def assemble_program(module, *, max_registers: int | None = None, kept: Kept | N
             kept.lowered(body)
         optimize(body, tree.is_debug)
     program = _Linker(module, tree, layout, bodies, literals, max_registers, kept).program()
-    return replace(program, ptx=with_hazards(program.ptx, hazards))
+    return replace(program, facts=replace(module.facts, register_hazards=tuple(hazards)))
 
 
 def _most_threads(function: ast.Function) -> int:

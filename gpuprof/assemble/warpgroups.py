@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from gpuprof.assemble.debug_registers import starts
 from gpuprof.assemble.ir.body import COPIES, Body, Inst, Operand
-from gpuprof.isa.flow.warpgroups import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
+from gpuprof.isa.facts import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.opcodes import numbers
 

@@ -3,13 +3,15 @@
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
 stdin, not optimized; of several files, which are linked, with a zero between them. Out go two lines of JSON: the source
 line that each location label stands for ("a.cu:7"; see `lineinfo`), by which the parent reads LLVM's last words if it
-comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
+comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types,
+facts (`isa.facts.Facts` as JSON).
 """
 
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import llvmlite.binding as llvm
 
@@ -30,6 +32,8 @@ from gpuprof.compile.passes.positions import Positions, mark_positions
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
 from gpuprof.compile.passes.structures import layouts_of
 from gpuprof.compile.passes.unroll_once import unroll_once
+from gpuprof.isa.facts import Facts
+from gpuprof.isa.gpubin.layout import to_plain
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -179,7 +183,7 @@ def generate(
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
     layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
-    padded = [*padded_copies_of(ir, metadata, layout_of), *member_stores_of(ir, metadata, layout_of)]
+    facts = Facts(tuple(padded_copies_of(ir, metadata, layout_of)), tuple(member_stores_of(ir, metadata, layout_of)))
     is_plain, numbered = for_debugger and level == 0, None
     if is_plain:
         arranged = _arranged_for_debugger(internalize(ir), target, arch)
@@ -199,12 +203,16 @@ def generate(
         ptx = variables.with_places(ptx, show(told), listing, numbered)
     ptx = add_cluster_dims(ptx, cluster_dims)
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
+    if numbered:
+        ptx, known = variables.without_comments(ptx, numbered.table)
+        facts = replace(facts, variables=known)
     return {
-        "ptx": ptx + "".join(f"{each}\n" for each in padded),
+        "ptx": ptx,
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],
         "param_types": naming.parameter_types(metadata, [name for _, name in _KERNEL.findall(ir)]),
+        "facts": to_plain(facts),
     }
 
 

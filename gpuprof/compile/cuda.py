@@ -22,6 +22,8 @@ from gpuprof.compile.naming import qualified_name, symbol_of
 from gpuprof.compile.source import bounded_ptx, headers_of, read_source, split_defines, with_instances
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
+from gpuprof.isa.facts import Facts
+from gpuprof.isa.gpubin.layout import from_plain
 
 _FATAL = re.compile(r"LLVM ERROR: (.*)")
 _LOCATED = re.compile(r",? \S+:(\d+)$")
@@ -151,6 +153,7 @@ def _module(
         compiler=how.tools.name,
         arch=how.arch,
         param_types={symbol: tuple(types) for symbol, types in made["param_types"].items()},
+        facts=from_plain(Facts, made["facts"], "facts"),
     )
 
 

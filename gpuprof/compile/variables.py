@@ -1,16 +1,13 @@
-"""Where LLVM keeps the variables of optimized code, as comments in the PTX, for the debugger.
+"""Where LLVM places the variables of optimized code, for the debugger.
 
 LLVM has no location lists for PTX, but its code generator knows where each variable is. So each variable of each
 inlined copy of its function gets a number for its name; comments in the generator's output say where it places these
-numbers, and its listing of the machine code what they are there. Ours say:
+numbers, and its listing of the machine code what they are there. While passes change the text, ours are in it, where
+they hold; `without_comments` makes facts of them (`isa.facts.VariableFacts`):
 
-    //@at 4:0 2:7        from here on, of each function around the code, the innermost first: scope and inlined call
-    //@set 3 rd5         from here on, variable 3 is in %rd5; `=-7` is a number, `?` nowhere
-    //@set 3 r5 + 8      a sum, difference or product of a register's low bits with a number
-    //@set 3 r5 @32:32   32 bits of it from bit 32 on; others are elsewhere
-    //@set 6 =4 @32:8    variable 6 says the position: the code has come to the source's 4 (`passes.positions`)
-    //@set 6 | 5 6       or may have come to 5 or 6
-    //@variables {...}   at the end: what the numbers stand for
+    //@at 4:0 2:7        from here on, scope and inlined call of each function around the code, the innermost first
+    //@set 3 rd5         from here on, variable 3 is in %rd5
+    //@set 6 =4 @32:8    variable 6 gives the position: the code has reached the source's 4 (`passes.positions`)
 
 The code is that which is generated without them: `tests/compile/test_variables.py`.
 """
@@ -30,12 +27,13 @@ from gpuprof.compile.passes.available_values import Available
 from gpuprof.compile.passes.overwritten_records import without_overwritten, written
 from gpuprof.compile.passes.positions import SIGN, Positions, variable_key
 from gpuprof.compile.passes.variable_records import Record, Told, in_order
+from gpuprof.isa.facts import ScopeChange, Setting, VariableFacts
 
 # LLVM would tell where variables are at the begin of each block, and is not aware that registers of PTX are written
 # again: the debugger works that out itself.
 WHERE_SET = ("--livedebugvalues-input-bb-limit=0", "--livedebugvalues-input-dbg-value-limit=0")
 LISTING = "--print-after=stack-frame-layout"
-AT, SET, VARIABLES = "\t//@at ", "\t//@set ", "//@variables "
+AT, SET = "\t//@at ", "\t//@set "
 
 _RECORD = re.compile(r"^\s+#dbg_\w+\(.*\n", re.MULTILINE)
 _VALUE = re.compile(r"#dbg_value\((?P<value>.*), !(?P<variable>\d+), (?P<how>!DIExpression\(.*\)), !(?P<place>\d+)\)\n")
@@ -266,8 +264,24 @@ def with_places(ptx: str, told_ptx: str, listing: str, numbered: Numbered) -> st
             return match[0]
         return match[0].replace(body, _commented(body, said[name], listed[name], numbered.records), 1)
 
-    table = json.dumps(numbered.table, separators=(",", ":"))
-    return f"{_FUNCTION.sub(replace, ptx).rstrip()}\n{VARIABLES}{table}\n"
+    return f"{_FUNCTION.sub(replace, ptx).rstrip()}\n"
+
+
+def without_comments(ptx: str, table: dict) -> tuple[str, VariableFacts]:
+    """The PTX without our comments, and what they say of its lines. `table`: of the numbers."""
+    lines: list[str] = []
+    settings, scopes = [], []
+    for line in ptx.split("\n"):
+        if line.startswith(SET):
+            variable, _, location = line.removeprefix(SET).partition(" ")
+            settings.append(Setting(len(lines) + 1, int(variable), location))
+        elif line.startswith(AT):
+            pairs = (pair.split(":") for pair in line.removeprefix(AT).split())
+            scopes.append(ScopeChange(len(lines) + 1, tuple((int(scope), int(call)) for scope, call in pairs)))
+        else:
+            lines.append(line)
+    keys_as_text = json.loads(json.dumps(table))
+    return "\n".join(lines), VariableFacts(tuple(settings), tuple(scopes), keys_as_text)
 
 
 def _commented(body: str, told_body: str, listing: str, records: Sequence[Record]) -> str:

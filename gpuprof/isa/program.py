@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gpuprof.isa.facts import NO_FACTS, Facts
+
 
 @dataclass(frozen=True)
 class Param:
@@ -130,13 +132,14 @@ class Program:
     functions: tuple[Function, ...]
     variables: tuple[Variable, ...]
     relocations: tuple[Relocation, ...]
-    ptx: str  # the PTX text it was made from, with what the assembler has found in it as comments behind it
+    ptx: str  # the PTX text it was made from
     ptx_lines: np.ndarray  # uint32 (n,): PTX line of each instruction, 0 unknown
     locations: tuple[Location | None, ...]  # (n,): source position of each instruction
     sources: dict[str, str] = field(default_factory=dict)  # path -> text, as far as it was known when compiling
     arch: str = "sm_80"
     compiler: str = ""
     literals: bytes = b""  # what constant operands read from special.LITERALS_AT on
+    facts: Facts = NO_FACTS
 
     def kernel(self, name: str) -> Function:
         """A kernel by symbol or by the name in the source. Raises KeyError when there is none."""

@@ -4,7 +4,7 @@ something fails to allocate.
 
 from gpuprof.assemble.ptx import ast
 from gpuprof.errors import PtxError
-from gpuprof.isa.gpubin_layout import MAX_ZERO_NBYTES
+from gpuprof.isa.gpubin.layout import MAX_ZERO_NBYTES
 
 # All variables of a space together. Constant: CUDA C++ programming guide, technical specifications per compute
 # capability (every one: 64 KiB).

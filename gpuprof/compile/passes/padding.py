@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from gpuprof.compile.metadata import Metadata
 from gpuprof.compile.passes.structures import NAME, Layouts, Taken, padding_between
-from gpuprof.isa.flow.padding import PaddedCopy, Range
+from gpuprof.isa.facts import PaddedCopy, Range
 
 _FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 _COPY = re.compile(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gpuprof.compile.metadata import Metadata, Node
 from gpuprof.compile.naming import qualified_name
-from gpuprof.isa.flow.padding import Range
+from gpuprof.isa.facts import Range
 
 MOST_NBYTES = 4096  # of a structure whose padding is looked for
 

@@ -1,4 +1,4 @@
-"""The gpubin file, declared once: what `assemble.object.elf` writes and `isa.gpubin` reads.
+"""The gpubin file, declared once: what `assemble.object.elf` writes and `isa.gpubin.reader` reads.
 
 A gpubin is an ELF64 little-endian executable, machine EM_CUDA. Code addresses are those of the unloaded program:
 instruction i is at 16 * i, so `.text.*` sections, symbols, DWARF and relocations speak of one and the same address
@@ -27,9 +27,11 @@ without any fix-up.
     .gpuprof.ptx              the PTX text, UTF-8
     .gpuprof.ptxlines         u32 for each instruction: its line in .gpuprof.ptx, 0 unknown
     .gpuprof.sources          JSON object: path -> text
+    .gpuprof.facts            JSON: the fields of `facts.Facts`; not there if there are none
     .debug_info .debug_abbrev .debug_line .debug_str .debug_ranges   DWARF 4, for other tools; gpuprof does not read it
 
-Function notes are in the order of `Program.functions`. Every number is little-endian. JSON is ASCII.
+Function notes are in the order of `Program.functions`. Every number is little-endian. JSON is ASCII; a named tuple is a
+list.
 """
 
 import struct
@@ -42,9 +44,12 @@ import numpy as np
 
 MAX_ZERO_NBYTES = 1 << 31  # all zero-initialised variables of a program together: they take no room in the file
 
+MAX_STRUCTURE_NBYTES = 999_999_999  # of a structure with padding
+
 # 1: first version. 2: initial addresses of variables. 3: clusters. 4: literals. 5: constant operands
-# that read the variables in constant memory.
-GPUBIN_VERSION = 5
+# that read the variables in constant memory. 6: facts in a section; they were comments in the PTX.
+GPUBIN_VERSION = 6
+OLDEST_GPUBIN_VERSION = 5  # `version_5` reads its facts
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1
@@ -110,6 +115,8 @@ def from_plain(kind, plain, where: str):
         return None if plain is None else from_plain(arguments[0], plain, where)
     if origin is tuple:
         return _tuple_from_plain(arguments, plain, where)
+    if issubclass(kind, tuple):  # a named one
+        return kind(*_tuple_from_plain(tuple(_hints(kind).values()), plain, where))
     if type(plain) is not kind:
         raise ValueError(f"{where} is {str(plain)[:60]!r}, not {kind.__name__}")
     if kind is int and not 0 <= plain < 1 << 63:

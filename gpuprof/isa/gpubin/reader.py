@@ -1,7 +1,7 @@
-"""gpubin -> Program: the reader of the ELF that `isa.gpubin_layout` declares and `assemble.object.elf` writes.
+"""gpubin -> Program: the reader of the ELF that `isa.gpubin.layout` declares and `assemble.object.elf` writes.
 
 Nothing in the file is believed before its length and checksum are right, and nothing after that without a check either:
-a file made by hand can carry any content and a right checksum. `isa.elf_sections` takes the ELF apart.
+a file made by hand can carry any content and a right checksum. `isa.gpubin.elf_sections` takes the ELF apart.
 """
 
 import json
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.errors import FileFormatError
-from gpuprof.isa import gpubin_layout as layout
 from gpuprof.isa.encoding import INSTRUCTION_DTYPE, INSTRUCTION_NBYTES
+from gpuprof.isa.facts import HAZARDS, NO_FACTS, Facts
+from gpuprof.isa.gpubin import layout
+from gpuprof.isa.gpubin.version_5 import facts_in_comments
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE
 from gpuprof.isa.program import Function, Location, Program, Relocation, Variable
 
 if TYPE_CHECKING:
-    from gpuprof.isa.elf_sections import Elf, Rela
+    from gpuprof.isa.gpubin.elf_sections import Elf, Rela
 
 
 def read_gpubin(data: bytes, name: str, remake: str = "compile") -> Program:
@@ -28,12 +30,14 @@ def read_gpubin(data: bytes, name: str, remake: str = "compile") -> Program:
     `relocations` come back in the order of their instructions. Raises FileFormatError for a file that is cut off,
     damaged, foreign, or made by another version; the message says which, where, and what to do.
     """
-    _check_identity(data, name, remake)
+    version = _check_identity(data, name, remake)
 
-    from gpuprof.isa.elf_sections import read_elf  # brings pyelftools along, which only who reads a file pays for
+    from gpuprof.isa.gpubin.elf_sections import (
+        read_elf,  # brings pyelftools along, which only who reads a file pays for
+    )
 
     try:
-        return _program(read_elf(data))
+        return _program(read_elf(data), version)
     except ValueError as error:
         raise FileFormatError(f"{name}: damaged gpubin: {error}; {remake} it again") from error
 
@@ -41,7 +45,8 @@ def read_gpubin(data: bytes, name: str, remake: str = "compile") -> Program:
 # --- is it ours, whole, and of our version?
 
 
-def _check_identity(data: bytes, name: str, remake: str) -> None:
+def _check_identity(data: bytes, name: str, remake: str) -> int:
+    """The version of the format."""
     ident = layout.ELF_IDENT[: layout.N_IDENT_COMMON]
     if data[: len(ident)] != ident[: len(data)] or not data:
         start = bytes(data[:4])
@@ -64,8 +69,8 @@ def _check_identity(data: bytes, name: str, remake: str) -> None:
             "file instead"
         )
     version, isa_version, nbytes, crc = layout.PREFIX.unpack_from(data, layout.DESCRIPTION_OFFSET)
-    _check_version(name, "gpubin format", version, layout.GPUBIN_VERSION, remake)
-    _check_version(name, "instruction set", isa_version, ISA_VERSION, remake)
+    _check_version(name, "gpubin format", version, layout.OLDEST_GPUBIN_VERSION, layout.GPUBIN_VERSION, remake)
+    _check_version(name, "instruction set", isa_version, ISA_VERSION, ISA_VERSION, remake)
     if len(data) != nbytes:
         what = "cut off" if len(data) < nbytes else "longer than it says"
         raise FileFormatError(f"{name}: {what}: {len(data)} bytes of {nbytes}; copy or {remake} it again")
@@ -74,41 +79,44 @@ def _check_identity(data: bytes, name: str, remake: str) -> None:
         raise FileFormatError(
             f"{name}: damaged: its {nbytes} bytes do not match their checksum; copy or {remake} it again"
         )
+    return version
 
 
-def _check_version(name: str, what: str, found: int, known: int, remake: str) -> None:
-    if found > known:
+def _check_version(name: str, what: str, version: int, oldest: int, newest: int, remake: str) -> None:
+    if version > newest:
         raise FileFormatError(
-            f"{name}: {what} version {found}, newer than the {known} this gpuprof knows; update gpuprof or {remake} it "
-            "again"
+            f"{name}: {what} version {version}, newer than the {newest} this gpuprof knows; update gpuprof or {remake} "
+            "it again"
         )
-    if found < known:
+    if version < oldest:
         raise FileFormatError(
-            f"{name}: {what} version {found}, older than the {known} this gpuprof reads; {remake} it again"
+            f"{name}: {what} version {version}, older than the {oldest} this gpuprof reads; {remake} it again"
         )
 
 
 # --- the program: from here on a wrong value is a ValueError
 
 
-def _program(elf: "Elf") -> Program:
+def _program(elf: "Elf", version: int) -> Program:
     body = _json_note(elf, ".note.gpuprof", layout.NOTE_PROGRAM, layout.PREFIX.size)
     prefix = ".note.gpuprof."
     functions = tuple(_function(elf, name) for name in elf.notes if name.startswith(prefix))
     code = _code(elf, functions)
+    ptx = _content(elf, ".gpuprof.ptx").decode("utf-8", "surrogatepass")
     heads = {key: layout.from_plain(str, _item(body, key), f"program.{key}") for key in ("name", "arch", "compiler")}
     return Program(
         code=code,
         functions=functions,
         variables=_variables(elf, _item(body, "variables")),
         relocations=_relocations(elf, functions),
-        ptx=_content(elf, ".gpuprof.ptx").decode("utf-8", "surrogatepass"),
+        ptx=ptx,
         ptx_lines=_per_instruction(_rows(elf, ".gpuprof.ptxlines", "<u4"), len(code), ".gpuprof.ptxlines").astype(
             np.uint32
         ),
         locations=_locations(elf, len(code)),
         sources=_sources(elf),
         literals=elf.contents.get(".gpuprof.literals", b""),
+        facts=_facts(elf, ptx, version),
         **heads,
     )
 
@@ -268,6 +276,23 @@ def _frames(rows: list[list[int]], names: tuple[str, ...]) -> list[Location | No
         frames.append(Location(names[file], line, column, names[function], frames[caller]))
         depth.append(depth[caller] + 1)
     return frames
+
+
+def _facts(elf: "Elf", ptx: str, version: int) -> Facts:
+    if version < 6:
+        return facts_in_comments(ptx)
+    if ".gpuprof.facts" not in elf.contents:
+        return NO_FACTS
+    facts = layout.from_plain(Facts, _json(elf.contents[".gpuprof.facts"], ".gpuprof.facts"), ".gpuprof.facts")
+    copied = [copy.nbytes for copy in facts.padded_copies]
+    stored = [nbytes for store in facts.member_stores for nbytes in (store.nbytes, store.of_nbytes)]
+    for nbytes in (*copied, *stored):
+        if not 0 < nbytes <= layout.MAX_STRUCTURE_NBYTES:
+            raise ValueError(f".gpuprof.facts has a structure of {nbytes} bytes")
+    for hazard in facts.register_hazards:
+        if hazard.kind not in HAZARDS:
+            raise ValueError(f".gpuprof.facts has a register hazard {hazard.kind[:60]!r}")
+    return facts
 
 
 def _sources(elf: "Elf") -> dict[str, str]:

@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import NoteSection, Section, StringTableSection, SymbolTableSection
 
-from gpuprof.isa import gpubin_layout as layout
+from gpuprof.isa.gpubin import layout
 
 # Only these types are read: of some others, pyelftools reads the content as soon as it makes the section.
 _TYPES = ("SHT_PROGBITS", "SHT_SYMTAB", "SHT_STRTAB", "SHT_RELA", "SHT_NOTE", "SHT_NOBITS")
