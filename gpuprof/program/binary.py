@@ -9,8 +9,9 @@ from gpuprof.base.stages import stage
 from gpuprof.compile import cache
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.host import host_toolchain
+from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.program.build import RUNTIME, Executable, linkers_environment, programs_folder, put
+from gpuprof.program.build import Executable, linkers_environment, programs_folder, put
 from gpuprof.program.calls import header
 
 ELF_MAGIC = b"\x7fELF"

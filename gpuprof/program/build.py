@@ -20,11 +20,11 @@ from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
+from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.program.calls import header
 from gpuprof.program.device_link import linking_source
 
-RUNTIME = Path(__file__).parent / "runtime"
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows

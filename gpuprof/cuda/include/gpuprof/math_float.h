@@ -1,5 +1,5 @@
 // Single-precision functions, in the shape GPU libraries give them: fused multiply-adds, one or two instructions of the
-// special-function unit, exact reductions, few branches. Errors are within what CUDA documents (see tests/test_compile_math.py).
+// special-function unit, exact reductions, few branches. Errors are within what CUDA documents (see tests/compile/test_math.py).
 //
 // The polynomials interpolate, at Chebyshev nodes, the expression that their comment names; computed with 50 digits.
 // The header compiles for the host too, where the tests run it against numpy.
