@@ -13,13 +13,19 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, cccl, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
-from gpuprof.compile.features import feature_macros
 from gpuprof.compile.includes import included_files
-from gpuprof.compile.lineinfo import label_index
-from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.llvm.lineinfo import label_index
+from gpuprof.compile.llvm.metadata import Metadata
+from gpuprof.compile.llvm.naming import qualified_name, symbol_of
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.naming import qualified_name, symbol_of
-from gpuprof.compile.source import bounded_ptx, headers_of, read_source, split_defines, with_instances
+from gpuprof.compile.source import (
+    bounded_ptx,
+    feature_macros,
+    headers_of,
+    read_source,
+    split_defines,
+    with_instances,
+)
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
 from gpuprof.isa.facts import Facts

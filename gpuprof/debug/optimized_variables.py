@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.debug_registers import Kept, Place, Shape
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.passes.positions import SIGN
+from gpuprof.compile.variables.positions import SIGN
 from gpuprof.debug.assignments import FunctionVariables, Key, Reached, Scopes, Spot, assigned, by_function, reached
 from gpuprof.debug.positions import Positions
 from gpuprof.debug.symbols import BRAIN, Variable

@@ -81,7 +81,8 @@ class ScopeChange(NamedTuple):
 @dataclass(frozen=True)
 class VariableFacts:
     """The variables of optimized code, for the debugger. `settings` and `scopes` are ascending by line. `table`
-    describes variables, scopes and types: see `compile.variables.number_variables`; its keys are text, as in JSON.
+    describes variables, scopes and types (`compile.variables.numbering.number_variables`); its keys are text, as in
+    JSON.
     """
 
     settings: tuple[Setting, ...]

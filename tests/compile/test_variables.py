@@ -4,8 +4,8 @@ import pytest
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
-from gpuprof.compile.passes.variable_records import Record, Told, in_order
-from gpuprof.compile.variables import number_variables
+from gpuprof.compile.variables.numbering import number_variables
+from gpuprof.compile.variables.records import Record, Told, in_order
 from tests.paths import ROOT, SAMPLES
 
 FILES = [

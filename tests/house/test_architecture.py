@@ -66,6 +66,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
+    "compile": ("llvm", "passes", "layouts", "variables", REST),
     "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
         "graphics_state",

@@ -11,8 +11,8 @@ from functools import cache, reduce
 from operator import and_, or_
 from typing import Any, NamedTuple, TypeAlias
 
-from gpuprof.compile.metadata import Metadata, Node
-from gpuprof.compile.naming import qualified_name
+from gpuprof.compile.llvm.metadata import Metadata, Node
+from gpuprof.compile.llvm.naming import qualified_name
 from gpuprof.isa.facts import Range
 
 MOST_NBYTES = 4096  # of a structure whose padding is looked for

@@ -5,7 +5,7 @@ instruction down leaves them where they are.
 import re
 from bisect import bisect_right
 
-from gpuprof.compile.passes.flow import NAME, dominators, ir_blocks
+from gpuprof.compile.llvm.flow import NAME, dominators, ir_blocks
 
 _FUNCTION = re.compile(r"^define [^\n]*\{\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
 _RESULT = re.compile(rf"^  (%{NAME}) = ")

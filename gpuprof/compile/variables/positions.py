@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gpuprof.compile.metadata import Metadata
-from gpuprof.compile.passes.flow import ENDS, NAME, ir_blocks
+from gpuprof.compile.llvm.flow import ENDS, NAME, ir_blocks
+from gpuprof.compile.llvm.metadata import Metadata
 
 PIECE_BITS = 8
 SIGN = "@"  # begins the names of these variables: no name of C++ does

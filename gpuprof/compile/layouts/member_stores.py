@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuprof.compile.metadata import Metadata
-from gpuprof.compile.passes.structures import NAME, STRUCTURES, Layouts, joined, within_unions
+from gpuprof.compile.layouts.structures import NAME, STRUCTURES, Layouts, joined, within_unions
+from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.isa.facts import MemberStore, Range
 
 MOST_NBYTES = 256  # of a structure that is told of: of a larger one, the part is that the member lies in

@@ -1,6 +1,6 @@
 """Names and types as the source writes them, from debug info."""
 
-from gpuprof.compile.metadata import Metadata, Node
+from gpuprof.compile.llvm.metadata import Metadata, Node
 
 _NAMED = ("DINamespace", "DICompositeType", "DISubprogram")
 _TAG_POINTER = {"DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&", "DW_TAG_rvalue_reference_type": "&&"}

@@ -11,9 +11,10 @@ replaced by the chain of directives that PTX has for it (`decode`), outermost fi
 import re
 from typing import NamedTuple
 
-from gpuprof.compile.metadata import Metadata
-from gpuprof.compile.naming import symbol_of
-from gpuprof.compile.variables import AT
+from gpuprof.compile.llvm.metadata import Metadata
+from gpuprof.compile.llvm.naming import symbol_of
+
+AT = "\t//@at "  # begins a comment on the scopes around the code, for `compile.variables.locations`
 
 # Below 2**31, and above the real lines that still come from the heads of functions: `#line` can say more than that, and
 # such a function has no line.

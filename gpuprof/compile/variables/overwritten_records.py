@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from gpuprof.compile.passes.variable_records import LOST, Record, Told
+from gpuprof.compile.variables.records import LOST, Record, Told
 
 _WRITTEN = re.compile(r"\t(?:@\S+ )?[\w.:]+ *\t(\{[^}]*\}|%\w+(?:\|%\w+)?)")
 _WRITES_NONE = re.compile(r"\t(?:@\S+ )?(?:st|red|bra|brx|ret|exit|trap|bar|membar|fence|prefetch)\b")

@@ -10,8 +10,8 @@ offset, bytes, type. At -O0 there is none. `memcpy` itself is a function of the 
 import re
 from collections.abc import Iterable
 
-from gpuprof.compile.metadata import Metadata
-from gpuprof.compile.passes.structures import NAME, Layouts, Taken, padding_between
+from gpuprof.compile.layouts.structures import NAME, Layouts, Taken, padding_between
+from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.isa.facts import PaddedCopy, Range
 
 _FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
