@@ -110,7 +110,6 @@ def test_what_does_not_compile_is_told_on_standard_error(tmp_path):
 
 DAMAGED = (
     VariableFacts((), (), {"types": {}}),
-    VariableFacts((), (), {"types": 3, "places": []}),
     VariableFacts((Setting(10, 0, "rd1 + "), Setting(10, 0, "=x")), (), {"types": {}, "places": []}),
 )
 
