@@ -7,22 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.assemble.abi.calling_convention import align_up
-from gpuprof.assemble.abi.device_runtime import with_device_runtime
+from gpuprof.assemble.abi.device_runtime import with_device_runtime, with_workspace
 from gpuprof.assemble.abi.layout import Layout
 from gpuprof.assemble.abi.limits import check_variables
 from gpuprof.assemble.abi.params import kernel_params
-from gpuprof.assemble.abi.workspace import with_workspace
 from gpuprof.assemble.debug_registers import Kept
 from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Body, Clobbers
 from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
 from gpuprof.assemble.lower.lowering import lower_functions
-from gpuprof.assemble.object.encode import encode_body
+from gpuprof.assemble.object.encode import drop_branches_to_next, drop_identity_moves, encode_body
 from gpuprof.assemble.optimize.pipeline import optimize
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation
-from gpuprof.assemble.registers.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.registers.fit import MOST_REGISTERS, fit
 from gpuprof.assemble.registers.spill import DoesNotFit
 from gpuprof.assemble.warpgroups import hazards_of

@@ -6,7 +6,7 @@ Device code is compiled when the program first needs it, as any .cu file is: the
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from gpuprof.compile.source import headers_of, read_source
 from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.program.calls import header
-from gpuprof.program.device_link import linking_source
 
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
@@ -252,3 +251,21 @@ def put(new: Path, made: Path) -> None:
     near.write_bytes(new.read_bytes())
     near.chmod(new.stat().st_mode & 0o700)
     os.replace(near, made)
+
+
+# By clang's CGCUDANV.cpp; the end of the name is the object's own.
+REGISTER = re.compile(rb"__cudaRegisterLinkedBinary_\w+")
+
+
+def linking_source(objects: Iterable[bytes]) -> str:
+    """A source in C that stands for nvcc's link of device code; "" where no object needs it. Each object that clang
+    makes with -fgpu-rdc calls a function of its own at its start, which the linker of device code makes.
+    """
+    names = dict.fromkeys(name.decode() for each in objects for name in REGISTER.findall(each))
+    if not names:
+        return ""
+    lines = ["typedef void (*Register)(void **);", "void gpuprof_register_linked(Register globals, void *wrapper);"]
+    for name in names:
+        lines.append(f"void {name}(Register globals, void *wrapper, void *identity, void *call)")
+        lines.append("{ gpuprof_register_linked(globals, wrapper); }")
+    return "\n".join(lines) + "\n"

@@ -100,3 +100,7 @@ class Channel:
             pieces.append(piece)
             left -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

@@ -22,6 +22,14 @@ NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
 FAULTS = {"address": 700, "alignment": 716, "assertion": 710, "timeout": 702, "launch": 719}
 
 
+class Failed(Exception):
+    """A call fails with a cudaError; `text` says why to the user."""
+
+    def __init__(self, status: int, text: str = ""):
+        super().__init__(text)
+        self.status, self.text = status, text
+
+
 def number_of(error: GpuprofError) -> int:
     """The cudaError of one of our errors."""
     if isinstance(error, KernelFault):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.assemble.object.data import Strings
 from gpuprof.assemble.object.dwarf import debug_sections
-from gpuprof.assemble.object.strings import Strings
 from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.facts import NO_FACTS

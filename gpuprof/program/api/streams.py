@@ -4,8 +4,9 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.streams import Event
 from gpuprof.program import errors
-from gpuprof.program.api.failed import Failed, signed
 from gpuprof.program.calls import WAITS
+from gpuprof.program.channel import signed
+from gpuprof.program.errors import Failed
 
 FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its three names
 NON_BLOCKING = 1  # of a stream's flags: cudaStreamNonBlocking

@@ -6,7 +6,7 @@ from gpuprof.assemble.abi.calling_convention import Place
 from gpuprof.assemble.ir.values import type_nbits
 from gpuprof.assemble.lower.data.access import store
 from gpuprof.assemble.lower.data.address import local_address
-from gpuprof.assemble.lower.flow.guards import branch_past
+from gpuprof.assemble.lower.flow.control import branch_past
 from gpuprof.assemble.ptx import ast
 from gpuprof.isa.special import LAUNCH_SERVICE
 
