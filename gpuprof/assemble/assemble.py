@@ -250,7 +250,7 @@ class _Linker:
         return max(used, min(_FEWEST_WITH_CALLS, limit)) if calls else used
 
     def _recurses(self, name: str) -> bool:
-        """Whether it, or anything it calls, calls itself or takes local memory while it runs."""
+        """True if it, or anything it calls, calls itself or takes local memory while it runs."""
         seen, todo = {name}, [name]
         while todo:
             for callee in self._callees(self.bodies[todo.pop()]):

@@ -26,7 +26,7 @@ _State = dict[tuple, frozenset]
 
 
 def hazards_of(body: Body) -> list[RegisterHazard]:
-    """Of a function behind the lowering, with its edges; ascending."""
+    """The hazards of a function after the lowering, with its edges; ascending."""
     if not any(inst.op.kind in _MULTIPLIES for inst in body.instructions()):
         return []
     return sorted(set(_Function(body).hazards()))

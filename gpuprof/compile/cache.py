@@ -44,7 +44,7 @@ def environment() -> dict[str, str]:
 
 
 def environment_parts() -> list[str]:
-    """What the environment adds to the name of an entry."""
+    """The variables of the environment that are part of an entry's name, as NAME=VALUE."""
     return [f"{name}={value}" for name in _VARIABLES if (value := environment().get(name)) is not None]
 
 

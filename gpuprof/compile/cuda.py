@@ -91,7 +91,7 @@ def linked_flags(number: int) -> list[str]:
 
 
 class _Flags(NamedTuple):
-    """What holds for all files of a module."""
+    """The flags of all files of a module."""
 
     arch: str
     include_dirs: Sequence[Path | str]

@@ -203,7 +203,7 @@ def _module(
 
 
 def _name_of(place: str, path: str, toolkit: Path) -> str:
-    """What the profile calls a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike
+    """The profile's name for a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike
     on every machine.
     """
     absolute = os.path.normpath(place)

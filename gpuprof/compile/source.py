@@ -18,7 +18,7 @@ def read_source(path: str) -> str:
 
 
 def bounded_ptx(path: str, ptx: str) -> str:
-    """What a compiler made, if it is no longer than a .ptx file may be. Raises CompileError."""
+    """The PTX of a compiler, if it is no longer than a .ptx file may be. Raises CompileError."""
     if len(ptx) > PTX.most_nbytes:
         raise CompileError(f"{path}: has {len(ptx):,} bytes of PTX; the limit is {PTX.most_nbytes:,}")
     return ptx

@@ -47,7 +47,7 @@ SPACES = tuple(sorted({each.space for each in TABLE} - {"", "barrier"}))  # stat
 
 
 def ends_block(op: Opcode) -> bool:
-    """Whether a basic block ends with it: it may change the program counter, or other threads are waited for."""
+    """True if a basic block ends with it: it may change the program counter, or other threads are waited for."""
     return op.pipe == "cbu" or op.space == "barrier"
 
 

@@ -1,4 +1,4 @@
-"""What a program is once it is assembled: plain values, as the assembler and the ELF reader give them and every later
+"""An assembled program: plain values, as the assembler and the ELF reader give them and every later
 stage takes them.
 """
 
@@ -150,7 +150,7 @@ class Program:
 
 
 def first_uniform_words(functions: tuple[Function, ...], n_instructions: int) -> list[int]:
-    """Of each instruction of a module, the number from which on its registers are uniform ones."""
+    """For each instruction of a module, the number from which on its registers are uniform ones."""
     found = [MOST_WORDS] * n_instructions
     for function in functions:
         found[function.first : function.first + function.count] = [function.first_uniform_word] * function.count

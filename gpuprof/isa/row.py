@@ -1,4 +1,4 @@
-"""What one row of the instruction table says, and how a family of rows writes it; scalar types.
+"""A row of the instruction table, and how a family of rows writes it; scalar types.
 
 Rule: outside this package nobody asks for an instruction's name.
 

@@ -29,7 +29,7 @@ BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
 class Services(Protocol):
-    """What the program's room does not do itself."""
+    """Services that this room does not have itself."""
 
     def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
         """How many blocks of a kernel an SM holds. Raises UsageError for a block that fits none."""

@@ -28,7 +28,7 @@ DAMAGED = (
 
 
 def is_binary(path: Path) -> bool:
-    """Whether a file is a program of a processor's, rather than a source or a GPU's code."""
+    """True if a file is a program of a processor's, rather than a source or a GPU's code."""
     if not is_regular(path):
         return False
     try:

@@ -217,7 +217,7 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
 
 
 def _missing_calls(diagnostics: str) -> str:
-    """What is said of calls of CUDA's that are not there; docs/programs.md lists the others."""
+    """The message about CUDA calls that do not exist here; docs/programs.md lists the others."""
     names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
     return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
 
@@ -229,7 +229,7 @@ def linkers_environment(folder: Path) -> dict[str, str]:
 
 
 def _compile(command: Sequence[str], what: str) -> None:
-    """As `_run`, of a source; one whose kernels launch kernels is compiled as compile/cuda.py does, too."""
+    """Compiles a source, like `_run`. One whose kernels launch kernels gets the flags that compile/cuda.py gives it."""
     ended = run_child(command, what, env=cache.environment())
     if ended.code and LAUNCHES in diagnostics_of(ended):
         command = [*command[:-2], *linked_flags(0), *command[-2:]]

@@ -1,4 +1,4 @@
-"""What CUDA calls an error of ours: numbers of cudaError (CUDA Runtime API, enum cudaError)."""
+"""CUDA's numbers for our errors: cudaError (CUDA Runtime API, enum cudaError)."""
 
 from gpuprof.errors import CompileError, DeviceMemoryError, GpuprofError, KernelFault, PtxError, UsageError
 

@@ -81,7 +81,7 @@ class Inst:
 
     @property
     def kills(self) -> bool:
-        """Whether what it writes ends the old value's life (a guarded write may leave it)."""
+        """True if what it writes ends the old value's life (a guarded write may leave it)."""
         return self.guard is None or self.fresh
 
     @property

@@ -12,7 +12,7 @@ _LOADS = [row.kind == "load" for row in TABLE]
 
 
 def has_effect(inst: Inst) -> bool:
-    """Whether it must stay though nobody reads its result."""
+    """True if it must stay though nobody reads its result."""
     number = inst.op.number
     return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
 

@@ -88,7 +88,7 @@ class Lowering:
         self.scope = self.scope.parent
 
     def statements(self, block: ast.Block):
-        """Those of a block, in the scope that was opened for it."""
+        """Lowers the statements of a block, in the scope that was opened for it."""
         for statement in block.statements:
             if isinstance(statement, ast.Label):
                 if statement.name in self.scope.labels:

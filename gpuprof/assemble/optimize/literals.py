@@ -118,7 +118,7 @@ def _keep_across_loops(body: Body, moves: dict[int, tuple]) -> None:
 
 
 def _is_short_loop(blocks: list[Block], index: int) -> bool:
-    """Whether the block is a loop by itself that is entered from the block before alone and does not wait for
+    """True if the block is a loop by itself that is entered from the block before alone and does not wait for
     memory.
     """
     block = blocks[index]
@@ -134,7 +134,7 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
 
 
 def _waits(inst: Inst) -> bool:
-    """Whether an instruction waits for global memory, or is an expansion with branches of its own. In that time a
+    """True if an instruction waits for global memory, or is an expansion with branches of its own. In that time a
     constant can be made anew.
     """
     op = inst.op

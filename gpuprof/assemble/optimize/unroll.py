@@ -288,7 +288,7 @@ def _is_constant(inst: Inst) -> bool:
 
 
 def _takes(inst: Inst, behind: int, is_safe: bool) -> bool:
-    """Whether the instruction itself can add `behind` to the address of its load or store. 32-bit sums wrap around
+    """True if the instruction itself can add `behind` to the address of its load or store. 32-bit sums wrap around
     where the address unit does not. But no sum between two valid addresses wraps, that of the first copy and that of
     this one.
     """

@@ -48,7 +48,7 @@ def unroll_whole(body: Body) -> None:
 
 
 def _unroll_innermost(body: Body) -> bool:
-    """Whether there was such a loop."""
+    """Unrolls the innermost of these loops. False if there are none."""
     found = [(loop, start) for loop in counted_loops(body) if (start := _start(body, loop)) is not None]
     found = [(loop, start, turns) for loop, start in found if (turns := _turns(body, loop, start))]
     if not found:

@@ -293,7 +293,7 @@ class _Units:
                 self._merge(one, other, self.lane[inst.a] - self.lane[inst.dst])
 
     def _same_value(self, one: Unit, other: Unit) -> bool:
-        """Whether two units that live at once hold one value wherever both live: neither is written while the other
+        """True if two units that live at once hold one value wherever both live: neither is written while the other
         lives, except as its copy.
         """
         if len(one.lanes) != len(other.lanes) or not (self._is_one_value(one) and self._is_one_value(other)):

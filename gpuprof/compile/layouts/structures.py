@@ -34,8 +34,8 @@ class Taken(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Of a structure: where its members are, as LLVM counts them; its bits that are padding, those of bit fields, and
-    those of unions, ascending.
+    """A structure's layout: where its members are, as LLVM counts them; its bits that are padding, those of bit
+    fields, and those of unions, ascending.
     """
 
     nbytes: int
@@ -131,7 +131,7 @@ def _plain(name: str) -> str:
 
 
 def padding_between(members: Iterable[Taken], nbytes: int) -> tuple[Range, ...]:
-    """What members leave of the first `nbytes` bytes."""
+    """The bits of the first `nbytes` bytes that no member has."""
     return _others(_mask(members), nbytes)
 
 
@@ -141,7 +141,7 @@ def joined(*ranges: Range) -> tuple[Range, ...]:
 
 
 def within_unions(ranges: Iterable[Range], start: int, layout: Layout) -> tuple[Range, ...]:
-    """Those bits of a part of a structure, which begins at its bit `start`, that lie in a union of the structure."""
+    """The bits of a part of a structure, which begins at its bit `start`, that lie in a union of the structure."""
     return _ranges(_mask(Taken(*each) for each in ranges) << start & _mask(Taken(*each) for each in layout.unions))
 
 
@@ -154,7 +154,7 @@ def _mask(taken: Iterable[Taken]) -> int:
 
 
 def _ranges(mask: int) -> tuple[Range, ...]:
-    """Of the bits that are set."""
+    """Ranges of the bits that are set."""
     text = bin(mask)[:1:-1]
     return tuple(found.span() for found in re.finditer("1+", text))
 

@@ -20,7 +20,7 @@ class IrBlock(NamedTuple):
 
 
 def ir_blocks(lines: Sequence[str]) -> list[IrBlock]:
-    """Of a function's lines between its braces, in their order."""
+    """The blocks of a function in their order. `lines`: those between its braces."""
     starts = [0] + [number for number, line in enumerate(lines) if number and _LABEL.match(line)]
     ends = [*starts[1:], len(lines)]
     number_of = {found[1]: number for number, at in enumerate(starts) if (found := _LABEL.match(lines[at]))}

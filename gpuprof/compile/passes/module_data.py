@@ -56,7 +56,7 @@ def drop_host_tables(ir: str, metadata: Metadata) -> str:
 
 
 def _is_const(metadata: Metadata, expression: int) -> bool:
-    """Whether the variable of a debug-info expression, or each of its elements, is const."""
+    """True if the variable of a debug-info expression, or each of its elements, is const."""
     node: Node | None = metadata.nodes.get(expression)
     variable = metadata.follow(node, "var") if node is not None else None
     kind = metadata.follow(variable, "type") if variable is not None else None

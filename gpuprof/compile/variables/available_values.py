@@ -13,14 +13,14 @@ _VALUE = re.compile(rf"%{NAME}")
 
 
 class Available:
-    """Of a module's text."""
+    """The values that exist at each place of a module's text."""
 
     def __init__(self, ir: str):
         self._functions = [_Function(found.start(1), found[1]) for found in _FUNCTION.finditer(ir)]
         self._starts = [each.start for each in self._functions]
 
     def is_so(self, values: str, at: int) -> bool:
-        """Whether the values that a text names exist at a place in the module's text, which is in a function."""
+        """True if the values that a text names exist at a place in the module's text, which is in a function."""
         function = self._functions[self._number(at)]
         return all(function.has(name, at) for name in _VALUE.findall(values))
 

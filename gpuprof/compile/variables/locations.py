@@ -138,7 +138,7 @@ def _all_in_order(blocks: Sequence[Sequence[str | Told]], records: Sequence[Reco
 
 
 def _is_written(line: str, place: str) -> bool:
-    """Whether a line of code changes the register of a place."""
+    """True if a line of code changes the register of a place."""
     return f"%{place.split()[0]}" in written(line)
 
 
@@ -161,7 +161,7 @@ def _values(body: str, listing: str) -> list[Told]:
 
 
 def _place(found: re.Match, names: dict[int, str]) -> str:
-    """As the comments have it; `?` for what they cannot say."""
+    """The location in the form of the comments; `?` for one that they cannot express."""
     steps = found["how"].split(", ") if found["how"] else []
     part = ""
     if "DW_OP_LLVM_fragment" in steps:

@@ -96,7 +96,7 @@ def _root(metadata: Metadata, place: Node) -> int:
 
 
 def _function(metadata: Metadata, scope: int) -> int:
-    """That a scope lies in."""
+    """The function that a scope lies in."""
     while metadata.nodes[scope].kind != "DISubprogram":
         scope = metadata.nodes[scope].reference("scope")
     return scope

@@ -35,8 +35,9 @@ _NOTHING = re.compile(r"@llvm\.(?:lifetime|dbg|assume|experimental)")
 
 @dataclass
 class Positions:
-    """Of one function. By position, its line, 0 for none, and those that may follow; `sets`: those that begin behind a
-    change of a variable, by its name and line as `variable_key` has them; `ends`: those in front of a return.
+    """The positions of one function: by position its line, 0 for none, and those that may follow; `sets`: those that
+    begin after a change of a variable, by its name and line as `variable_key` gives them; `ends`: those before a
+    return.
     """
 
     lines: list[int] = field(default_factory=list)
@@ -71,7 +72,7 @@ def mark_positions(ir: str) -> tuple[str, list[Positions]]:
 
 
 class _Locals:
-    """What a function's instructions change of its variables."""
+    """The changes of a function's variables by its instructions."""
 
     def __init__(self, body: str, metadata: Metadata):
         self._keys: dict[str, list[str]] = {}  # by value, the variables that its memory holds

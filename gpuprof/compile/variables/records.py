@@ -25,14 +25,14 @@ class Record(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the code generator says of a record: where the variable is."""
+    """The code generator's report on a record: where the variable is."""
 
     record: int
     place: str
 
 
 class Said(NamedTuple):
-    """What counts from here on, as the comments have it: "3 rd5"; "6 | 4 5" for positions that may be so, too."""
+    """A comment that holds from here on: "3 rd5"; "6 | 4 5" for positions that the code may have reached, too."""
 
     text: str
 
@@ -63,7 +63,7 @@ def in_order(
 
 
 class _Order:
-    """Of the records of one block. `_next`: how many count so far; `_top`: behind the last of those that are told."""
+    """The records of one block. `_next`: how many hold so far; `_top`: one more than the last that is reported."""
 
     def __init__(self, numbers: list[int], records: Sequence[Record], here: set[int]):
         self._records = [records[number] for number in numbers]
@@ -73,7 +73,7 @@ class _Order:
         self._next = self._top = 0
 
     def passed(self, line: str, is_written: Callable[[str, str], bool]) -> None:
-        """What has been told, and does not count yet, may be changed before it does."""
+        """A line is passed: it may change a location that has been reported and does not hold yet."""
         for at, place in self._places.items():
             if self._next <= at < self._top and is_written(line, place):
                 self._places[at] = LOST
@@ -98,7 +98,7 @@ class _Order:
         return Said(f"{record.number} {place if place != LOST else LOST + record.piece}")
 
     def _open(self, first: int) -> Iterator[Said]:
-        """What may have happened: records from `first` on that do not count yet."""
+        """Comments for records from `first` on that do not hold yet, but may have been reached."""
         positions: dict[int, list[int]] = {}
         for record in self._records[first : self._top]:
             if record.position is None:

@@ -1,4 +1,4 @@
-"""What the sections of an ELF file hold, as plain values; pyelftools reads them.
+"""The contents of an ELF file's sections, as plain values; pyelftools reads them.
 
 The file may be hostile, and pyelftools follows every count, offset and size that it finds. So these are compared with
 the file's length first, and no two sections may share bytes: a small file cannot stand for much. The bytes read are

@@ -52,7 +52,7 @@ def ptx_of(fatbin: bytes, arch: int) -> str:
 
 
 def entries(fatbin: bytes) -> Iterator[Entry]:
-    """What a fatbin holds. Raises UsageError for a damaged one."""
+    """The entries of a fatbin. Raises UsageError for a damaged one."""
     try:
         magic, _, head_nbytes, nbytes = HEAD.unpack_from(fatbin)
         at, end = head_nbytes, head_nbytes + nbytes

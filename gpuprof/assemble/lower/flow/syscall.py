@@ -12,7 +12,7 @@ from gpuprof.isa.special import LAUNCH_SERVICE
 
 
 class Service(NamedTuple):
-    """What the runtime does under a function's name; types of what it takes and gives ("" for nothing)."""
+    """A call of the runtime by a function's name; the types of its arguments and its result ("" for none)."""
 
     number: int
     arguments: tuple[str, ...]
