@@ -15,6 +15,8 @@ from tests.same.recordings import recording_items
 from tests.same.texts import Item, Side
 
 SHOWN = 160  # characters of a value
+BEFORE = 40  # of them, characters before the first that differs in a long text
+FIRST = (".gprec", ".gpudb")
 Reader = Callable[[Path, Side], Iterator[Item]]
 
 
@@ -56,9 +58,16 @@ def reader_of(name: str) -> Reader | None:
 def differences(base: Path, current: Path, base_side: Side, current_side: Side) -> Iterator[Difference]:
     """A difference at most for each artefact in either of two folders, which driver.py has filled."""
     yield from _of_codes(base, current)
-    for name in sorted({path.name for folder in (base, current) for path in folder.iterdir() if path.is_file()}):
+    names = {path.name for folder in (base, current) for path in folder.iterdir() if path.is_file()}
+    for name in sorted(names, key=_order):
         if reader_of(name):
             yield from _of_file(name, base / name, current / name, base_side, current_side)
+
+
+def _order(name: str) -> tuple[int, str]:
+    """Recordings first, then databases: what differs there differs in reports, too."""
+    ending = Path(name).suffix
+    return (FIRST.index(ending) if ending in FIRST else len(FIRST)), name
 
 
 def _of_codes(base: Path, current: Path) -> Iterator[Difference]:
@@ -108,6 +117,9 @@ def _shown(old: Item | None, new: Item | None) -> tuple[str, str]:
         return _item(old), _item(new)
     if isinstance(old.value, bytes) and isinstance(new.value, bytes):
         return _bytes(old, new)
+    if isinstance(old.value, str) and isinstance(new.value, str):
+        start = max(_first_unequal(old.value, new.value) - BEFORE, 0)
+        old, new = (Item(item.place, f"{'...' if start else ''}{item.value[start:]}") for item in (old, new))
     if isinstance(old.value, dict) and isinstance(new.value, dict):
         keys = [key for key in {**old.value, **new.value} if old.value.get(key) != new.value.get(key)]
         old, new = (Item(item.place, {key: item.value.get(key) for key in keys}) for item in (old, new))
@@ -119,10 +131,14 @@ def _item(item: Item | None) -> str:
 
 
 def _bytes(old: Item, new: Item) -> tuple[str, str]:
-    pairs = enumerate(zip(old.value, new.value, strict=False))
-    at = next((index for index, (a, b) in pairs if a != b), min(len(old.value), len(new.value)))
+    at = _first_unequal(old.value, new.value)
     start = at // 8 * 8
     return tuple(
         f"{each.place}, byte {at} of {len(each.value)}: from {start} on {each.value[start : start + 24].hex(' ', 8)}"
         for each in (old, new)
     )
+
+
+def _first_unequal(old: str | bytes, new: str | bytes) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(old), len(new)))

@@ -49,7 +49,7 @@ def both(artefacts, tmp_path) -> tuple[Path, Path]:
 
 
 def compared(both: tuple[Path, Path], renames: dict | None = None, **folders: str) -> list[tuple[str, str]]:
-    """What differs and its place in the current checkout."""
+    """Each artefact that differs, and the place in the current checkout."""
     base_side = Side(names=Names(renames))
     current_side = Side(tuple((folder, f"<{name}>") for name, folder in folders.items()))
     found = differences(*both, base_side, current_side)
@@ -240,6 +240,23 @@ def test_the_script_of_the_html_page_is_not_compared(both):
 def test_another_line_of_an_export_is_found(both):
     (both[1] / "export-folded.file").write_text("saxpy;saxpy.cu:3 18\n")
     assert compared(both) == [("export-folded.file", "line 1")]
+
+
+def test_a_difference_shows_both_texts_around_its_place(both):
+    for folder, number in zip(both, "78", strict=True):
+        (folder / "export-csv.file").write_text(f"{'x' * 300}{number}\n")
+    try:
+        [found] = differences(*both, Side(), Side())
+        assert found.base == f"line 1: '...{'x' * 40}7'" and found.current == f"line 1: '...{'x' * 40}8'"
+    finally:
+        (both[0] / "export-csv.file").unlink()
+
+
+def test_the_recording_comes_first(both):
+    sql(both[1], CHANGED_ROW)
+    with_chunk(both[1] / "profile.gprec", "LEDG", lambda payload: payload[:-1] + b"\1")
+    (both[1] / "export-folded.file").write_text("saxpy;saxpy.cu:3 18\n")
+    assert [what for what, _ in compared(both)] == ["profile.gprec", "profile.gpudb", "export-folded.file"]
 
 
 def test_folders_of_the_machine_are_not_compared(both):
