@@ -153,7 +153,7 @@ def reads(inst: Instruction) -> Iterator[Operand]:
 
 
 def sources_of(inst: Instruction) -> Iterator[tuple[str, Operand]]:
-    """What it reads by slot, the guard left out."""
+    """The operands that it reads, by slot, without the guard."""
     for slot in ("a", "b", "c", "e"):
         spec = getattr(inst.op, slot)
         if spec and not spec.startswith(">") and slot != inst.imm_slot:
@@ -169,7 +169,7 @@ def writes(inst: Instruction) -> Iterator[Operand]:
 
 
 def results_of(inst: Instruction) -> Iterator[tuple[str, Operand]]:
-    """What it writes by slot."""
+    """The operands that it writes, by slot."""
     for slot in SLOTS:
         spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
         if spec and (slot == "dst" or spec.startswith(">")):

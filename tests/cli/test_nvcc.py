@@ -13,7 +13,7 @@ import pytest
 import gpuprof
 from gpuprof.compile import compile_cuda, nvcc, toolchain
 from gpuprof.errors import CompileError
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.run.compile_file import BuildOptions, read_source
 from tests.cli.test_compile import HEADER, KERNEL, run
 from tests.support.command import gpuprof as program, masked

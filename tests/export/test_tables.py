@@ -54,7 +54,7 @@ def test_nsight_computes_details_page(tmp_path):
 
 def test_nsight_computes_source_page(tmp_path):
     text = exported(tmp_path, ".source.csv")
-    assert text == gpuprof(tmp_path, "report", "t.gpudb", "--page", "source", "--csv")[1]
+    assert text == gpuprof(tmp_path, "report", "t.gpudb", "--page", "source", "--format", "csv")[1]
 
 
 METRICS = r"""# TYPE gpuprof_cycles gauge

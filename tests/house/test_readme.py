@@ -51,13 +51,11 @@ def test_matching():
     assert not readme.matches("a.\n", "ab\n")
 
 
-def test_every_package_is_in_the_table():
-    packages = {path.parent.name for path in (ROOT / "gpuprof").glob("*/__init__.py")}
-    table = set(re.findall(r"^\| `(\w+)/`", readme.README.read_text(), re.MULTILINE))
-    assert packages == table
+def test_it_is_a_front_door():
+    assert len(readme.README.read_text().splitlines()) <= 150
 
 
-DOCUMENTS = [readme.README, *sorted(readme.DOCS.glob("*.md"))]
+DOCUMENTS = [readme.README, *sorted(readme.DOCS.rglob("*.md"))]
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^    .*?$", re.DOTALL | re.MULTILINE)
 
 

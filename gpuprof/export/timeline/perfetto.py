@@ -1,6 +1,6 @@
 """A timeline as a Perfetto trace (github.com/google/perfetto, protos/perfetto/trace): opened by ui.perfetto.dev.
 
-The trace has whole nanoseconds. What a cycle is to the digit stands in the slices' arguments.
+The trace has whole nanoseconds. The exact cycles are in the slices' arguments.
 """
 
 import sqlite3
