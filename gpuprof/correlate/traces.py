@@ -12,20 +12,17 @@ from typing import NamedTuple
 from gpuprof.base.compared_results import NAME, SEVERITIES
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Recording, TraceKey
+from gpuprof.tables.table import Column
 
 TABLE_NAME = re.compile(r"trace_[a-z0-9_]{3,100}")
-SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT"}
+TYPES = ("integer", "real", "text")
 PREFIX = "trace_"
 
 
-class Column(NamedTuple):
-    name: str
-    type: str  # a key of SQL_TYPES
-    unit: str
-    text: str
+COLUMN_FIELDS = ("name", "type", "unit", "text")  # of a declared column, in a recording and in trace_columns
 
 
-class Table(NamedTuple):
+class TraceTable(NamedTuple):
     """`name`: of the SQL table, whose columns are the launch and `columns`."""
 
     name: str
@@ -38,7 +35,7 @@ class Table(NamedTuple):
 class Traced(NamedTuple):
     """A table with its rows: (launch, *values)."""
 
-    table: Table
+    table: TraceTable
     rows: tuple[tuple, ...]
 
 
@@ -64,16 +61,16 @@ class Found(NamedTuple):
 # From a recording.
 
 
-def tables_of(recording: Recording) -> list[tuple[Table, list[TraceKey]]]:
+def tables_of(recording: Recording) -> list[tuple[TraceTable, list[TraceKey]]]:
     """The tables by generator and name, each with its keys in the recording, by launch. Raises FileFormatError for a
     name that is none, and for a table that differs between launches.
     """
-    found: dict[tuple[str, str], tuple[Table, list[TraceKey]]] = {}
+    found: dict[tuple[str, str], tuple[TraceTable, list[TraceKey]]] = {}
     used: set[str] = set()
     for key in sorted(recording.traces, key=lambda key: (key.generator, key.table, key.launch)):
         trace = recording.traces[key]
-        columns = tuple(Column(*(each[name] for name in Column._fields)) for each in trace.fields["columns"])
-        declared = Table("", key.generator, key.table, trace.fields["text"], columns)
+        columns = tuple(Column(*(each[name] for name in COLUMN_FIELDS)) for each in trace.fields["columns"])
+        declared = TraceTable("", key.generator, key.table, trace.fields["text"], columns)
         if (key.generator, key.table) not in found:
             check_names(recording, declared)
             name = _free(f"{PREFIX}{key.generator}_{key.table}", used)
@@ -97,7 +94,7 @@ def _free(name: str, used: set[str]) -> str:
     return free
 
 
-def check_names(recording: Recording, table: Table) -> None:
+def check_names(recording: Recording, table: TraceTable) -> None:
     names = [column.name for column in table.columns]
     for name in (table.generator, table.table, *names):
         if not NAME.fullmatch(name):
@@ -107,7 +104,7 @@ def check_names(recording: Recording, table: Table) -> None:
             f"{recording.path}: the columns of trace table {table.table} do not have names of their own"
         )
     for column in table.columns:
-        if column.type not in SQL_TYPES:
+        if column.type not in TYPES:
             raise FileFormatError(
                 f"{recording.path}: trace table {table.table} has a column of type {column.type[:40]!r}"
             )
@@ -123,7 +120,7 @@ def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
         )
         database.executemany(
             "INSERT INTO trace_columns VALUES (?, ?, ?, ?, ?, ?)",
-            [(number, place, *column) for place, column in enumerate(table.columns)],
+            [(number, place, *column[:4]) for place, column in enumerate(table.columns)],
         )
         database.execute(definition(table))
         marks = ", ".join("?" * (1 + len(table.columns)))
@@ -139,8 +136,8 @@ def watched_launches(recording: Recording) -> Iterator[tuple[int, str]]:
             yield number, name
 
 
-def definition(table: Table) -> str:
-    columns = "".join(f', "{column.name}" {SQL_TYPES[column.type]} NOT NULL' for column in table.columns)
+def definition(table: TraceTable) -> str:
+    columns = "".join(f', "{column.name}" {column.sql_type} NOT NULL' for column in table.columns)
     return f"CREATE TABLE {table.name} (launch INTEGER NOT NULL REFERENCES launches{columns})"
 
 
@@ -164,21 +161,21 @@ def finding_rows(recording: Recording) -> Iterator[tuple]:
 # From a database.
 
 
-def read_tables(database: sqlite3.Connection) -> list[Table]:
+def read_tables(database: sqlite3.Connection) -> list[TraceTable]:
     columns: dict[int, list[Column]] = {}
     for number, *column in database.execute(
         "SELECT trace, name, type, unit, text FROM trace_columns ORDER BY trace, place"
     ):
         columns.setdefault(number, []).append(Column(*column))
     return [
-        Table(*row, tuple(columns.get(number, ())))
+        TraceTable(*row, tuple(columns.get(number, ())))
         for number, *row in database.execute(
             "SELECT trace, table_name, generator, name, text FROM trace_tables ORDER BY trace"
         )
     ]
 
 
-def read_rows(database: sqlite3.Connection, table: Table) -> Iterator[Sequence[object]]:
+def read_rows(database: sqlite3.Connection, table: TraceTable) -> Iterator[Sequence[object]]:
     """(launch, *values) in the order they were written."""
     names = "".join(f', "{column.name}"' for column in table.columns)
     return database.execute(f"SELECT launch{names} FROM {table.name} ORDER BY rowid")
@@ -216,7 +213,7 @@ def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
     for table in read_tables(database):
         names = [column.name for column in table.columns]
         bad = [name for name in names if not NAME.fullmatch(name)]
-        if bad or not TABLE_NAME.fullmatch(table.name) or any(each.type not in SQL_TYPES for each in table.columns):
+        if bad or not TABLE_NAME.fullmatch(table.name) or any(each.type not in TYPES for each in table.columns):
             yield f"trace_tables has a table {table.name[:40]!r} whose names or types are none"
             continue
         have = database.execute(
@@ -228,7 +225,7 @@ def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
         yield from _wrong_values(database, table)
 
 
-def _wrong_values(database: sqlite3.Connection, table: Table) -> Iterator[str]:
+def _wrong_values(database: sqlite3.Connection, table: TraceTable) -> Iterator[str]:
     rules = {column.name: f"typeof(\"{column.name}\") = '{column.type}'" for column in table.columns}
     rules["launch"] = "typeof(launch) = 'integer' AND launch IN (SELECT launch FROM launches)"
     for name, rule in rules.items():

@@ -7,24 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from gpuprof.report.html.profile_block import Profile
+from gpuprof.tables.table import Column
 
 VERSION = 1
 Columns = Mapping[str, Sequence]
 
 
-class Column(NamedTuple):
-    """`type`: int, text, real, or share (0 to 1, to a millionth); the last two may be None, not known. `unit`:
-    "" for none.
-    """
-
-    name: str
-    type: str
-    unit: str
-    text: str
-
-
-class Table(NamedTuple):
-    """`fill` gives the values of every column, lists or numpy arrays of one length."""
+class PageTable(NamedTuple):
+    """The columns' types are int, text, real or share (0 to 1, to a millionth); the last two may be None, not known.
+    `fill` gives the values of every column, lists or numpy arrays of one length."""
 
     name: str
     text: str

@@ -9,9 +9,10 @@ import numpy as np
 from gpuprof.chips.draws import MEMORIES
 from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Draws, Work, read_draws
 from gpuprof.report.tasks.timeline_lanes import Lane, extent, in_parts, read_lanes, steps
+from gpuprof.tables.table import Column
 
 MOST_STEPS = 4096  # of a lane: beyond, the mean of as many equal parts of the time
 
@@ -159,11 +160,11 @@ def _stretches(lane: Lane, first: int, last: int) -> tuple[np.ndarray, np.ndarra
 
 
 TABLES = (
-    Table("draws", "Draws of a graphics pipeline.", DRAWS, draw_columns),
-    Table("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
-    Table("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
-    Table("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
-    Table(
+    PageTable("draws", "Draws of a graphics pipeline.", DRAWS, draw_columns),
+    PageTable("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
+    PageTable("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
+    PageTable("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
+    PageTable(
         "draw_lanes",
         f"Blocks over time, all draws together; exact, or the means of {MOST_STEPS:,} parts.",
         LANES,
