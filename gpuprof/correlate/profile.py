@@ -10,10 +10,11 @@ from gpuprof.correlate.sample_weights import weights
 from gpuprof.correlate.thinning import Samples, Truth
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.encoding import Rows, is_count
-from gpuprof.records.of_time import CYCLES, narrowed_by
+from gpuprof.records.encoding import LaunchRows, is_count
 from gpuprof.records.reader import read_recording
+from gpuprof.records.sampling_registers import CYCLES, narrowed_by
 from gpuprof.records.schema import Chunk
+from gpuprof.tables.launch import LEDGER
 
 THINNED_MODES = ("random", "all")  # the slot that round-robin looks at depends on the period
 
@@ -31,7 +32,7 @@ class Gathered:
     def begin(self, launch: int, registers: dict) -> None:
         self._known[launch] = registers
 
-    def add(self, chunk: Chunk, payload: Rows) -> None:
+    def add(self, chunk: Chunk, payload: LaunchRows) -> None:
         if payload.launch not in self._wanted or not len(payload.rows):
             return
         self.registers[payload.launch] = registers = self._known[payload.launch]
@@ -57,7 +58,7 @@ def read_profile(path: Path, database: sqlite3.Connection, launches: list[int]) 
         raise NotComparable(f"{path}: no samples to compare; collect with --period, or with a shorter one")
     # A period that was sought (--period auto) is told when the launch has ended.
     registers = common_registers(path, [recording.registers(launch) for launch in sorted(gathered.registers)])
-    truth = truth_of([recording.launches[number].ledger for number in launches], pcs, line_of_pc)
+    truth = truth_of([recording.launches[number].rows[LEDGER] for number in launches], pcs, line_of_pc)
     if truth is None:
         raise NotComparable(f"{path}: no ledger to compare the samples with: collect again")
     period_cycles = registers["period_cycles"]

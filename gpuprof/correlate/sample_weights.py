@@ -22,7 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gpuprof.records.of_time import narrowed_by
+from gpuprof.records.sampling_registers import narrowed_by
 
 
 def weights(rows: np.ndarray, registers: dict) -> np.ndarray | None:

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import NamedTuple
 
-from gpuprof.correlate.traces import read_tables
+from gpuprof.correlate.trace_tables import read_tables
 
 GENERATOR, TABLE = "intensity", "blocks"
 COLUMNS = ("pc", "operations", "global_nbytes")

@@ -7,7 +7,8 @@
     tasks      tasks, parameters, relations, calls of a program
     draws      draws, their units, and the waves of their shaders
     code       tables that only the database has: modules, functions, instructions, launches, findings
-    database   the order of all tables in the database, and SQL from their declarations
+    order      all tables, in the orders of recordings and of the database
+    sql        definitions of the database's tables
 
 A column's role says what merging, checking and extrapolating do with its values; no other list of names does. A user's
 trace generator, a sweep and the page for a browser declare their tables with the same `Column`.

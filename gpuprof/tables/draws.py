@@ -57,7 +57,7 @@ DRAW_COUNTS = (
     Column("tessellated", "integer", "primitives", "primitives that the tessellator made"),
     Column("geometry_waves", "integer", "warps", "warps of the geometry shader"),
     Column("emitted", "integer", "primitives", "primitives that the geometry shader made"),
-    Column("rejected", "integer", "primitives", "primitives outside of the view, or with an infinite position"),
+    Column("rejected", "integer", "primitives", "primitives out of view, or with a position that is not finite"),
     Column("clipped", "integer", "primitives", "primitives cut by near or far plane, or by the guard band"),
     Column("culled", "integer", "primitives", "primitives culled by side; pieces of clipped ones count from here on"),
     Column("without_area", "integer", "primitives", "primitives left out for their area of 0"),
@@ -74,6 +74,7 @@ DRAW_COUNTS = (
     Column("pixel_waves", "integer", "warps", "warps of the pixel shader"),
     Column("written", "integer", "samples", "samples of color targets, written"),
 )
+DRAW_COUNT_NAMES = tuple(column.name for column in DRAW_COUNTS)
 DRAWS = Table(
     "draws",
     "draws that have drawn all; those that were ended early only have launches",

@@ -3,8 +3,41 @@
 These tables are sparse: rows of zeros are left out.
 """
 
-from gpuprof.tables.table import ADDED, CYCLE, FLAG, KEY, MAX, PC, RESERVED, Column, Table
+from gpuprof.tables.table import ADDED, CYCLE, FLAG, KEY, LAUNCH, MAX, PC, RESERVED, WORK, Column, Table
 
+# Numbers of a launch by name: `counters` of its LEND chunk, some fields of its LNCH chunk, rows of launch_metrics.
+NUMBERS = Table(
+    "numbers of a launch",
+    "every exact number that a launch has one of",
+    (
+        Column("issue_slots", "integer", "slots", "issue slots used"),
+        Column("resident_warp_cycles", "integer", "warp-cycles", "cycles of all resident warps"),
+        Column("warps_launched", "integer", "warps", "warps of the launch"),
+        Column("blocks_launched", "integer", "blocks", "blocks of the launch"),
+        Column("blocks_per_sm", "integer", "blocks", "blocks that fit on an SM", MAX),
+        Column("occupancy_limiter", "text", "", "resource that limits the blocks on an SM", KEY),
+        Column("l1_sectors", "integer", "sectors", "sectors requested from the L1s", WORK),
+        Column("l1_hits", "integer", "sectors", "requested sectors that the L1s had", WORK),
+        Column("l2_sectors", "integer", "sectors", "sectors requested from the L2", WORK),
+        Column("l2_hits", "integer", "sectors", "requested sectors that the L2 had", WORK),
+        Column("dram_read_nbytes", "integer", "bytes", "bytes read from DRAM", WORK),
+        Column("dram_write_nbytes", "integer", "bytes", "bytes written to DRAM", WORK),
+        Column("shared_wavefronts", "integer", "wavefronts", "passes through the banks of shared memory", WORK),
+        Column("tensor_busy_cycles", "integer", "cycles",
+               "cycles in which matrix multiplications keep the tensor pipes busy", WORK),
+        Column("sm_active_cycles", "integer", "SM-cycles", "sum over SMs of the cycles in which they had its warps"),
+        Column("disturbance_cycles", "integer", "cycles", "cycles that sampling cost"),
+        Column("sampling_period_cycles", "integer", "cycles", "period that --period auto found", KEY, null=True),
+        Column("registers", "integer", "registers", "registers of a thread", MAX),
+        Column("shared_nbytes", "integer", "bytes", "static shared memory of a block", MAX),
+        Column("local_nbytes", "integer", "bytes", "local memory of a thread", MAX),
+        Column("parent", "integer", "", "index of the launch whose kernel launched it", LAUNCH, null=True),
+        Column("priority", "integer", "", "priority of its stream, if it is not 0", KEY, null=True),
+        Column("dependent", "integer", "", "1: the launch before it on the stream may let it start early", FLAG,
+               null=True),
+    ),
+    grain="launch",
+)  # fmt: skip
 WAITING_PC = Column("pc", "<u4", "", "code address of the instruction that waits; may be in no module", PC)
 LOSSES = Table(
     "sample_losses",
@@ -28,21 +61,24 @@ COUNTERS = Table(
     (
         Column("pc", "<u4", "", "code address; may be in no module: see samples_outside in meta", PC),
         Column("reserved", "<u4", "", "zero", RESERVED),
-        Column("inst_executed", "<u8", "executions", "executions by warps"),
-        Column("thread_inst_executed", "<u8", "executions", "executions by threads"),
-        Column("thread_inst_executed_pred_on", "<u8", "executions", "executions by threads with a true predicate"),
-        Column("divergent_branches", "<u8", "executions", "executions that split a warp"),
-        Column("l1_tag_requests_global", "<u8", "lines", "distinct 128-byte lines requested"),
-        Column("l2_sectors_global", "<u8", "sectors", "distinct 32-byte sectors requested"),
-        Column("l2_sectors_global_ideal", "<u8", "sectors", "the same, if the lanes' bytes were packed"),
-        Column("l2_sectors_local", "<u8", "sectors", "distinct 32-byte sectors of local memory requested"),
+        Column("inst_executed", "<u8", "instructions", "instructions executed by warps"),
+        Column("thread_inst_executed", "<u8", "instructions", "instructions executed by threads"),
+        Column(
+            "thread_inst_executed_pred_on", "<u8", "instructions",
+            "instructions executed by threads with a true predicate",
+        ),
+        Column("divergent_branches", "<u8", "branches", "branches that split a warp"),
+        Column("l1_tag_requests_global", "<u8", "requests", "128-byte lines requested from L1 for global memory"),
+        Column("l2_sectors_global", "<u8", "sectors", "32-byte sectors requested by global accesses"),
+        Column("l2_sectors_global_ideal", "<u8", "sectors", "sectors of the same accesses, if packed"),
+        Column("l2_sectors_local", "<u8", "sectors", "32-byte sectors requested by local accesses (spills, arrays)"),
         Column("l1_wavefronts_shared", "<u8", "wavefronts", "passes through the banks of shared memory"),
         Column("l1_wavefronts_shared_ideal", "<u8", "wavefronts", "the same, without bank conflicts"),
     ),
     chunk=b"CNTR",
     rows="rows ascend by pc",
     grain="launch pc",
-)
+)  # fmt: skip
 LEDGER = Table(
     "ledger",
     "exact: every cycle of every resident warp, by instruction and stall reason",

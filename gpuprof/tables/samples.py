@@ -21,7 +21,7 @@ COMPACT = Table(
     "compact samples", "samples, compact", COMPACT_COLUMNS, chunk=b"SMPC", stored=(), in_passes=MORE
 )  # fmt: skip
 WIDE = Table(
-    "samples",
+    "wide samples",
     "samples, wide",
     (
         *COMPACT_COLUMNS,

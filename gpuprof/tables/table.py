@@ -10,6 +10,7 @@ import numpy as np
 
 # Roles: what merging, checking and extrapolating do with the values of a column.
 SUM = "sum"  # an amount: rows, launches and passes add up
+WORK = "work"  # an amount that also grows with the work, when only some blocks of a launch are timed
 MAX = "max"  # an amount of which the largest counts
 KEY = "key"  # distinguishes rows, or describes them; is not added up
 FLAG = "flag"  # 0 or 1; in a recording also bits
@@ -19,7 +20,7 @@ ORDER = "order"  # a position in the order of all requests
 LAUNCH, TASK, PARAMETER, NAME, DRAW = "launch", "task", "parameter", "name", "draw"  # numbers of these
 RESERVED = "reserved"  # zero, and in no database
 
-AMOUNTS = (SUM, MAX)
+AMOUNTS = (SUM, WORK, MAX)
 NONE = (1 << 32) - 1  # where a column with the number of something has none
 
 # What passes of one run have in a table.
@@ -91,6 +92,21 @@ class Table:
         """The layout of a recorded row."""
         return np.dtype([(column.name, column.type) for column in self.columns])
 
+    def dtype_of(self, version: int) -> np.dtype:
+        """The layout of a row in a recording of a format version: later columns are not in it."""
+        return np.dtype([(column.name, column.type) for column in self.columns if column.since <= version])
+
+    def rows_of(self, version: int, data: bytes, count: int, start: int) -> np.ndarray:
+        """The rows in a chunk of a recording of a format version, read-only; columns that it lacks are 0."""
+        older = np.frombuffer(data, self.dtype_of(version), count, start)
+        if older.dtype == self.dtype:
+            return older
+        rows = np.zeros(count, self.dtype)
+        for name in older.dtype.names:
+            rows[name] = older[name]
+        rows.flags.writeable = False
+        return rows
+
     @cached_property
     def key(self) -> tuple[str, ...]:
         return tuple(self.grain.split())
@@ -98,6 +114,18 @@ class Table:
     def names(self, *roles: str) -> tuple[str, ...]:
         """The recorded columns of these roles."""
         return tuple(column.name for column in self.columns if column.role in roles)
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def has_amounts(self, rows: np.ndarray) -> np.ndarray:
+        """The rows that have an amount other than 0, bool (n,)."""
+        return np.logical_or.reduce([rows[name] != 0 for name in self.names(*AMOUNTS)])
+
+    @property
+    def newest(self) -> int:
+        """The format version that has changed the table last."""
+        return max(self.since, *(column.since for column in (*self.columns, *self.in_database)))
 
     @cached_property
     def in_database(self) -> tuple[Column, ...]:

@@ -15,13 +15,14 @@ from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import ACCESS_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.trace_counts import reuse_distances
 from gpuprof.run.trace_counts.launch_counts import TraceCounts
 from gpuprof.run.trace_counts.line_accesses import recorded
 from gpuprof.run.trace_counts.reuse_distances import DeviceStream, bin_of, least_of_bin
 from gpuprof.run.trace_counts.trace_walk import is_chosen
+from gpuprof.tables.blocks import ACCESS_COUNTERS, BLOCK_COUNTERS, REUSE_DISTANCES
+from gpuprof.tables.launch import COUNTERS
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.readable.counted import Counts
 from tests.support.running import run_file, run_source
@@ -91,9 +92,9 @@ def test_distances_of_one_warp(tmp_path):
 def test_a_launch_finds_what_the_one_before_left(tmp_path):
     launches = "saxpy<<<2, 64>>>(128, 2.0, x: f32[128], y: f32[128])", "saxpy<<<2, 64>>>(128, 2.0, x, y)"
     first, second = counted(tmp_path, run_file, SAMPLES / "saxpy.cu", *launches).values()
-    assert histogram(first.reuse_distances, 0)[-1][0] == 8  # of x and y
-    assert -1 not in histogram(second.reuse_distances, 0)
-    assert sum(lines for lines, _, _ in histogram(second.reuse_distances, 0).values()) == 12
+    assert histogram(first.rows[REUSE_DISTANCES], 0)[-1][0] == 8  # of x and y
+    assert -1 not in histogram(second.rows[REUSE_DISTANCES], 0)
+    assert sum(lines for lines, _, _ in histogram(second.rows[REUSE_DISTANCES], 0).values()) == 12
 
 
 def test_bins():
@@ -138,7 +139,7 @@ def test_the_twin_counts_the_same(monkeypatch, seed):
         some = piece(warps[per_block * first : per_block * (first + 5)], per_block, first)
         assert len(list(counts.counting(iter([some])))) == 1
         twin.add(some)
-    names = [name for name in ACCESS_COUNTERS_DTYPE.names if name not in ("pc", "reserved")]
+    names = [name for name in ACCESS_COUNTERS.dtype.names if name not in ("pc", "reserved")]
     sums = {
         int(row["pc"] - 0x1000) // INSTRUCTION_NBYTES: {name: int(row[name]) for name in names if row[name]}
         for row in counts.access_rows()
@@ -164,10 +165,10 @@ def test_a_launch_without_accesses(tmp_path):
 
 def check_access_counters(launch):
     """Each access to global memory has the emulator's number of lines, and each line one distance."""
-    found = {int(row["pc"]): int(row["lines"]) for row in launch.access_counters if row["lines"]}
-    lines = {int(row["pc"]): int(row["l1_tag_requests_global"]) for row in launch.counters}
+    found = {int(row["pc"]): int(row["lines"]) for row in launch.rows[ACCESS_COUNTERS] if row["lines"]}
+    lines = {int(row["pc"]): int(row["l1_tag_requests_global"]) for row in launch.rows[COUNTERS]}
     assert {pc: n for pc, n in lines.items() if n} == {pc: n for pc, n in found.items() if lines[pc]}
-    assert sum(n for n, _, _ in histogram(launch.reuse_distances, 0).values()) == sum(found.values())
+    assert sum(n for n, _, _ in histogram(launch.rows[REUSE_DISTANCES], 0).values()) == sum(found.values())
 
 
 def test_no_blocks(tmp_path):
@@ -202,8 +203,12 @@ def test_an_interrupt_while_counting(tmp_path, monkeypatch):
     first, second = recording.launches.values()
     assert not recording.complete and recording.marks[0]["text"] == "interrupted"
     check_access_counters(first)
-    assert (len(first.block_counters), len(second.access_counters), len(second.reuse_distances)) == (2, 0, 0)
-    n_blocks = len(second.block_counters)
+    assert (len(first.rows[BLOCK_COUNTERS]), len(second.rows[ACCESS_COUNTERS]), len(second.rows[REUSE_DISTANCES])) == (
+        2,
+        0,
+        0,
+    )
+    n_blocks = len(second.rows[BLOCK_COUNTERS])
     assert 0 < n_blocks < 4096
     with reading(tmp_path / "counted.gprec") as db:
         found = dict(db.execute("SELECT launch, COUNT(*) FROM block_counters GROUP BY launch"))

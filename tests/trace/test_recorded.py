@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from gpuprof.cli.list import trace_lines
-from gpuprof.correlate.traces import Traced, TraceTable
+from gpuprof.correlate.trace_tables import Traced, TraceTable
 from gpuprof.records.encoding import encode_json
 from gpuprof.records.reader import TraceKey, read_recording
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import PIECE_NBYTES, row_pieces
 from gpuprof.report.pages.traces import columns_of
+from gpuprof.tables.launch import LEDGER
 from gpuprof.tables.table import Column
 from tests.paths import ROOT
 from tests.support.command import gpuprof
@@ -127,7 +128,7 @@ def test_samples_and_cycles_are_those_without(folder):
     for number, launch in plain.launches.items():
         assert launch.end == traced.launches[number].end
         assert launch.samples.tobytes() == traced.launches[number].samples.tobytes()
-        assert launch.ledger.tobytes() == traced.launches[number].ledger.tobytes()
+        assert launch.rows[LEDGER].tobytes() == traced.launches[number].rows[LEDGER].tobytes()
 
 
 def test_two_passes_are_watched_once(folder):

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from gpuprof.base.wording import percent0, plural
-from gpuprof.correlate.advice.advice_rows import Advised
-from gpuprof.correlate.advice.kernel_costs import LINES_PER_RULE, Instruction, Line, Measured
+from gpuprof.correlate.advice.kernel_costs import LINES_PER_RULE, Advised, Instruction, Line, Measured
 from gpuprof.correlate.advice.padding_advice import Padding, accesses_of, best_padding, is_regular, same_array, words
 
 SECTOR_RATIO = 2.0

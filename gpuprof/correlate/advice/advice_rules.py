@@ -7,10 +7,9 @@ from typing import NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import LOCAL_SHARE, bank_conflicts, local_memory, uncoalesced
-from gpuprof.correlate.advice.advice_rows import Advised
-from gpuprof.correlate.advice.kernel_costs import Measured, read_measured, read_waited
+from gpuprof.correlate.advice.kernel_costs import Advised, Measured, read_measured, read_waited
 from gpuprof.correlate.advice.lane_lists import block_lanes, divergence
-from gpuprof.correlate.traces import Found
+from gpuprof.correlate.findings import Found
 
 
 class Rule(NamedTuple):

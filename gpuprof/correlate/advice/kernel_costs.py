@@ -1,4 +1,6 @@
-"""What the rules read: the lines and instructions of one kernel, counted and charged over some of its launches."""
+"""Input and output of the rules: lines and instructions of a kernel, counted and charged over some of its launches, and
+advice.
+"""
 
 import json
 import sqlite3
@@ -52,6 +54,17 @@ class Line(NamedTuple):
     @property
     def place(self) -> str:
         return f"{base_name(self.path)}:{self.number}"
+
+
+class Advised(NamedTuple):
+    """A rule's advice. `pc`: of the worst instruction, None for the whole kernel; `count`: how often it happened, in
+    the rule's unit; `cost_cycles`: warp-cycles that it cost, None if unknown.
+    """
+
+    text: str
+    pc: int | None
+    count: int
+    cost_cycles: int | None
 
 
 class Shape(NamedTuple):

@@ -10,10 +10,12 @@ import numpy as np
 
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
-from gpuprof.records.reader import Recording
+from gpuprof.records.reader import Recording, no_rows
 from gpuprof.relate import task_kinds
 from gpuprof.relate.task_kinds import NONE
 from gpuprof.relate.task_spans import NEVER, NO_TASK, Leaves
+from gpuprof.tables.table import Table
+from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, RELATIONS, TASKS
 
 NOTHING = -1  # where a column has no number
 
@@ -81,7 +83,7 @@ class Checked:
         self.recording = recording
 
     def tasks(self) -> Tasks:
-        table = self._taken("tasks")
+        table = self._taken(TASKS)
         self._bounded(table, ("begin", "end", "cycle", "work"))
         order = np.argsort(table["task"], kind="stable")
         tasks = Tasks(*(table[name][order].astype(np.int64) for name in Tasks._fields))
@@ -117,7 +119,7 @@ class Checked:
         return self.recording.parameters
 
     def accesses(self, tasks: Tasks, parameters: list[dict]) -> Accesses:
-        table = self._taken("accesses")
+        table = self._taken(ACCESSES)
         self._bounded(table, ("first", "end"))
         found = Accesses(*(table[name].astype(np.int64) for name in Accesses._fields))
         # of no parameter and of what is no buffer no byte can be accessed
@@ -131,7 +133,7 @@ class Checked:
         return Accesses(*(column[is_there] for column in found))
 
     def constraints(self, tasks: Tasks) -> Constraints:
-        table = self._taken("constraints")
+        table = self._taken(CONSTRAINTS)
         found = Constraints(*(table[name].astype(np.int64) for name in Constraints._fields))
         is_wrong = (found.kind >= len(task_kinds.CONSTRAINTS)) | (found.source >= found.target)
         for source, target in zip(found.source[is_wrong][:1].tolist(), found.target[is_wrong].tolist(), strict=False):
@@ -142,7 +144,7 @@ class Checked:
 
     def relations(self, tasks: Tasks, parameters: list[dict]) -> Relations:
         """Those that were stated, none twice."""
-        table = self._taken("relations")
+        table = self._taken(RELATIONS)
         kind, source, target, via = (table[name].astype(np.int64) for name in ("kind", "source", "target", "parameter"))
         of_buffer = np.isin(kind, [task_kinds.NUMBERS[name] for name in task_kinds.OF_BUFFERS])
         is_wrong = (kind >= len(task_kinds.NAMES)) | (of_buffer != (target == NONE)) | (source == target)
@@ -171,10 +173,8 @@ class Checked:
             columns.append(np.where(has_time, cycles[places], NEVER))
         return Leaves(*columns)
 
-    def _taken(self, name: str) -> np.ndarray:
-        table = getattr(self.recording, name)
-        setattr(self.recording, name, table[:0].copy())
-        return table
+    def _taken(self, table: Table) -> np.ndarray:
+        return self.recording.rows.pop(table, no_rows(table))
 
     def _bounded(self, table: np.ndarray, columns: Sequence[str]) -> None:
         for name in columns:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpuprof.correlate.traces import Found
+from gpuprof.correlate.findings import Found
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.pages.findings import place

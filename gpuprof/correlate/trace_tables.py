@@ -6,12 +6,14 @@ database, may come from anybody.
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuprof.base.compared_results import NAME, SEVERITIES
+from gpuprof.base.compared_results import NAME
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Recording, TraceKey
+from gpuprof.tables.code import TRACE_COLUMNS, TRACE_TABLES
+from gpuprof.tables.sql import insertion
 from gpuprof.tables.table import Column
 
 TABLE_NAME = re.compile(r"trace_[a-z0-9_]{3,100}")
@@ -37,25 +39,6 @@ class Traced(NamedTuple):
 
     table: TraceTable
     rows: tuple[tuple, ...]
-
-
-class Found(NamedTuple):
-    """A row of `findings`; None for what it does not say."""
-
-    launch: int
-    generator: str
-    kind: str
-    severity: str
-    text: str
-    pc: int | None
-    other_pc: int | None
-    block: int | None
-    warp: int | None
-    thread: int | None
-    address: int | None
-    allocation: str
-    count: int
-    cost_cycles: int | None = None
 
 
 # From a recording.
@@ -115,11 +98,11 @@ def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
     database.executemany("INSERT OR IGNORE INTO trace_launches VALUES (?, ?)", watched_launches(recording))
     for number, (table, keys) in enumerate(tables_of(recording)):
         database.execute(
-            "INSERT INTO trace_tables VALUES (?, ?, ?, ?, ?)",
+            insertion(TRACE_TABLES),
             (number, table.name, table.generator, table.table, table.text),
         )
         database.executemany(
-            "INSERT INTO trace_columns VALUES (?, ?, ?, ?, ?, ?)",
+            insertion(TRACE_COLUMNS),
             [(number, place, *column[:4]) for place, column in enumerate(table.columns)],
         )
         database.execute(definition(table))
@@ -139,23 +122,6 @@ def watched_launches(recording: Recording) -> Iterator[tuple[int, str]]:
 def definition(table: TraceTable) -> str:
     columns = "".join(f', "{column.name}" {column.sql_type} NOT NULL' for column in table.columns)
     return f"CREATE TABLE {table.name} (launch INTEGER NOT NULL REFERENCES launches{columns})"
-
-
-NONE = -1  # in a recording; NULL in the database
-RECORDED = tuple(name for name in Found._fields if name != "cost_cycles")  # the rest comes from the ledger
-MAY_BE_NONE = ("pc", "other_pc", "block", "warp", "thread", "address")
-
-
-def finding_rows(recording: Recording) -> Iterator[tuple]:
-    """Rows of `findings`. Raises FileFormatError for a severity that is none."""
-    for number, finding in enumerate(recording.findings):
-        if finding["severity"] not in SEVERITIES:
-            raise FileFormatError(f"{recording.path}: a finding of severity {finding['severity'][:40]!r}")
-        yield (
-            number,
-            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in RECORDED),
-            None,
-        )
 
 
 # From a database.
@@ -189,27 +155,10 @@ def read_traces(database: sqlite3.Connection, launches: Collection[int]) -> tupl
     )
 
 
-def read_findings(database: sqlite3.Connection, launches: Collection[int]) -> tuple[Found, ...]:
-    """Those of these launches: the worst severity first, then what cost most, then as they were found."""
-    query = f"SELECT {', '.join(Found._fields)} FROM findings ORDER BY finding"
-    found = [Found(*row) for row in database.execute(query)]
-    wanted = [each for each in found if each.launch in launches]
-    return worst_first(wanted)
-
-
-def worst_first(found: Iterable[Found]) -> tuple[Found, ...]:
-    return tuple(sorted(found, key=lambda each: (SEVERITIES.index(each.severity), -(each.cost_cycles or 0))))
-
-
 def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
     """What is wrong with the traces of a database: names that are none, tables that are missing, values of another
     type.
     """
-    marks = ", ".join("?" * len(SEVERITIES))
-    for finding, severity in database.execute(
-        f"SELECT finding, severity FROM findings WHERE severity NOT IN ({marks}) LIMIT 1", SEVERITIES
-    ):
-        yield f"findings.severity is {severity[:40]!r} at finding {finding}; expected one of {', '.join(SEVERITIES)}"
     for table in read_tables(database):
         names = [column.name for column in table.columns]
         bad = [name for name in names if not NAME.fullmatch(name)]
