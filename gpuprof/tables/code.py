@@ -1,7 +1,7 @@
 """Tables that only the database has: code, launches, findings, and names of numbers."""
 
 from gpuprof.isa.encoding import PC_END
-from gpuprof.isa.gpubin_layout import MAX_INLINE_DEPTH
+from gpuprof.isa.gpubin.layout import MAX_INLINE_DEPTH
 from gpuprof.tables.table import CYCLE, FLAG, KEY, LAUNCH, LAUNCH_OF_ROW, PC, Column, Table
 
 LINE = {"low": 0, "high": (1 << 32) - 1}

@@ -38,10 +38,11 @@ MAY_IMPORT = {
     "chips": "errors base isa",
     "tables": "errors isa chips",
     "trace": "errors base jit isa tables",
-    "compile": "errors base isa",
+    "cuda": "",
+    "compile": "errors base isa cuda",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
-    "program": "errors base isa chips compile device",
+    "program": "errors base isa chips cuda compile device",
     "emulate": "errors base jit isa chips device",
     "timing": "errors base jit isa chips tables device emulate",
     "graphics": "errors base jit device",
@@ -49,9 +50,10 @@ MAY_IMPORT = {
     "records": "errors base isa chips tables device timing relate",
     "correlate": f"{GROUND} tables relate records",
     "importers": f"{GROUND} tables compile records correlate",
-    "report": READS_DATABASES,
-    "export": f"{READS_DATABASES} report",
-    "check": READS_DATABASES,
+    "compare": "errors base",
+    "report": f"{READS_DATABASES} compare",
+    "export": f"{READS_DATABASES} compare report",
+    "check": f"{READS_DATABASES} compare",
     "run": f"{GROUND} tables trace jit compile assemble device program emulate timing graphics relate records",
     "interop": f"{GROUND} compile device timing run",
     "debug": "errors base isa trace compile assemble device emulate run records",
@@ -64,6 +66,7 @@ OUTSIDE = {"": "base device report run", "__main__": "base cli"}  # the package 
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
+    "compile": ("llvm", "passes", "layouts", "variables", REST),
     "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
         "graphics_state",

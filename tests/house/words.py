@@ -27,7 +27,7 @@ INSTEAD = {
     r"asked for": "requested",
     r"comes? to|came to": "reaches",
     r"goes on|go on|went on": "continues",
-    r"stands?|stood": "is",
+    r"(?:stands?|stood)(?! for\b)(?! out\b)": "is",
     r"alone": "only",
     r"(?:told|counted|kept|held|known) apart": "separately",
     r"kept": "cached, stored, retained, recorded",

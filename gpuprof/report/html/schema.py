@@ -4,9 +4,8 @@ Version history: 1 the first.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gpuprof.report.html.profile_block import Profile
 from gpuprof.tables.table import Column
 
 VERSION = 1
@@ -14,13 +13,15 @@ Columns = Mapping[str, Sequence]
 
 
 class PageTable(NamedTuple):
-    """The columns' types are int, text, real or share (0 to 1, to a millionth); the last two may be None, not known.
-    `fill` gives the values of every column, lists or numpy arrays of one length."""
+    """A table of the page. Its columns' types are int, text, real or share (0 to 1, to a millionth); the last two may
+    be None, not known. `fill` gives the values of every column, lists or numpy arrays of one length; it takes the profile,
+    or the comparison of two.
+    """
 
     name: str
     text: str
     columns: tuple[Column, ...]
-    fill: Callable[[Profile], Columns]
+    fill: Callable[[Any], Columns]
 
 
 def by_column(columns: Iterable[Column], rows: Iterable[tuple]) -> Columns:
