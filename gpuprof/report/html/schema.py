@@ -13,9 +13,9 @@ Columns = Mapping[str, Sequence]
 
 
 class PageTable(NamedTuple):
-    """A table of the page. Its columns' types are int, text, real or share (0 to 1, to a millionth); the last two may
-    be None, not known. `fill` gives the values of every column, lists or numpy arrays of one length; it takes the profile,
-    or the comparison of two.
+    """A table of the page. The types of its columns are int, text, real or share (0 to 1, to a millionth); real and
+    share may be None, not known. `fill` gives the values of every column, lists or numpy arrays of one length; it takes
+    the profile, or the comparison of two.
     """
 
     name: str
