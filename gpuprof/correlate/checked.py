@@ -1,6 +1,6 @@
-"""What a recording must say so that a database can be made of it, beyond what its format asks for.
+"""Checks of a recording beyond its format, so that a database can be made of it.
 
-A file made by hand can carry any content and the right checksums. What passes here can be added up, divided by and
+A file made by hand can carry any content and the right checksums. Numbers that pass can be added up, divided by and
 printed.
 """
 
@@ -24,7 +24,7 @@ ADDED_UP = tuple(table for table in RECORDED if table.of_launch and table.in_pas
 
 
 class Wrong(NamedTuple):
-    """A finding; `text` goes on from the file's name."""
+    """A contradiction; `text` follows the file's name."""
 
     text: str
 

@@ -36,7 +36,7 @@ LEAST_REAL, MOST_REAL = 1e-6, 1e18  # something is divided by
 
 
 def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
-    """What is wrong with a database of the schema's tables. Raises sqlite3.Error for one that cannot be read."""
+    """The contradictions in a database of the schema's tables. Raises sqlite3.Error for one that cannot be read."""
     known: dict[tuple[str, str], str] = {}
     for table in STORED:
         if table not in UNREAD:
@@ -65,9 +65,9 @@ def in_values(database: sqlite3.Connection, table: Table, known: dict[tuple[str,
     ).fetchone()
     if n_wrong:
         yield from _first_wrong(database, table, rules)
-    for name, found in zip(counts, totals, strict=True):
-        if found >= MAX_COUNT:
-            yield Wrong(f"{table.name}.{name} sums to {found:.4g}, more than 2^63 - 1")
+    for name, total in zip(counts, totals, strict=True):
+        if total >= MAX_COUNT:
+            yield Wrong(f"{table.name}.{name} sums to {total:.4g}, more than 2^63 - 1")
     if (n_outside or 0) > MOST_OUTSIDE:
         yield Wrong(f"{table.name} has {n_outside:,} rows of addresses outside every module")
 
@@ -86,7 +86,7 @@ def _first_wrong(database: sqlite3.Connection, table: Table, rules: Mapping[str,
 
 
 def is_charged(table: Table) -> bool:
-    """Whether rows are charged to an address that may lie in no module."""
+    """Rows are charged to an address that may be in no module."""
     return any(column.name == "pc" and not column.parent for column in table.in_database) and table.key != ("pc",)
 
 
@@ -122,7 +122,7 @@ def _among(database: sqlite3.Connection, column: Column) -> str:
 
 
 def sound(column: Column, among: str) -> str:
-    """SQL that is true of a value that may stand in a column. Types first: any text is more than any number. among: see
+    """SQL that is true for the values that a column may have. Types first: any text is more than any number. among: see
     `referred`.
     """
     name = column.name

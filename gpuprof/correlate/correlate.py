@@ -1,4 +1,4 @@
-"""A recording as a database: lines, functions and counters beside the counted samples."""
+"""A recording as a database: lines, functions and counters with the counted samples."""
 
 import json
 import sqlite3
@@ -65,7 +65,7 @@ PRAGMA user_version = {VERSION};
 
 
 def correlate(recording: Path, database: Path) -> Recording:
-    """Write the database of a recording; the same recording gives the same bytes. Nothing is left behind on an error.
+    """Write the database of a recording; the same recording gives the same bytes. An error leaves no file.
 
     A damaged recording is correlated up to its damage. Returns what was read of the recording, without samples and
     tasks. Raises UsageError for a recording that is not there, FileFormatError for one that cannot be read.
@@ -141,9 +141,9 @@ def fill(database: sqlite3.Connection, recording: Recording, counts: SampleCount
 
 
 def add_advice(database: sqlite3.Connection, n_findings: int) -> None:
-    """Findings about performance behind the `n_findings` of trace generators, when all other tables are filled."""
+    """Findings about performance after the `n_findings` of trace generators, when all other tables are filled."""
     fill_costs(database)
-    insert(database, FINDINGS, ((number, *found) for number, found in enumerate(advise(database), n_findings)))
+    insert(database, FINDINGS, ((number, *row) for number, row in enumerate(advise(database), n_findings)))
 
 
 def insert(database: sqlite3.Connection, table: Table, rows: Iterable[tuple]) -> None:

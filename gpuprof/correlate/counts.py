@@ -16,7 +16,7 @@ class Counters(namedtuple("Counters", NAMES, defaults=(0,) * len(NAMES))):
 
     @property
     def l2_sectors_global_excess(self) -> int:
-        """Sectors that would not be asked for, had the lanes' bytes been packed."""
+        """Sectors that packed accesses would not request."""
         return self.l2_sectors_global - self.l2_sectors_global_ideal
 
     @property
@@ -35,7 +35,7 @@ NO_COUNTS = Counters()
 
 
 class BankPattern(NamedTuple):
-    """Where the lanes of a warp are to each other in shared memory, and how often: a row of `bank_patterns`."""
+    """Positions of a warp's lanes in shared memory, and how often: a row of `bank_patterns`."""
 
     mask: int  # lanes that take part; 0: they are in no order
     strides: tuple[int, ...]  # bytes, by level

@@ -46,15 +46,15 @@ def finding_rows(recording: Recording) -> Iterator[tuple]:
 
 
 def read_findings(database: sqlite3.Connection, launches: Collection[int]) -> tuple[Found, ...]:
-    """Those of these launches: the worst severity first, then what cost most, then as they were found."""
+    """Findings of these launches: the worst severity first, then the costliest, then in the order found."""
     query = f"SELECT {', '.join(Found._fields)} FROM findings ORDER BY finding"
-    found = [Found(*row) for row in database.execute(query)]
-    wanted = [each for each in found if each.launch in launches]
+    rows = [Found(*row) for row in database.execute(query)]
+    wanted = [each for each in rows if each.launch in launches]
     return worst_first(wanted)
 
 
-def worst_first(found: Iterable[Found]) -> tuple[Found, ...]:
-    return tuple(sorted(found, key=lambda each: (SEVERITIES.index(each.severity), -(each.cost_cycles or 0))))
+def worst_first(findings: Iterable[Found]) -> tuple[Found, ...]:
+    return tuple(sorted(findings, key=lambda each: (SEVERITIES.index(each.severity), -(each.cost_cycles or 0))))
 
 
 def wrong_severities(database: sqlite3.Connection) -> Iterator[str]:

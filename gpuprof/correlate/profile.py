@@ -56,7 +56,7 @@ def read_profile(path: Path, database: sqlite3.Connection, launches: list[int]) 
     recording = read_recording(path, gathered.add, gathered.begin)
     if not gathered.registers:
         raise NotComparable(f"{path}: no samples to compare; collect with --period, or with a shorter one")
-    # A period that was sought (--period auto) is told when the launch has ended.
+    # A period that was searched for (--period auto) is known when the launch has ended.
     registers = common_registers(path, [recording.registers(launch) for launch in sorted(gathered.registers)])
     truth = truth_of([recording.launches[number].rows[LEDGER] for number in launches], pcs, line_of_pc)
     if truth is None:
@@ -70,19 +70,19 @@ def read_profile(path: Path, database: sqlite3.Connection, launches: list[int]) 
     )
 
 
-def common_registers(path: Path, found: list[dict]) -> dict:
+def common_registers(path: Path, each_launch: list[dict]) -> dict:
     """The registers of all launches; raises NotComparable where they differ in what matters, or do not sample all
     warps' time.
     """
-    first = found[0]
+    first = each_launch[0]
     if not is_count(first["period_cycles"]):
         raise FileFormatError(
             f"{path}: a sampling period is {first['period_cycles']!r}, which is not a number of cycles"
         )
     if first.get("auto_period") and not first["period_cycles"]:
-        raise NotComparable(f"{path}: it ends before --period auto found its period; collect again")
+        raise NotComparable(f"{path}: it ends before --period auto each_launch its period; collect again")
     for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
-        values = {str(registers.get(name, "")) for registers in found}
+        values = {str(registers.get(name, "")) for registers in each_launch}
         if len(values) > 1:
             raise NotComparable(
                 f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch"
@@ -98,7 +98,9 @@ def common_registers(path: Path, found: list[dict]) -> dict:
             f"{path}: only partition {first['partition']} of the SMs was sampled, but the ledger covers all partitions"
         )
     if narrowing:
-        raise NotComparable(f"{path}: only samples of {first['filter']} were kept, but the ledger covers the whole run")
+        raise NotComparable(
+            f"{path}: only samples of {first['filter']} were recorded, but the ledger covers the whole run"
+        )
     return first
 
 

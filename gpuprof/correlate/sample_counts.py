@@ -108,8 +108,8 @@ class SampleCounts:
         )
 
     def rows(self) -> Iterator[tuple[int, int, int, int, int | None, int | None]]:
-        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None where the records
-        do not tell.
+        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None if the records
+        do not have them.
         """
         for launch, counted in sorted(self._launches.items()):
             keys, counts = counted.merge()

@@ -1,7 +1,7 @@
-"""What trace generators found, in a database: a table of each of their tables, with the columns that they declare.
+"""Tables of trace generators in a database: a table of each of their tables, with the columns that they declare.
 
 `trace_tables` and `trace_columns` say which there are. Names are checked before they become SQL: a recording, or a
-database, may come from anybody.
+database, may come from any source.
 """
 
 import re
@@ -48,24 +48,24 @@ def tables_of(recording: Recording) -> list[tuple[TraceTable, list[TraceKey]]]:
     """The tables by generator and name, each with its keys in the recording, by launch. Raises FileFormatError for a
     name that is none, and for a table that differs between launches.
     """
-    found: dict[tuple[str, str], tuple[TraceTable, list[TraceKey]]] = {}
+    tables: dict[tuple[str, str], tuple[TraceTable, list[TraceKey]]] = {}
     used: set[str] = set()
     for key in sorted(recording.traces, key=lambda key: (key.generator, key.table, key.launch)):
         trace = recording.traces[key]
         columns = tuple(Column(*(each[name] for name in COLUMN_FIELDS)) for each in trace.fields["columns"])
         declared = TraceTable("", key.generator, key.table, trace.fields["text"], columns)
-        if (key.generator, key.table) not in found:
+        if (key.generator, key.table) not in tables:
             check_names(recording, declared)
             name = _free(f"{PREFIX}{key.generator}_{key.table}", used)
-            found[key.generator, key.table] = declared._replace(name=name), []
-        table, keys = found[key.generator, key.table]
+            tables[key.generator, key.table] = declared._replace(name=name), []
+        table, keys = tables[key.generator, key.table]
         if table._replace(name="") != declared:
             raise FileFormatError(
                 f"{recording.path}: table {key.table} of trace generator {key.generator} has other columns in launch "
                 f"{key.launch}"
             )
         keys.append(key)
-    return list(found.values())
+    return list(tables.values())
 
 
 def _free(name: str, used: set[str]) -> str:
@@ -156,9 +156,7 @@ def read_traces(database: sqlite3.Connection, launches: Collection[int]) -> tupl
 
 
 def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
-    """What is wrong with the traces of a database: names that are none, tables that are missing, values of another
-    type.
-    """
+    """The contradictions in the traces of a database: invalid names, missing tables, values of another type."""
     for table in read_tables(database):
         names = [column.name for column in table.columns]
         bad = [name for name in names if not NAME.fullmatch(name)]

@@ -1,7 +1,7 @@
 """A card's profile as a database, which every page and export reads.
 
 A card has no ledger: the tables of exact warp-cycles stay empty, and `samples` has what its sampler saw. `meta` has the
-maker as `measured_by`. Launches stand one behind the other, since a profiler runs them one by one.
+maker as `measured_by`. Launches follow each other, since a profiler runs them one by one.
 """
 
 import json
@@ -72,7 +72,7 @@ def build(database: sqlite3.Connection, profile: Profile, source: Path) -> None:
 
 
 class Layout:
-    """Where modules and functions go: each behind the one before it."""
+    """Addresses of modules and functions: each follows the one before it."""
 
     def __init__(self, profile: Profile):
         ends: dict[tuple[int, int], int] = {}
@@ -174,7 +174,7 @@ def function_row(layout: Layout, m: int, f: int, function: Function) -> tuple:
 
 
 def instruction_rows(profile: Profile, layout: Layout, numbers: dict[str, int]) -> Iterator[tuple]:
-    """Those that are known by a disassembler, and those that something was measured of."""
+    """The instructions that a disassembler has listed or that have measurements."""
     for site in sorted(set(sites(profile))):
         code = profile.modules[site.module].functions[site.function].code
         known = code.get(site.offset, Instruction(UNKNOWN_TEXT))

@@ -81,7 +81,7 @@ def _of_launch(index: Index, rows: LaunchRows) -> int:
 
 EXACT = tuple(table.chunk for table in RECORDED if table.of_launch and table.in_passes == SAME)
 ADDED_UP = tuple(table.chunk for table in RECORDED if table.in_passes == ADDED)
-# The part of a chunk that stands in `Index.order` in the chunk's place.
+# The part of a chunk that represents it in `Index.order`.
 IN_ORDER: dict[bytes, Callable[[Index, Any], Any]] = {
     **dict.fromkeys((*EXACT, *ADDED_UP), _of_launch),
     b"MODL": lambda index, fields: fields["id"],

@@ -42,7 +42,7 @@ class Merged(NamedTuple):
 def merge(
     paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True, keep_old: bool = False
 ) -> Merged:
-    """Writes `output`, which may be one of `paths`. Nothing is left behind on an error.
+    """Writes `output`, which may be one of `paths`. An error leaves no file.
 
     `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's
     command stream, where all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises

@@ -1,7 +1,7 @@
 """Passes: recordings of the same launches, sampled by other seeds and at other phases.
 
 Where each looked for its own period (`--period auto`) they may have found different ones. All are powers of two times
-the same shortest one, and what a sampler draws depends on the cycle alone: so the samples of those with shorter periods
+the same shortest one, and what a sampler draws depends only on the cycle: so the samples of those with shorter periods
 are thinned to the longest, to what a pass with that period would have recorded.
 """
 
@@ -45,12 +45,12 @@ class Passes:
         """The fields of the LEND chunk."""
         ends = [self._end(index, number) for index in self.indexes]
         counted = {name: sum(end[name] for end in ends) for name in COUNTED}
-        found = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
+        end = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
         period = self.found_period(number)
-        return found | {"counters": found["counters"] | {FOUND_PERIOD: period}} if period else found
+        return end | {"counters": end["counters"] | {FOUND_PERIOD: period}} if period else end
 
     def _end(self, index: Index, number: int) -> dict[str, Any]:
-        """What LEND counts of a pass, as far as its samples stay. Those that found a period have lost none."""
+        """Counts of LEND for the samples of a pass that stay. A pass that found its period has lost none."""
         end = index.launches[number].end
         if not self._is_thinned(index, number):
             return end
@@ -219,7 +219,7 @@ def _same_launch(first: Launch, second: Launch) -> bool:
 
 
 def _begin(launch: Launch) -> dict:
-    """Who watched changes nothing of what ran."""
+    """The fields of LNCH that passes share: trace generators change nothing of the run."""
     own = {name: value for name, value in launch.begin.items() if name != "traces"}
     return own | {"sampling": _registers(launch.begin.get("sampling", {}))}
 
@@ -241,7 +241,7 @@ def _exact_rows(index: Index) -> dict[int, dict[bytes, bytes]]:
 
 
 def _check_periods(first: Index, second: Index) -> None:
-    """Raises NotComparable where samples would have to be thinned and do not tell their cycle."""
+    """Raises NotComparable where samples would have to be thinned and have no cycle."""
     if first.meta["sampling"].get("record") != "compact":
         return
     for number, launch in first.launches.items():

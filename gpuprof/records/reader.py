@@ -65,9 +65,7 @@ class TraceKey(NamedTuple):
 
 @dataclass
 class Trace:
-    """What a trace generator put into one of its tables in one launch. `fields`: schema.TRACE_FIELDS, but for the
-    rows.
-    """
+    """The rows of a trace generator's table in one launch. `fields`: schema.TRACE_FIELDS without the rows."""
 
     fields: dict[str, Any]
     rows: list[list] = field(default_factory=list)
@@ -112,8 +110,8 @@ def read_recording(
 ) -> Recording:
     """The recording up to its end or its damage.
 
-    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded. A `begin_sink`
-    hears of each launch before its first sample: its index, and the sampler's registers in force for it.
+    With a `sample_sink`, samples go there chunk by chunk and are not stored, so that memory stays bounded. A
+    `begin_sink` is called for each launch before its first sample with its index and the sampler's registers.
     Raises UsageError for a file that is not there, FileFormatError for one that is no recording, is newer, contradicts
     itself, or is damaged before its META chunk.
     """
@@ -232,7 +230,7 @@ class Builder:
         n_samples = self.n_samples[fields["launch"]]
         if fields["samples_kept"] != n_samples:
             raise self._contradiction(
-                f"{n_samples} samples of launch {fields['launch']}, which kept {fields['samples_kept']}"
+                f"{n_samples} samples of launch {fields['launch']}, which has recorded {fields['samples_kept']}"
             )
         launch.end = fields
 

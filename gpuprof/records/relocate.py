@@ -1,4 +1,4 @@
-"""Puts recordings behind each other: launches get later numbers, cycles are later, modules lie where there is room."""
+"""Joins recordings one after another: launches get later numbers, cycles are later, modules get free addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -146,15 +146,15 @@ def passes_of(index: Index) -> dict[int, int]:
     name_of = dict(zip(index.rows[TASKS]["task"].tolist(), index.rows[TASKS]["name"].tolist(), strict=True))
     relations = index.rows[RELATIONS]
     contains = relations[relations["kind"] == NUMBERS[CONTAINS]]
-    found = {}
+    passes = {}
     for whole, part in zip(contains["source"].tolist(), contains["target"].tolist(), strict=True):
         if part in pass_of and whole in name_of and index.names[name_of[whole]] == pass_name(pass_of[part]):
-            found[whole] = pass_of[part]
-    return found
+            passes[whole] = pass_of[part]
+    return passes
 
 
 def is_code_address(column: str) -> bool:
-    """Whether a column of a trace generator's table holds code addresses, by its name."""
+    """A column of a trace generator's table holds code addresses, by its name."""
     return column == "pc" or column.endswith("_pc")
 
 
@@ -217,7 +217,7 @@ class Room:
         return relocation
 
     def _place_modules(self, index: Index) -> tuple[dict[int, tuple[int, int]], set[int]]:
-        """Where each module goes: the first recording's stay, later ones share what is there, or lie behind all
+        """Id and load base of each module: the first recording's stay, later ones share an equal module, or follow all
         others.
         """
         is_first, there = not self._modules, tuple(self._modules)
@@ -244,7 +244,7 @@ class Room:
 
 
 def _same(first: Module, second: Module) -> bool:
-    """Whether two modules are one, wherever they lie."""
+    """Two modules are one, at any addresses."""
     return first.image == second.image and all(
         first.fields[name] == second.fields[name] for name in ("name", "code_nbytes", "compiler", "arch")
     )

@@ -224,7 +224,7 @@ DRAW_FIELDS = (
     Field(
         "units",
         "rows",
-        "for each fixed-function unit that it kept busy: name, cycles busy, cycles blocked, first and last GPU cycle",
+        "for each fixed-function unit that it used: name, cycles busy, cycles blocked, first and last GPU cycle",
     ),
     Field("work", "map", "amounts of work that it asked of the units, by name"),
     Field(

@@ -37,7 +37,7 @@ class RecordWriter:
     `is_part` says afterwards that a file stays which is not complete.
 
     Nothing touches the disk before something is measured (or `end`), so a run that ends earlier leaves no trace. A
-    previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples
+    previous file of the name is renamed to NAME.old. Whole samples chunks make the bytes independent of how samples
     arrive.
 
     Raises UsageError when the path is a folder or in none, GpuprofError when the disk refuses.
@@ -79,7 +79,7 @@ class RecordWriter:
             finally:
                 if self.cut_short:
                     self._close_whole()
-                self.discard()  # which leaves a finished file alone
+                self.discard()  # which does not change a finished file
 
     @property
     def cut_short(self) -> bool:
@@ -88,7 +88,7 @@ class RecordWriter:
 
     @property
     def _has_measured(self) -> bool:
-        """Whether a reader finds anything in it: a launch that ended, samples, draws, what trace generators found."""
+        """A reader finds something in it: a launch that ended, samples, draws, or findings."""
         return self._file.created or self._n_waiting > 0
 
     # The run: its settings, its chip, its modules, its sources.
@@ -173,7 +173,7 @@ class RecordWriter:
         self._create()
 
     def result(self, result: Result) -> None:
-        """What a comparison of a launch's result found."""
+        """RSLT: a comparison of a launch's result."""
         self._json(b"RSLT", result._asdict())
 
     def trace_table(self, fields: dict[str, Any], rows: Sequence[Sequence[int | float | str]]) -> None:
@@ -241,7 +241,7 @@ class RecordWriter:
         self._finished = self.is_part = True
 
     def _close_whole(self) -> None:
-        """Leave whole chunks alone. A reader says that the recording was cut off: there is no room for a MARK chunk."""
+        """Leave only whole chunks, no MARK chunk on the full disk: readers report that the recording was cut off."""
         if not self._finished:
             self._finished = self.is_part = True
             self._file.drop_partial_chunk()

@@ -273,7 +273,7 @@ CONTRADICTIONS = {
     "data of launch 0, which has not begun": [(b"META", META), (b"LEND", LAUNCH_END)],
     "a second module 0": [(b"META", META), (b"MODL", None), (b"MODL", None)],
     "0 records, but its last chunk counts 3": [(b"META", META), (b"ENDF", {"launches": 0, "records": 3})],
-    "0 samples of launch 0, which kept 3": [
+    "0 samples of launch 0, which has recorded 3": [
         (b"META", META),
         (b"MODL", None),
         (b"LNCH", launch_fields()),

@@ -55,9 +55,9 @@ def advise(database: sqlite3.Connection, wanted: Collection[int] | None = None) 
         kernel = read_measured(database, function, launches)
         if kernel.cycles:  # a launch that was cut off has no ledger
             longest = max(kernel.facts.shapes, key=lambda shape: (shape.cycles, -shape.launch)).launch
-            found = [(rule.name, each) for rule in RULES for each in rule.look(kernel)]
-            found.sort(key=lambda each: -(each[1].cost_cycles or 0))
-            yield from (_found(longest, kind, advised) for kind, advised in found)
+            advice = [(rule.name, each) for rule in RULES for each in rule.look(kernel)]
+            advice.sort(key=lambda each: -(each[1].cost_cycles or 0))
+            yield from (_found(longest, kind, advised) for kind, advised in advice)
 
 
 def _launches_of(database: sqlite3.Connection, wanted: Collection[int] | None) -> dict[int, list[int]]:

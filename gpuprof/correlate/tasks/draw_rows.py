@@ -28,7 +28,7 @@ OTHERS = tuple(column.name for column in DRAWS.columns if column not in DRAW_COU
 
 
 def fill_draws(database: sqlite3.Connection, recording: Recording) -> None:
-    """All tables of draws, behind those of tasks. Raises FileFormatError for draws that contradict the rest."""
+    """All tables of draws, after those of tasks. Raises FileFormatError for draws that contradict the rest."""
     launches = ((number, launch.begin) for number, launch in sorted(recording.launches.items()))
     of_draws = ((number, begin["draw"], begin["stage"]) for number, begin in launches if "draw" in begin)
     database.executemany(insertion(DRAW_LAUNCHES), of_draws)

@@ -50,9 +50,9 @@ def fill_relations(database: sqlite3.Connection, recording: Recording) -> None:
     observed, works = observe(tasks, parameters, accesses)
     with indexed_afterwards(database, STORED_RELATIONS):
         _fill_relations(database, stated, observed.flows)
-    found = findings(tasks.task[tasks.kind == task_kinds.COPY_IN], observed, works)
-    what = (Words(FINDINGS, found["kind"]), *(found[name] for name in ("task", "other", "buffer", "nbytes")))
-    insert_columns(database, TASK_FINDINGS, (np.arange(len(found)), *what))
+    waste = findings(tasks.task[tasks.kind == task_kinds.COPY_IN], observed, works)
+    what = (Words(FINDINGS, waste["kind"]), *(waste[name] for name in ("task", "other", "buffer", "nbytes")))
+    insert_columns(database, TASK_FINDINGS, (np.arange(len(waste)), *what))
 
 
 def _timed(database: sqlite3.Connection, check: Checked, tasks: Tasks, stated: Relations) -> Spans:
