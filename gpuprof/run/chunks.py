@@ -9,7 +9,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.fidelity.sentence import sentence
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.patterns import lattice
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.command_stream.codec import VERSION as STREAM_VERSION, Header
@@ -29,7 +29,7 @@ from gpuprof.tables.launch import (
     STALLS,
 )
 from gpuprof.tables.samples import SAMPLED_COUNTERS
-from gpuprof.tables.table import Table
+from gpuprof.tables.table import SUM, Table
 from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import described
@@ -195,7 +195,7 @@ def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
     """Counters as rows of COUNTERS: one per instruction that has counted something."""
     rows = np.zeros(len(counters.inst_executed), COUNTERS.dtype)
     rows["pc"] = load_base + INSTRUCTION_NBYTES * np.arange(len(rows))
-    for name in COUNTER_NAMES:
+    for name in COUNTERS.names(SUM):
         rows[name] = getattr(counters, name)
     return rows[COUNTERS.has_amounts(rows)]
 

@@ -106,8 +106,8 @@ def test_launches_in_a_recording(tmp_path):
     assert results.cycles() == without.cycles()
     for number, result in enumerate(results.launches):
         found = recording.launches[number]
-        check(found.block_counters, found.warp_counters, result.timing)
-        assert set(found.block_counters["launch"]) == set(found.warp_counters["launch"]) == {number}
+        check(found.rows[BLOCK_COUNTERS], found.rows[WARP_COUNTERS], result.timing)
+        assert set(found.rows[BLOCK_COUNTERS]["launch"]) == set(found.rows[WARP_COUNTERS]["launch"]) == {number}
     requests = recording.launches[0].rows[BLOCK_COUNTERS]
     # Every load misses: a request for each of a block's eight warps, which takes as long as the DRAM at least.
     assert (requests["l2_requests"] >= 8).all()
@@ -125,7 +125,7 @@ def test_blocks_alone(tmp_path):
             sampling=Sampling(counters=("blocks",)),
         )
     found = read_recording(output).launches[0]
-    assert (len(found.block_counters), len(found.warp_counters)) == (4, 0)
+    assert (len(found.rows[BLOCK_COUNTERS]), len(found.rows[WARP_COUNTERS])) == (4, 0)
 
 
 def test_launches_by_kernels(tmp_path):
@@ -138,7 +138,7 @@ def test_launches_by_kernels(tmp_path):
     assert len(results.launches) > 5
     for result in results.launches:
         found = recording.launches[result.launch.index]
-        check(found.block_counters, found.warp_counters, result.timing)
+        check(found.rows[BLOCK_COUNTERS], found.rows[WARP_COUNTERS], result.timing)
         check_access_counters(found)
 
 

@@ -55,9 +55,9 @@ def histogram(rows, scope):
 def test_accesses_are_the_emulators(tmp_path, source, launch):
     """Lines, sectors, lanes and passes, which the emulator counts as it executes."""
     found = counted(tmp_path, run_file, SAMPLES / source, launch)[0]
-    by_pc = {row["pc"]: row for row in found.counters}
-    assert len(found.access_counters)
-    for row in found.access_counters:
+    by_pc = {row["pc"]: row for row in found.rows[COUNTERS]}
+    assert len(found.rows[ACCESS_COUNTERS])
+    for row in found.rows[ACCESS_COUNTERS]:
         own = by_pc[row["pc"]]
         assert row["accesses"] <= own["inst_executed"]
         assert row["lanes"] == own["thread_inst_executed_pred_on"]
@@ -66,7 +66,7 @@ def test_accesses_are_the_emulators(tmp_path, source, launch):
             assert row["sectors"] == own["l2_sectors_global"]
         else:
             assert row["wavefronts"] == own["l1_wavefronts_shared"] or not own["l1_wavefronts_shared"]
-    assert set(by_pc) >= set(found.access_counters["pc"].tolist())
+    assert set(by_pc) >= set(found.rows[ACCESS_COUNTERS]["pc"].tolist())
 
 
 PASSES = """
@@ -82,10 +82,10 @@ def test_distances_of_one_warp(tmp_path):
     """It reads lines 0 and 1 of x, line 0 again, and half of the words of two lines of y."""
     found = counted(tmp_path, run_source, tmp_path, PASSES, "twice<<<1, 32>>>(x: f32[64], y: f32[64])")[0]
     first, second = (4, 16, 8), (1, 4, 0)  # four lines for the first time, then one line of four sectors
-    assert histogram(found.reuse_distances, 0) == {-1: first, 1: second}
-    assert histogram(found.reuse_distances, 1) == {-1: (2, 8, 0), 1: second}
-    assert histogram(found.reuse_distances, 2) == {-1: (4, 0, 0)}
-    (store,) = (row for row in found.access_counters if row["partial_sectors"])
+    assert histogram(found.rows[REUSE_DISTANCES], 0) == {-1: first, 1: second}
+    assert histogram(found.rows[REUSE_DISTANCES], 1) == {-1: (2, 8, 0), 1: second}
+    assert histogram(found.rows[REUSE_DISTANCES], 2) == {-1: (4, 0, 0)}
+    (store,) = (row for row in found.rows[ACCESS_COUNTERS] if row["partial_sectors"])
     assert (store["accesses"], store["partial_sectors"], store["partial_requests"]) == (1, 8, 2)
 
 
@@ -160,7 +160,7 @@ def test_a_launch_without_accesses(tmp_path):
     """One block that touches no memory has no rows."""
     source = "__global__ void nothing() {}"
     found = counted(tmp_path, run_source, tmp_path, source, "nothing<<<1, 32>>>()")[0]
-    assert (len(found.access_counters), len(found.reuse_distances)) == (0, 0)
+    assert (len(found.rows[ACCESS_COUNTERS]), len(found.rows[REUSE_DISTANCES])) == (0, 0)
 
 
 def check_access_counters(launch):
@@ -179,7 +179,7 @@ def test_no_blocks(tmp_path):
     assert list(tmp_path.iterdir()) == []
     found = counted(tmp_path, run_file, SAMPLES / "saxpy.cu", line.format(1))[0]
     check_access_counters(found)
-    assert (len(found.block_counters), found.access_counters["accesses"].tolist()) == (1, [2, 2, 2])
+    assert (len(found.rows[BLOCK_COUNTERS]), found.rows[ACCESS_COUNTERS]["accesses"].tolist()) == (1, [2, 2, 2])
 
 
 def test_an_interrupt_while_counting(tmp_path, monkeypatch):

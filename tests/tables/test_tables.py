@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate import schema as stored
+from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
 from gpuprof.records import schema as recorded
 from gpuprof.records.encoding import LaunchRows, MalformedPayload, decode, encode_rows
 from gpuprof.tables.launch import CAUSES, COUNTERS, NUMBERS
@@ -110,6 +111,10 @@ def test_numbers_of_a_launch_are_declared():
     of_timing = {field.name for field in fields(LaunchTiming) if field.type in (int, str, bool, int | None)}
     own = {field.name for field in recorded.LAUNCH_END_FIELDS}
     assert of_timing - own < {column.name for column in NUMBERS.columns}
+
+
+def test_counters_of_the_emulator_are_declared():
+    assert COUNTERS.names(SUM) == COUNTER_NAMES
 
 
 def test_each_table_has_a_chunk_of_its_own():
