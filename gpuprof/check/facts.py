@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from gpuprof.base.wording import launch_text, plural
+from gpuprof.base.wording import extent_of, launch_text, plural
 from gpuprof.correlate.metrics import OF_LINES, launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
@@ -148,8 +148,7 @@ def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, 
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name FROM launches "
         "JOIN functions f USING (function) JOIN modules m USING (module) ORDER BY launch"
     ):
-        extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
-        name = printable(launch_text(kernel, *extents, *([str(shared)] if shared else [])))
+        name = printable(launch_text(kernel, extent_of(grid), extent_of(block), *([str(shared)] if shared else [])))
         seen[name] += 1
         yield launch, LaunchKey(name, seen[name]), _file_name(module)
 

@@ -107,7 +107,7 @@ def build(
     raise.
     """
     if path.suffix == ".gpubin" and is_regular(path):
-        from gpuprof.isa.gpubin import read_gpubin
+        from gpuprof.isa.gpubin.reader import read_gpubin
 
         image = read_input(path, GPUBIN)
         return read_gpubin(image, str(path)), image

@@ -543,7 +543,6 @@ def test_an_interrupt_keeps_the_records_so_far(tmp_path):
     running = subprocess.Popen(
         [*PROGRAM, "collect", "long.cu", "--period", "32"], cwd=tmp_path, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     try:

@@ -26,7 +26,7 @@ from typing import NamedTuple
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError, KernelFault, PtxError, UnsupportedInstruction
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from tests.fuzz import ptx_grammar
 from tests.fuzz.ptx_mixes import memory_image
 from tests.paths import TESTS

@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "isa": "errors",
     "chips": "errors base isa",
     "trace": "errors base jit isa",
-    "compile": "errors base isa",
+    "cuda": "",
+    "compile": "errors base isa cuda",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
-    "program": "errors base isa chips compile device",
+    "program": "errors base isa chips cuda compile device",
     "emulate": "errors base jit isa chips device",
     "timing": "errors base jit isa chips device emulate",
     "graphics": "errors base jit device",
@@ -66,6 +67,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
+    "compile": ("llvm", "passes", "layouts", "variables", REST),
     "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
         "graphics_state",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.house import readme
 from tests.paths import ROOT
+from tests.support.tools import lacking
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ STEPS = [
 @pytest.mark.parametrize("page, number, step", STEPS)
 def test_command(page, number, step, printed):
     if package := readme.missing(step.command):
-        pytest.skip(f"needs {package}")
+        lacking(package, "interop")
     output = printed(page, number)
     assert readme.matches(step.output, output), f"write the README anew: python -m tests.house.readme\n{output}"
 

@@ -132,7 +132,6 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as child:
         os.close(theirs)
         seen = read_until(ours, b"1 of 3 runs")

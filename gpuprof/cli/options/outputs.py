@@ -68,7 +68,7 @@ def claim(
 
 
 def gpubin() -> Kind:
-    from gpuprof.isa.gpubin_layout import ELF_IDENT, N_IDENT_COMMON, NOTE_HEADER, NOTE_OFFSET, NOTE_OWNER
+    from gpuprof.isa.gpubin.layout import ELF_IDENT, N_IDENT_COMMON, NOTE_HEADER, NOTE_OFFSET, NOTE_OWNER
 
     owner = (NOTE_OFFSET + NOTE_HEADER.size, NOTE_OWNER)
     return Kind("gpubin", ((0, ELF_IDENT[:N_IDENT_COMMON]), owner))

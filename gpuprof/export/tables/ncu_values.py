@@ -42,7 +42,12 @@ class Metric(NamedTuple):
 
 
 def _metric(name: str) -> Callable[[Measured], float | int | None]:
-    return lambda m: m.launch.metrics.get(name)
+    def value(m: Measured) -> float | int | None:
+        found = m.launch.metrics.get(name)
+        assert not isinstance(found, str), name
+        return found
+
+    return value
 
 
 def _percent(share: Callable[[Measured], float | None]) -> Callable[[Measured], float | None]:

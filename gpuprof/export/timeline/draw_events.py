@@ -35,6 +35,7 @@ def draw_tracks(database: sqlite3.Connection) -> tuple[list[Track], list[Slice],
 
 def _slice(draw: Draw) -> Slice:
     work = draw.work
+    assert work.start_cycle is not None and work.end_cycle is not None
     told = {
         "draw": draw.draw,
         "pass": draw.number_of_pass,
