@@ -36,6 +36,7 @@ INSTRUCTION_DTYPE = np.dtype(
         ("mods", "<u4"),
     ]
 )
+FIELD_NAMES = INSTRUCTION_DTYPE.names or ()
 assert INSTRUCTION_DTYPE.itemsize == INSTRUCTION_NBYTES
 
 RZ = 255  # also DZ
@@ -118,7 +119,7 @@ def decode(row: np.void) -> Instruction:
     number = int(row["opcode"])
     if number >= len(TABLE):
         raise ValueError(f"opcode number {number} is not in the table of {len(TABLE)}")
-    return Instruction(TABLE[number], *(int(row[name]) for name in INSTRUCTION_DTYPE.names[1:]))
+    return Instruction(TABLE[number], *(int(row[name]) for name in FIELD_NAMES[1:]))
 
 
 class Operand(NamedTuple):

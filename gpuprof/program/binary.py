@@ -69,13 +69,15 @@ def _linked_libraries(path: Path) -> tuple[list[str], frozenset[str]]:
     """
     from elftools.common.exceptions import ELFError  # only a binary needs pyelftools
     from elftools.construct import ConstructError
+    from elftools.elf.dynamic import DynamicSection
     from elftools.elf.elffile import ELFFile
 
     with open(path, "rb") as file:
         try:
             elf = ELFFile(file)
             dynamic = elf.get_section_by_name(".dynamic")
-            needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic is not None else []
+            tags = dynamic.iter_tags("DT_NEEDED") if isinstance(dynamic, DynamicSection) else ()
+            needed = [vars(tag)["needed"] for tag in tags]  # pyelftools names the attribute by the tag
             return needed, frozenset(section.name for section in elf.iter_sections())
         except (ELFError, ConstructError, *DAMAGED) as error:
             raise UsageError(f"{path}: a damaged executable: {error}") from None

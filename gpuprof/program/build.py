@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.base.folders import kept_in
+from gpuprof.base.inputs import check_is_file
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
 from gpuprof.compile import cache, cccl
@@ -125,8 +126,7 @@ def _library(tools: HostToolchain, folder: Path) -> list[Path]:
 def _object(
     path: Path, number: int | None, options: HostOptions, arch: str, tools: HostToolchain, folder: Path
 ) -> Path:
-    if not path.is_file():
-        raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+    check_is_file(path)
     source = read_source(str(path))
     file = f"./{path}" if str(path).startswith("-") else str(path)  # a file, not a flag
     included_files(str(path), source, options.include_dirs)  # refuses what clang should not open

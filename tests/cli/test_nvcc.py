@@ -166,7 +166,8 @@ def test_standard_of_clang(tmp_path, standard, expected):
     (tmp_path / "k.cu").write_text(
         f"static_assert(__cplusplus == {expected}L);\n__global__ void k(float *x) {{ *x = sinf(*x) + abs(3); }}\n"
     )
-    read_source(tmp_path / "k.cu", arch="sm_80", options=BuildOptions(standard=standard))
+    module = read_source(tmp_path / "k.cu", arch="sm_80", options=BuildOptions(standard=standard))
+    assert ".visible .entry _Z1kPf(" in module.ptx
 
 
 @needs_nvcc

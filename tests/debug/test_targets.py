@@ -153,7 +153,7 @@ def test_what_commands_cannot_do():
     "name, arguments, message",
     [
         ("none.cu", {}, "none.cu: there is no such file"),
-        ("a.txt", {}, "a.txt: unknown kind of file; expected .cu, .cuh, .ptx, .gpubin, .gprec, .py"),
+        ("a.txt", {}, "a.txt: unknown kind of file; expected .cu, .cuh, .ptx, .gpubin, .py, .gprec"),
         ("a.py", {"launches": ["k<<<1, 1>>>()"]}, "a.py: a script launches its kernels itself; leave out --launch"),
         ("a.gprec", {"launches": ["k<<<1, 1>>>()"]}, "a.gprec: a saved stream has its launches; leave out --launch"),
         ("a.ptx", {"arguments": ["x"]}, "'x': only a program or a .py script takes further arguments; leave it out"),
@@ -383,7 +383,6 @@ def test_ctrl_c_stops_a_kernel_and_a_pipe_is_a_script(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     child.stdin.write("tbreak 5 if threadIdx.x == 3\nrun\ncontinue\nprint k > 0\nnobody\n")
     child.stdin.flush()

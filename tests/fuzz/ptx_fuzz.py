@@ -199,7 +199,7 @@ def _run(program) -> str:
         for p in kernel.params
     ]
     try:
-        run_kernel(program, kernel.name, arguments, block=64, max_cycles=20_000)
+        run_kernel(program, kernel.name, arguments, block=64, max_warp_instructions=20_000)
     except KernelFault:
         return "faulted"
     except GpuprofError:

@@ -279,7 +279,7 @@ def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
 def _can_copy(inst: Inst) -> bool:
     if inst.op.kind == "branch":
         return True
-    # As with ptxas: no barrier, exchange between lanes, atomic, fence or call (docs/model.md, Loops).
+    # As with ptxas: no barrier, exchange between lanes, atomic, fence or call (docs/model/instructions.md, Loops).
     if inst.op.pipe == "cbu" or inst.op.space not in _PLAIN_SPACES or inst.op.kind in ATOMICS | BETWEEN_LANES:
         return False
     return not is_fence(inst) or _SEM.get(inst.mods) == _VOLATILE

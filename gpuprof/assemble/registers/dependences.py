@@ -84,7 +84,8 @@ class Dependences:
                     self._edge(source, index, 1 if inst.kills else LATENCY[self.region[source].op.number])
                 for reader in readers.pop(register, ()):
                     if reader != index:
-                        # No cycles: an instruction does not wait for a register's readers (docs/model.md, Scoreboard).
+                        # No cycles: an instruction does not wait for a register's readers (docs/model/instructions.md,
+                        # Scoreboard).
                         self._edge(reader, index, 0)
                 writer[register] = index
                 if inst.guard is None or inst.fresh or (register not in value and register not in live):

@@ -9,7 +9,7 @@ import io
 import itertools
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from elftools.common.exceptions import ELFError
 from elftools.construct import ConstructError
@@ -72,13 +72,11 @@ class _Metered(io.BytesIO):
 
 
 def _contents(sections: dict[str, Section]) -> Elf:
-    of_type: dict[str, dict[str, Section]] = {kind: {} for kind in _TYPES}
-    for name, section in sections.items():
-        of_type[section["sh_type"]][name] = section
+    relocations = {name: section for name, section in sections.items() if isinstance(section, RelocationSection)}
     return Elf(
-        {name: section.data() for name, section in of_type["SHT_PROGBITS"].items()},
-        {name: _note(section) for name, section in of_type["SHT_NOTE"].items()},
-        _relocations(of_type["SHT_RELA"], sections),
+        {name: section.data() for name, section in sections.items() if section["sh_type"] == "SHT_PROGBITS"},
+        {name: _note(section) for name, section in sections.items() if isinstance(section, NoteSection)},
+        _relocations(relocations, sections),
     )
 
 
@@ -91,8 +89,7 @@ def _sections(elf: ELFFile, file_nbytes: int) -> dict[str, Section]:
         raise ValueError(f"{count} section headers of {nbytes} bytes at offset {offset} do not fit")
     if elf["e_type"] != "ET_EXEC":
         raise ValueError(f"it is an ELF of type {elf['e_type']}")
-    names = _section(elf, elf["e_shstrndx"], ("SHT_STRTAB",))
-    _check_table(names)
+    names = _checked_table(_section(elf, elf["e_shstrndx"], ("SHT_STRTAB",)))
     sections: dict[str, Section] = {}
     for number in range(1, count):
         section = _section(elf, number, _TYPES)
@@ -125,9 +122,10 @@ def _check_places(sections: list[Section], file_nbytes: int) -> None:
 # --- names: pyelftools reads on to the next NUL, wherever it is
 
 
-def _check_table(table: StringTableSection) -> None:
-    if table.data()[-1:] != b"\0":
+def _checked_table(table: Section) -> StringTableSection:
+    if not isinstance(table, StringTableSection) or table.data()[-1:] != b"\0":
         raise ValueError(f"the last name of the string table {table.name!r} does not end")
+    return table
 
 
 def _check_name(offset: int, table: StringTableSection) -> None:
@@ -142,14 +140,14 @@ def _symbol_names(sections: dict[str, Section]) -> Callable[[int], str]:
         raise ValueError("it has no symbol table")
     if strings is None or symbols.stringtable != strings:
         raise ValueError("the names of its symbols are not in '.strtab'")
-    _check_table(strings)
+    names = _checked_table(strings)
 
     @cache
     def name(number: int) -> str:
         if number >= symbols.num_symbols():
             raise ValueError(f"a relocation speaks of symbol {number} of {symbols.num_symbols()}")
         symbol = symbols.get_symbol(number)
-        _check_name(symbol["st_name"], strings)
+        _check_name(symbol["st_name"], names)
         return symbol.name
 
     return name
@@ -167,7 +165,8 @@ def _note(section: NoteSection) -> Note:
     note = next(section.iter_notes())
     if note["n_size"] > section["sh_size"]:
         raise ValueError(f"the note {section.name!r} says {note['n_size']} bytes and holds {section['sh_size']}")
-    return Note(note["n_type"], note["n_descdata"])
+    number = cast(int, note["n_type"])  # a name only for owners that pyelftools knows
+    return Note(number, note["n_descdata"])
 
 
 def _relocations(tables: dict[str, RelocationSection], sections: dict[str, Section]) -> dict[str, tuple[Rela, ...]]:

@@ -46,10 +46,10 @@ class Streams:
         return (), b""
 
     def event_time(self, payload: bytes, start: int, end: int):
-        cycles = [self._event(event).cycle for event in (start, end)]
-        if None in cycles:
+        begun, ended = (self._event(event).cycle for event in (start, end))
+        if begun is None or ended is None:
             raise Failed(errors.INVALID_RESOURCE_HANDLE, "the event was not recorded")
-        return (self._nanoseconds(cycles[1]) - self._nanoseconds(cycles[0]),), b""
+        return (self._nanoseconds(ended) - self._nanoseconds(begun),), b""
 
     def number(self, handle: int) -> int:
         """The number of the device's stream that a handle stands for."""

@@ -6,6 +6,7 @@ target, a reason over 50 % of a line is the cause, and so on; each stands once, 
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import FunctionType
 from typing import NamedTuple
 
 from gpuprof.base.wording import base_name, percent0, plural
@@ -158,7 +159,7 @@ class Rule(NamedTuple):
     text: str
 
 
-def _own(look: Callable[[Case], Iterator[Finding]], text: str) -> Rule:
+def _own(look: FunctionType, text: str) -> Rule:
     return Rule(look.__name__, look, text)
 
 

@@ -1,8 +1,8 @@
 """Two profiles side by side, as Markdown: of each kernel that both have its numbers, stall mixes and lines.
 
 Kernels belong together by name, lines by file (without its folders) and number. Shares are of each profile's own
-cost: warp-cycles of a recording, samples of a card, which estimate the same shares. So a card's profile can stand
-beside the model's.
+cost: warp-cycles of a recording, samples of a card, which estimate the same shares. So a card's profile can be compared
+with the model's.
 """
 
 import sqlite3
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpuprof.base.wording import base_name
+from gpuprof.compare.changes import changes, distance
+from gpuprof.compare.pairing import paired
 from gpuprof.errors import NotComparable
 from gpuprof.export.tables.markdown import row, text
 from gpuprof.export.tables.ncu_values import report_of
@@ -35,9 +37,8 @@ def write(database: sqlite3.Connection, path: Path, other: sqlite3.Connection) -
 
 
 def lines(one: Report, two: Report) -> Iterator[str]:
-    names = (who(one), who(two))
-    others = {kernel.name: kernel for kernel in two.kernels}
-    pairs = [(kernel, others[kernel.name]) for kernel in one.kernels if kernel.name in others]
+    names = (title(one), title(two))
+    pairs = kernel_pairs(one, two)
     if not pairs:
         ours, theirs = (", ".join(kernel.name for kernel in report.kernels) for report in (one, two))
         raise NotComparable(f"the files have no kernel in common: one has {ours}, the other {theirs}")
@@ -53,7 +54,14 @@ def lines(one: Report, two: Report) -> Iterator[str]:
         yield ""
 
 
-def who(report: Report) -> str:
+def kernel_pairs(one: Report, two: Report) -> list[tuple[Kernel, Kernel]]:
+    """Kernels of one name, in the order of the first profile."""
+    ours, theirs = ({kernel.name: kernel for kernel in report.kernels} for report in (one, two))
+    pairing = paired(list(theirs), list(ours), (str, str))
+    return [(ours[new], theirs[old]) for old, new in pairing.pairs]
+
+
+def title(report: Report) -> str:
     header = report.header
     return text(header.measured_by or f"gpuprof {header.tool_version}") + f", {text(header.chip)}"
 
@@ -100,10 +108,8 @@ def by_line(kernel: Kernel) -> dict[str, float]:
 
 def shares_of(one: dict[str, float], two: dict[str, float]) -> Iterator[str]:
     """Largest first, then half the sum of all differences."""
-    names = sorted(one.keys() | two.keys(), key=lambda name: (-max(one.get(name, 0), two.get(name, 0)), name))
-    for name in names:
-        values = one.get(name, 0), two.get(name, 0)
-        if max(values) >= LEAST_SHARE:
-            yield row(name, *(f"{100 * value:.1f}%" for value in values), f"{100 * (values[0] - values[1]):+.1f}")
-    distance = sum(abs(one.get(name, 0) - two.get(name, 0)) for name in names) / 2
-    yield row("**distance**", "", "", f"{distance:.3f}")
+    shares = {change.name: (change.new or 0, change.old or 0) for change in changes(two, one)}
+    for name, (ours, theirs) in sorted(shares.items(), key=lambda item: (-max(item[1]), item[0])):
+        if max(ours, theirs) >= LEAST_SHARE:
+            yield row(name, f"{100 * ours:.1f}%", f"{100 * theirs:.1f}%", f"{100 * (ours - theirs):+.1f}")
+    yield row("**distance**", "", "", f"{distance(two, one):.3f}")
