@@ -10,17 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpuprof.predict.queueing import queued
+from gpuprof.predict.chip_numbers import Numbers
+from gpuprof.predict.counters import LaunchCounters
 from gpuprof.predict.traffic import Traffic, traffic_of
 from gpuprof.predict.units.blocks import Residency, residency
 from gpuprof.predict.units.dram import buses, dram, pieces
-from gpuprof.predict.units.issue import issue, slots
+from gpuprof.predict.units.l2_side import atomic, link, slices
 from gpuprof.predict.units.latency import Latency, latency
-from gpuprof.predict.units.link import link
 from gpuprof.predict.units.lsu import address, lsu
-from gpuprof.predict.units.pipes import pipes
-from gpuprof.predict.units.register_file import register_file
-from gpuprof.predict.units.slices import atomic, slices
+from gpuprof.predict.units.partition import issue, pipes, register_file, slots
 from gpuprof.predict.work import Work
 
 # What an access goes through, one after the other; warps compute before and behind.
@@ -148,3 +146,27 @@ def of_sm(work: Work, needs: Demands, warps: np.ndarray) -> dict[str, np.ndarray
     of_partition = np.ceil(warps / work.chips["partitions"])
     partition = {name: of_partition * cycles for name, cycles in needs.partition.items()}
     return partition | {name: warps * cycles for name, cycles in needs.sm.items()}
+
+
+def queued(thinking: np.ndarray, busy: np.ndarray, customers: np.ndarray) -> np.ndarray:
+    """Cycles that `customers` take, each of which is away from a unit for `thinking` cycles, and which keep it `busy`
+    together. As long as the longer of both where that is by far the longer; longer than both where they are alike,
+    since customers meet at the unit by chance.
+
+    The closed queue's mean values (Reiser and Lavenberg 1980) with Schweitzer's estimate of the line that an arrival
+    finds (1979): for one unit that is a quadratic equation.
+    """
+    both = thinking + busy
+    overlapped = thinking * busy * (1 - 1 / np.maximum(customers, 1))
+    return (both + np.sqrt(np.maximum(both**2 - 4 * overlapped, 0))) / 2
+
+
+def naive_cycles(counters: LaunchCounters, chips: Numbers) -> np.ndarray:
+    """The cycles of the slowest unit, all of its instances equally busy."""
+    work = Work(counters, chips)
+    needs, warps = demands(work, traffic_of(work)), counters.warps
+    partitions = chips["sms"] * chips["partitions"]
+    of_units = [cycles * warps / partitions for cycles in needs.partition.values()]
+    of_units += [cycles * warps / chips["sms"] for cycles in needs.sm.values()]
+    of_units += [cycles * warps for cycles in needs.chip.values()]
+    return np.maximum.reduce(of_units)

@@ -15,11 +15,10 @@ from gpuprof.predict.bottleneck import UNITS, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
 from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
 from gpuprof.predict.draws.draw_bottleneck import DOUBLED, bottlenecks
-from gpuprof.predict.draws.draw_refusal import refusals_of_draw
-from gpuprof.predict.launch import model
+from gpuprof.predict.draws.draw_stages import refusals_of_draw
+from gpuprof.predict.launch import model, naive_cycles
 from gpuprof.predict.levels import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
 from gpuprof.predict.mapping import IDENTITIES, Mappings
-from gpuprof.predict.naive import naive_cycles
 from gpuprof.predict.recorded import Buffer, Recorded, read_recorded
 from gpuprof.predict.refusal import refusals
 from gpuprof.predict.work import Work

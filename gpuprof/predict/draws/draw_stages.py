@@ -5,9 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.chips import drawing_chips
 from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.counters import LaunchCounters
+from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.launch import Blocks, Modelled, model
+from gpuprof.predict.refusal import refusals
 from gpuprof.predict.work import Work
 
 
@@ -45,3 +48,15 @@ def of_draws(chips: Numbers) -> Numbers:
     """The chip's limit of blocks on an SM does not hold for the waves of draws, and each SM takes its own."""
     columns = {"max_blocks": chips["warp_slots"], "distributor_cycles": chips["distributor_cycles"] / chips["sms"]}
     return Numbers(chips.names, chips.archs, chips.columns | columns)
+
+
+def refusals_of_draw(draw: RecordedDraw, chips: Numbers) -> dict[int, str]:
+    """Why a chip cannot draw it, by the chip's place; nothing for those that can."""
+    found: dict[int, str] = {}
+    without = np.flatnonzero(np.isnan(chips["graphics.draw_cycles"])).tolist()
+    if without:
+        found |= dict.fromkeys(without, f"the chip draws nothing; {', '.join(drawing_chips())} do")
+    for launches in draw.launches.values():
+        for counters in launches:
+            found = refusals(Work(counters, of_draws(chips))) | found
+    return found

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
 from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
 from gpuprof.predict.draws.draw_bottleneck import bottlenecks, unit_of
-from gpuprof.predict.draws.draw_refusal import refusals_of_draw
+from gpuprof.predict.draws.draw_stages import refusals_of_draw
 from gpuprof.predict.draws.patent_rules import Held
 from gpuprof.predict.draws.ratios import Ratios
 from gpuprof.predict.draws.times import DrawTimes, draw_times

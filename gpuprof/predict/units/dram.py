@@ -1,11 +1,13 @@
 """The DRAM: bytes on the channels' buses, which turn between reading and writing, and rows that banks must open."""
 
+from functools import cache
+from statistics import NormalDist
+
 import numpy as np
 
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.predict.reuse_profile import TAG_BANKS
 from gpuprof.predict.traffic import LINE_SECTORS, SECTOR_NBYTES, Traffic
-from gpuprof.predict.units.fullest import fullest
 from gpuprof.predict.units.lsu import GLOBAL
 from gpuprof.predict.work import Work
 
@@ -66,3 +68,19 @@ def scattered(work: Work) -> float:
     more = found.tag_passes[of] / found.warps[of] - np.maximum(even, 1) - 1
     share = np.clip(more / np.maximum(uneven - 1, 1e-9), 0, 1)
     return float((share * found.lines[of]).sum() / max(1, found.lines[of].sum()))
+
+
+def fullest(mean: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Things in the fullest of `places`, `mean` on average: a Poisson distribution, taken as a normal one."""
+    return mean + np.sqrt(mean) * largest_of(places)
+
+
+def largest_of(places: np.ndarray) -> np.ndarray:
+    """The expected largest of so many values with one normal distribution, in its deviations (Blom 1958)."""
+    there, of = np.unique(places, return_inverse=True)
+    return np.array([_largest_of(n) for n in there.tolist()])[of]
+
+
+@cache
+def _largest_of(places: float) -> float:
+    return NormalDist().inv_cdf((places - 0.375) / (places + 0.25)) if places > 1 else 0.0

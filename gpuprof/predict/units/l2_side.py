@@ -40,3 +40,7 @@ def is_atomic(work: Work) -> np.ndarray:
 
 def is_float(op) -> bool:
     return bool(op.types) and op.types[0].startswith(("f", "bf"))
+
+
+def link(work: Work, traffic: Traffic) -> np.ndarray:
+    return traffic.l2_sectors * SECTOR_NBYTES / work.chips["noc_nbytes_per_cycle"] / work.counters.warps

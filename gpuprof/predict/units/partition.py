@@ -1,10 +1,28 @@
-"""The register file of a partition: two banks, each of which reads a word of a warp at a time."""
+"""Issue slots of a partition's scheduler, and the time for which the register file holds it up."""
 
 import numpy as np
 
 from gpuprof.isa.causes import INDEX as KIND
 from gpuprof.isa.stalls import INDEX as REASON
+from gpuprof.predict.opcode_facts import PIPES
 from gpuprof.predict.work import Work
+
+
+def issue(work: Work) -> np.ndarray:
+    """The slots of the reference chip's recording, and as many more or less as the other architecture's row has."""
+    return slots(work) / work.chips["dispatch_units"]
+
+
+def slots(work: Work) -> np.ndarray:
+    """Issue slots of a warp."""
+    recorded = work.by_op(work.counters.executed.slots).sum()
+    table = work.executions @ work.facts.slots
+    return np.maximum(recorded + table - table[0], 1)
+
+
+def pipes(work: Work) -> dict[str, np.ndarray]:
+    return {pipe: work.executions @ work.facts.busy[pipe] for pipe in PIPES}
+
 
 WAITS = tuple(REASON[name] for name in ("wait", "long_scoreboard", "short_scoreboard", "branch_resolving"))
 
