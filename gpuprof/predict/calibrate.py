@@ -11,7 +11,7 @@ import numpy as np
 from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
 from gpuprof.predict.chip_numbers import numbers_of
-from gpuprof.predict.levels import recorded_buffer, recorded_test
+from gpuprof.predict.command_buffers import recorded_buffer, recorded_test
 from gpuprof.predict.mapping import IDENTITY, Mappings, Pair, errors, fit, leave_one_out
 from gpuprof.predict.prediction import predicted
 from gpuprof.predict.recorded import Recorded, read_recorded

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuprof.predict.chip_numbers import Numbers
-from gpuprof.predict.counters import LaunchCounters
-from gpuprof.predict.traffic import Traffic, traffic_of
-from gpuprof.predict.units.blocks import Residency, residency
+from gpuprof.predict.launch_counters import LaunchCounters
+from gpuprof.predict.units.caches import Traffic, traffic_of
 from gpuprof.predict.units.dram import buses, dram, pieces
 from gpuprof.predict.units.l2_side import atomic, link, slices
 from gpuprof.predict.units.latency import Latency, latency
 from gpuprof.predict.units.lsu import address, lsu
 from gpuprof.predict.units.partition import issue, pipes, register_file, slots
+from gpuprof.predict.units.resident_blocks import Residency, residency
 from gpuprof.predict.work import Work
 
 # What an access goes through, one after the other; warps compute before and behind.

@@ -13,14 +13,14 @@ from gpuprof.chips import Chip
 from gpuprof.correlate.database import reading
 from gpuprof.predict.bottleneck import UNITS, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
+from gpuprof.predict.command_buffers import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
 from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
 from gpuprof.predict.draws.draw_bottleneck import DOUBLED, bottlenecks
 from gpuprof.predict.draws.draw_stages import refusals_of_draw
 from gpuprof.predict.launch import model, naive_cycles
-from gpuprof.predict.levels import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
+from gpuprof.predict.launch_refusal import refusals
 from gpuprof.predict.mapping import IDENTITIES, Mappings
 from gpuprof.predict.recorded import Buffer, Recorded, read_recorded
-from gpuprof.predict.refusal import refusals
 from gpuprof.predict.work import Work
 
 AT_A_TIME = 512  # chips: their rows of stalls stay in the processor's cache

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from gpuprof.chips import Chip
 from gpuprof.errors import NotComparable
-from gpuprof.predict.counters import AGAIN, LaunchCounters, is_whole, read_counters, reference_chip
 from gpuprof.predict.draws.draw_records import read_draws, shaders_of
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
+from gpuprof.predict.launch_counters import AGAIN, LaunchCounters, is_whole, read_counters, reference_chip
 
 HOST_ROWS = ("host", "default stream")  # of waits of the host; a stream waits for another one's event on its own row
 

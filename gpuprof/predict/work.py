@@ -7,7 +7,7 @@ import numpy as np
 
 from gpuprof.isa.row import Opcode
 from gpuprof.predict.chip_numbers import Numbers
-from gpuprof.predict.counters import LaunchCounters
+from gpuprof.predict.launch_counters import LaunchCounters
 from gpuprof.predict.opcode_facts import Facts, facts_of
 
 

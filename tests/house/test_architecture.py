@@ -82,6 +82,23 @@ SUB_ROOMS = {
     "emulate": ("core", "trace_log", "scalar", "memory", "collectives", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
     "export": (REST, "paths", "timeline", "tables", "graph"),
+    "trace": (REST, "generators", "checkers"),
+    "predict": (
+        "chip_numbers",
+        "registers",
+        "reuse_profile",
+        "launch_counters",
+        "opcode_facts",
+        "work",
+        "units",
+        "launch",
+        "launch_refusal",
+        "bottleneck",
+        "draws",
+        REST,
+        "space",
+        "output",
+    ),
 }
 
 MOST_FILES = 20

@@ -8,10 +8,10 @@ import numpy as np
 
 from gpuprof.chips.draws import COSTS, SHADER_STAGES
 from gpuprof.errors import NotComparable
-from gpuprof.predict.counters import LaunchCounters, again
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.shader_waves import Waves
 from gpuprof.predict.draws.targets import Extent, UnitBytes, target_reuse
+from gpuprof.predict.launch_counters import LaunchCounters, again
 
 
 def shaders_of(database: sqlite3.Connection) -> dict[int, tuple[int, str]]:

@@ -7,10 +7,10 @@ import numpy as np
 
 from gpuprof.chips import drawing_chips
 from gpuprof.predict.chip_numbers import Numbers
-from gpuprof.predict.counters import LaunchCounters
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.launch import Blocks, Modelled, model
-from gpuprof.predict.refusal import refusals
+from gpuprof.predict.launch_counters import LaunchCounters
+from gpuprof.predict.launch_refusal import refusals
 from gpuprof.predict.work import Work
 
 

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from gpuprof.predict.counters import LaunchCounters
 from gpuprof.predict.draws.shader_waves import Waves
 from gpuprof.predict.draws.targets import NO_TARGETS, TargetReuse, UnitBytes
+from gpuprof.predict.launch_counters import LaunchCounters
 
 
 @dataclass(frozen=True)

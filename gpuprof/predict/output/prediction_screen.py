@@ -10,8 +10,8 @@ from rich.text import Text
 from gpuprof.errors import NotComparable
 from gpuprof.predict.calibrate import Calibrated
 from gpuprof.predict.draws.draw_bottleneck import SHADERS, unit_of
-from gpuprof.predict.draws.explain_draws import ExplainedDraw, OnChip
 from gpuprof.predict.prediction import DrawPrediction, LaunchPrediction, Prediction
+from gpuprof.predict.space.explain_draws import ExplainedDraw, OnChip
 from gpuprof.predict.space.explain_space import Explained
 from gpuprof.predict.space.sensitivity import Sensitivity
 from gpuprof.predict.validated import DRAWS, LAUNCHES, far_outside, validated

@@ -8,9 +8,9 @@ import numpy as np
 from gpuprof.predict.bottleneck import UNITS, allowed, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
 from gpuprof.predict.launch import model
+from gpuprof.predict.launch_refusal import refusals
 from gpuprof.predict.prediction import launch_cycles
 from gpuprof.predict.recorded import Recorded
-from gpuprof.predict.refusal import refusals
 from gpuprof.predict.work import Work
 
 FACTORS = np.geomspace(1.0, 16.0, 25)  # rates that are tried, a steps of an eighth of an octave and more

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.predict.reuse_profile import TAG_BANKS
-from gpuprof.predict.traffic import LINE_SECTORS, SECTOR_NBYTES, Traffic
+from gpuprof.predict.units.caches import LINE_SECTORS, SECTOR_NBYTES, Traffic
 from gpuprof.predict.units.lsu import GLOBAL
 from gpuprof.predict.work import Work
 

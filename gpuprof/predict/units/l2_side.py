@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.isa.opcodes import COMPARE_AND_SWAPS
-from gpuprof.predict.traffic import SECTOR_NBYTES, Traffic
+from gpuprof.predict.units.caches import SECTOR_NBYTES, Traffic
 from gpuprof.predict.units.lsu import ATOMICS, GLOBAL
 from gpuprof.predict.work import Work
 

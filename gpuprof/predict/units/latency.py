@@ -12,9 +12,9 @@ import numpy as np
 
 from gpuprof.isa.causes import INDEX as KIND
 from gpuprof.isa.stalls import INDEX as REASON
-from gpuprof.predict.counters import Waits
+from gpuprof.predict.launch_counters import Waits
 from gpuprof.predict.opcode_facts import PIPES
-from gpuprof.predict.traffic import Traffic
+from gpuprof.predict.units.caches import Traffic
 from gpuprof.predict.work import Work
 
 # Cycles in which another warp, or the warp's own access before, holds a unit: the units' models have them.

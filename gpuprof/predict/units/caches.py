@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.predict.reuse_profile import Reuse
-from gpuprof.predict.units.blocks import residency, shared_of_block
+from gpuprof.predict.units.resident_blocks import residency, shared_of_block
 from gpuprof.predict.work import Work
 
 SECTOR_NBYTES = 32

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.predict.units.blocks import limits
+from gpuprof.predict.units.resident_blocks import limits
 from gpuprof.predict.work import Work
 from gpuprof.timing.state.expansion import generation_of
 

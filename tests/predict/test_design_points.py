@@ -15,7 +15,7 @@ from gpuprof.predict.output.prediction_screen import rows_of
 from gpuprof.predict.output.prediction_tables import csv_text
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.space.points import points_of
+from gpuprof.predict.space.design_points import points_of
 from gpuprof.sweep.sweep_parameters import parse_parameter
 from tests.support.command import gpuprof
 

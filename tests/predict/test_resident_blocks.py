@@ -12,7 +12,7 @@ from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Function
 from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.opcode_facts import PIPES, facts_of
-from gpuprof.predict.units.blocks import residency
+from gpuprof.predict.units.resident_blocks import residency
 from gpuprof.timing.state.expansion import on_chip
 from gpuprof.timing.state.layout import PORTS, TICKS
 from gpuprof.timing.state.occupancy import occupancy
