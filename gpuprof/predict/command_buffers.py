@@ -18,43 +18,43 @@ def microseconds(cycles: np.ndarray, chips: Numbers) -> np.ndarray:
 
 
 def serial(buffer: Buffer, cycles: Sequence[np.ndarray], draws: Sequence[Passed], chips: Numbers) -> np.ndarray:
-    """The sum of a buffer's launches, each of which begins `launch_cycles` after the one before, which its own overhead
-    lies within; and its draws, which are handed over together, from the first one's begin to the last one's end.
+    """The sum of a buffer's launches and draws. Each launch begins `launch_cycles` after the previous one, which
+    includes its own overhead; draws are submitted together, from the begin of the first to the end of the last.
     """
     gap = chips["launch_cycles"] - chips["grid_overhead_cycles"]
-    total = sum((cycles[place] + gap for place in buffer.launches), np.zeros(len(chips)))
+    total = sum((cycles[index] + gap for index in buffer.launches), np.zeros(len(chips)))
     if buffer.draws:
-        parts = [draws[place] for place in buffer.draws]
-        total = total + chips["launch_cycles"] + np.maximum.reduce([each.ends for each in parts])
-        total = total - np.minimum.reduce([each.starts for each in parts])
+        parts = [draws[index] for index in buffer.draws]
+        total = total + chips["launch_cycles"] + np.maximum.reduce([passed.ends for passed in parts])
+        total = total - np.minimum.reduce([passed.starts for passed in parts])
     return microseconds(total, chips)
 
 
 def parallel_parts(buffers: Sequence[Buffer]) -> list[Buffer]:
-    """What a test is a sum of: launches as they are, and the draws of an epoch together, which overlap from one command
-    buffer to the next.
+    """The parts that a test is the sum of: launches as they are, and the draws of an epoch together, since they overlap
+    from one command buffer to the next.
     """
-    found = [Buffer(each.name, each.epoch, each.launches) for each in buffers if each.launches]
+    parts = [Buffer(buffer.name, buffer.epoch, buffer.launches) for buffer in buffers if buffer.launches]
     for epoch in dict.fromkeys(buffer.epoch for buffer in buffers if buffer.draws):
-        draws = [place for buffer in buffers if buffer.epoch == epoch for place in buffer.draws]
-        found.append(Buffer("", epoch, (), tuple(sorted(draws))))
-    return found
+        draws = [draw for buffer in buffers if buffer.epoch == epoch for draw in buffer.draws]
+        parts.append(Buffer("", epoch, (), tuple(sorted(draws))))
+    return parts
 
 
 def recorded_buffer(recorded: Recorded, buffer: Buffer) -> float:
     """Microseconds from the host's request to the end of the last launch or draw, on the reference chip."""
-    parts = [recorded.launches[place] for place in buffer.launches]
-    parts += [recorded.draws[place] for place in buffer.draws]
-    first, last = min(each.start_cycle for each in parts), max(each.end_cycle for each in parts)
+    parts = [recorded.launches[index] for index in buffer.launches]
+    parts += [recorded.draws[index] for index in buffer.draws]
+    first, last = min(part.start_cycle for part in parts), max(part.end_cycle for part in parts)
     return (last - first + recorded.reference.launch_cycles) / recorded.reference.clock_mhz
 
 
 def recorded_test(recorded: Recorded) -> float:
-    """The same of all launches: buffers between the same waits ran together."""
+    """Microseconds of all launches and draws on the reference chip: buffers between the same waits ran together."""
     total = 0.0
     for epoch in dict.fromkeys(buffer.epoch for buffer in recorded.buffers):
-        there = [buffer for buffer in recorded.buffers if buffer.epoch == epoch]
-        launches = tuple(place for buffer in there for place in buffer.launches)
-        draws = tuple(place for buffer in there for place in buffer.draws)
+        in_epoch = [buffer for buffer in recorded.buffers if buffer.epoch == epoch]
+        launches = tuple(number for buffer in in_epoch for number in buffer.launches)
+        draws = tuple(number for buffer in in_epoch for number in buffer.draws)
         total += recorded_buffer(recorded, Buffer("", epoch, launches, draws))
     return total

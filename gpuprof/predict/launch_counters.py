@@ -1,4 +1,4 @@
-"""What a database has of each launch, as plain arrays: what it did, which no chip changes, and what it waited for on
+"""Counters of each launch in a database, as plain arrays: its work, which is the same on every chip, and its waits on
 the reference chip.
 """
 
@@ -26,19 +26,19 @@ NEEDED = (
 
 @dataclass(frozen=True)
 class Executed:
-    """float64 arrays, one place for each instruction that the launch executed: sums over its warps."""
+    """float64 arrays, one element per instruction that the launch executed: sums over its warps."""
 
     pc: np.ndarray  # int64
-    op: np.ndarray  # int64, place in LaunchCounters.ops
+    op: np.ndarray  # int64, index in LaunchCounters.ops
     warps: np.ndarray  # executions
     slots: np.ndarray  # issue slots on the reference chip
     lanes: np.ndarray
-    lines: np.ndarray  # 128-byte lines asked for, of global memory
+    lines: np.ndarray  # requested 128-byte lines of global memory
     sectors: np.ndarray  # 32-byte sectors of global and local memory
     shared: np.ndarray  # wavefronts of shared memory
     even: np.ndarray  # words of the register file that one execution reads from the bank of even registers
     odd: np.ndarray
-    even_left: np.ndarray  # of these, what the reuse cache does not have behind the instruction before
+    even_left: np.ndarray  # those of them that are not in the reuse cache after the previous instruction
     odd_left: np.ndarray
     wavefronts: np.ndarray  # passes of global accesses through the banks
     tag_passes: np.ndarray
@@ -50,10 +50,10 @@ class Executed:
 
 @dataclass(frozen=True)
 class Waits:
-    """float64 arrays, one place for each (instruction, reason, cause): what warps waited on the reference chip."""
+    """float64 arrays, one element per (instruction, reason, cause): the waits of warps on the reference chip."""
 
-    place: np.ndarray  # int64, of the instruction that waited, in Executed; -1: none of these
-    cause: np.ndarray  # int64, of the instruction that ended it
+    waiting: np.ndarray  # int64, index in Executed of the instruction that waited; -1: none of these
+    cause: np.ndarray  # int64, index of the instruction that ended the wait
     reason: np.ndarray  # int64, isa.stalls
     kind: np.ndarray  # int64, isa.causes
     cycles: np.ndarray  # warp-cycles
@@ -76,17 +76,19 @@ class LaunchCounters:
     atomic_lines: int  # lines that are written, at most
     metrics: dict[str, float]
     footprint_lines: float  # distinct lines; 0 where they were not counted
-    reuse: Reuse  # loads and stores, the launches before and all SMs in one stream
-    reuse_before: Reuse  # of the launches before
+    reuse: Reuse  # loads and stores, all SMs and the previous launches as one stream
+    reuse_before: Reuse  # of the previous launches
     reuse_of_blocks: Reuse  # loads of each block by itself
     ops: tuple[Opcode, ...]
     executed: Executed
     waits: Waits
-    is_counted: bool  # its accesses, where it has any, as `collect --counters blocks` counts them
+    is_counted: bool  # its accesses, if any, were counted by `collect --counters blocks`
 
 
 def reference_chip(database: sqlite3.Connection) -> Chip:
-    """Raises NotComparable for a profile of a card, of which not all numbers of a chip file are known."""
+    """The chip that the recording was made on. Raises NotComparable for a profile of a real card, for which some
+    numbers of a chip file are unknown.
+    """
     (text,) = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
     try:
         return described(json.loads(text), "the reference chip")
@@ -99,24 +101,24 @@ def read_counters(database: sqlite3.Connection) -> list[LaunchCounters]:
         "SELECT launch, kernel, stream, grid, block, f.registers, f.shared_nbytes + dynamic_shared_nbytes, cycles, "
         "start_cycle, end_cycle FROM launches JOIN functions f USING (function) ORDER BY launch"
     ).fetchall()
-    found, before = [], NO_REUSE
+    launches, before = [], NO_REUSE
     for row in rows:
-        found.append(_launch(database, before, *row))
-        before = together(before, found[-1].reuse)
-    return found
+        launches.append(_launch(database, before, *row))
+        before = together(before, launches[-1].reuse)
+    return launches
 
 
-def is_whole(database: sqlite3.Connection) -> bool:
-    """Whether the recording reached its end."""
+def is_complete(database: sqlite3.Connection) -> bool:
+    """True if the recording reached its end."""
     return database.execute("SELECT value FROM meta WHERE key = 'complete'").fetchone() == ("1",)
 
 
 def again(database: sqlite3.Connection) -> str:
-    """What helps where something lacks."""
-    if not is_whole(database):
+    """The advice for a recording that lacks something: how to record it again."""
+    if not is_complete(database):
         return "the recording was stopped early: record it to its end"
     if database.execute("SELECT 1 FROM launches WHERE complete = 0").fetchone():
-        return "a fault ended launches before their end: record it without"
+        return "a fault ended launches early: fix it and record again"
     return AGAIN
 
 
@@ -134,7 +136,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
         raise NotComparable(
             f"predictions need what each launch executed, and launch {launch} has nothing of it; {AGAIN}"
         )
-    places = {pc: place for place, pc in enumerate(executed.pc.tolist())}
+    index_of_pc = {pc: index for index, pc in enumerate(executed.pc.tolist())}
     threads = int(np.prod([int(n) for n in block.split(",")]))
     blocks = int(np.prod([int(n) for n in grid.split(",")], dtype=np.int64))
     return LaunchCounters(
@@ -157,7 +159,7 @@ def _launch(db, before, launch, kernel, stream, grid, block, registers, shared, 
         reused(db, launch, "block"),
         ops,
         executed,
-        _waits(db, launch, places),
+        _waits(db, launch, index_of_pc),
         not metrics["l1_sectors"] + metrics["l2_sectors"] or bool(counted(db, launch)),
     )
 
@@ -175,24 +177,24 @@ def _executed(db, launch) -> tuple[Executed, tuple[Opcode, ...]]:
     for name in names:
         if name not in BY_NAME:
             raise NotComparable(f"launch {launch} has an instruction {name!r} that this version does not know")
-    number = {name: place for place, name in enumerate(names)}
+    number = {name: index for index, name in enumerate(names)}
     pcs, opcodes, *columns = list(zip(*rows, strict=True)) if rows else [()] * 11
     *columns, texts, registers = columns
     warps, slots, lanes, lines, sectors, shared, ideal = (np.array(column, float) for column in columns)
     code = [Instruction(BY_NAME[name], *rest) for name, *rest in zip(opcodes, texts, registers, strict=True)]
     reads = np.array(reads_of(code), float).reshape(-1, len(Reads._fields)).T
-    found = assumed(warps, lanes, lines, sectors, ideal)
+    by_name = assumed(warps, lanes, lines, sectors, ideal)
     known = counted(db, launch)
-    for place, pc in enumerate(pcs):
+    for index, pc in enumerate(pcs):
         for name, value in zip(COLUMNS, known.get(pc, ()), strict=False):
-            found[name][place] = value
+            by_name[name][index] = value
     ops = np.array([number[name] for name in opcodes], np.int64)
-    executed = Executed(np.array(pcs, np.int64), ops, warps, slots, lanes, lines, sectors, shared, *reads, **found)
+    executed = Executed(np.array(pcs, np.int64), ops, warps, slots, lanes, lines, sectors, shared, *reads, **by_name)
     return executed, tuple(BY_NAME[name] for name in names)
 
 
 def _written_lines(db, launch) -> int:
-    """Lines that a launch writes, at most: all where nobody observed what tasks write."""
+    """Lines that a launch writes, at most; MANY_LINES if the accesses of tasks were not observed."""
     (nbytes,) = db.execute(
         "SELECT SUM(end - first) FROM accesses_by_task JOIN tasks USING (task) WHERE launch = ? AND is_write = 1",
         (launch,),
@@ -200,7 +202,7 @@ def _written_lines(db, launch) -> int:
     return MANY_LINES if nbytes is None else max(1, -(-nbytes // LINE_NBYTES))
 
 
-def _waits(db, launch, places) -> Waits:
+def _waits(db, launch, index_of_pc) -> Waits:
     rows = db.execute(
         "SELECT pc, cause_pc, reason, kind, SUM(cycles), SUM(stalls) FROM causes WHERE launch = ? "
         "GROUP BY pc, cause_pc, reason, kind ORDER BY pc, cause_pc, reason, kind",
@@ -208,8 +210,8 @@ def _waits(db, launch, places) -> Waits:
     ).fetchall()
     columns = list(zip(*rows, strict=True)) if rows else [()] * 6
     return Waits(
-        np.array([places.get(pc, -1) for pc in columns[0]], np.int64),
-        np.array([places.get(pc, -1) for pc in columns[1]], np.int64),
+        np.array([index_of_pc.get(pc, -1) for pc in columns[0]], np.int64),
+        np.array([index_of_pc.get(pc, -1) for pc in columns[1]], np.int64),
         np.array(columns[2], np.int64),
         np.array(columns[3], np.int64),
         np.array(columns[4], float),

@@ -269,7 +269,7 @@ def test_json_has_draws(folder):
 
 def test_a_level_that_is_not_there(folder):
     code, _, error = gpuprof(folder, "predict", "f.gprec", "--level", "launch")
-    why = "the recording has no launch to predict but those of draws' shaders; --level test shows what it has"
+    why = "the recording has no launch to predict except those of draws' shaders; --level test shows what it has"
     assert (code, error) == (4, f"gpuprof: {why}\n")
 
 
@@ -297,7 +297,7 @@ def test_an_interrupted_recording(folder, database):
     code, out, error = gpuprof(folder, "predict", "cut.gpudb", "--chips", "t4", "--level", "draw", "--json")
     found = json.loads(out)
     assert (code, error, [row["draw"] for row in found["rows"]]) == (0, "", [0, 1])
-    assert found["warnings"][0] == "the recording was stopped early: the test is what it has of it"
+    assert found["warnings"][0] == "the recording was stopped early: the test is its recorded part"
 
 
 def untimed(draw: int) -> list[str]:

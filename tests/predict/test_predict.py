@@ -168,7 +168,7 @@ def test_a_recording_without_counters_says_what_is_assumed(folder):
     assert (code, error) == (0, "")
     [warning] = [line for line in out.splitlines() if line.startswith("# warning")]
     assert warning.endswith(
-        "recorded without `collect --counters blocks`: caches are taken to hit as on the reference chip "
+        "recorded without `collect --counters blocks`: caches are assumed to hit as on the reference chip "
         "(launch 0 and others)"
     )
 

@@ -1,4 +1,4 @@
-"""Points of a design space: chips, and what values their numbers may have, as columns."""
+"""Points of a design space: chips, and the values of their numbers, as columns."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -16,7 +16,7 @@ MOST_POINTS = 2_000_000  # each takes some 2.5 KB of memory, all of them 5 GB
 
 def points_of(chips: Sequence[Chip], parameters: Sequence[Parameter]) -> Numbers:
     """Every combination: chips vary slowest, the last parameter fastest. Raises UsageError for a value that no chip may
-    have, alone or beside the first and last ones of the others.
+    have, by itself or with the first and last values of the other parameters.
     """
     lengths = [len(parameter.texts) for parameter in parameters]
     if len(chips) * int(np.prod(lengths, dtype=object)) > MOST_POINTS:
@@ -31,7 +31,7 @@ def _of_chip(chip: Chip, parameters: Sequence[Parameter], lengths: Sequence[int]
     base = numbers_of([chip])
     count = int(np.prod(lengths))
     columns = {name: np.repeat(column, count) for name, column in base.columns.items()}
-    places = np.unravel_index(np.arange(count), lengths) if lengths else ()
+    indices = np.unravel_index(np.arange(count), lengths) if lengths else ()
     # A clock changes the cycles of the DRAM, unless these are given, too.
     order = sorted(range(len(parameters)), key=lambda k: field_and_factor(parameters[k].name)[0] != "clock_mhz")
     for number in order:
@@ -39,19 +39,19 @@ def _of_chip(chip: Chip, parameters: Sequence[Parameter], lengths: Sequence[int]
             numbers_of_chip(chip_with(chip, {parameters[number].name: value})) for value in parameters[number].values
         ]
         for name in columns:
-            if any(different(each[name], base[name][0]) for each in changed):
-                columns[name] = np.array([each[name] for each in changed])[places[number]]
-    return Numbers(_names(chip, parameters, places, count), (chip.arch,) * count, columns)
+            if any(different(numbers[name], base[name][0]) for numbers in changed):
+                columns[name] = np.array([numbers[name] for numbers in changed])[indices[number]]
+    return Numbers(_names(chip, parameters, indices, count), (chip.arch,) * count, columns)
 
 
 def different(value: float, other: float) -> bool:
-    """NaN, which stands for a number that a chip lacks, is as NaN."""
+    """True for different values; NaN, which marks a number that a chip lacks, equals NaN."""
     return value != other and not (np.isnan(value) and np.isnan(other))
 
 
-def _names(chip: Chip, parameters: Sequence[Parameter], places, count: int) -> tuple[str, ...]:
+def _names(chip: Chip, parameters: Sequence[Parameter], indices, count: int) -> tuple[str, ...]:
     if not parameters:
         return (chip.name,) * count
     texts = [[f"{p.name}={text}" for text in p.texts] for p in parameters]
-    rows = zip(*(each.tolist() for each in places), strict=True)
+    rows = zip(*(column.tolist() for column in indices), strict=True)
     return tuple(f"{chip.name} ({', '.join(t[k] for t, k in zip(texts, row, strict=True))})" for row in rows)

@@ -1,4 +1,4 @@
-"""Why a draw takes as long as it does on other chips: the ratios, the rule that held, the times of its blocks."""
+"""Why a draw takes as long as it does on other chips: the ratios, the rule that fits, the times of its blocks."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from gpuprof.predict.draws.ratios import Ratios
 from gpuprof.predict.draws.times import DrawTimes, draw_times
 from gpuprof.predict.recorded import Recorded
 
-# Names of ratios as the method has them, where they are no words of Python.
+# Names of ratios in the published method, where they are no identifiers of Python.
 SHOWN = {
     "bottleneck_fe": "Bottleneck_FE",
     "bottleneck_be": "Bottleneck_BE",
@@ -22,8 +22,8 @@ SHOWN = {
 
 
 class OnChip(NamedTuple):
-    """`rule_cycles`: by the rule alone. `blocks`: name, cycles on the reference chip, cycles here. `gain`: share of the
-    time that twice the rate of the unit saves, of a shader's stage that of all shaders.
+    """`rule_cycles`: by the rule only. `blocks`: name, cycles on the reference chip, cycles here. `gain`: share of the
+    time that doubling the unit saves; for a shader's stage, that of doubling all shaders.
     """
 
     chip: str
@@ -46,13 +46,13 @@ class ExplainedDraw(NamedTuple):
 
 
 def explained_draws(recorded: Recorded, chips: Numbers) -> Iterator[ExplainedDraw]:
-    """Of each draw, on each chip that can draw all of them."""
-    asked = joined([numbers_of([recorded.reference]), chips])
-    refused = {place for draw in recorded.draws for place in refusals_of_draw(draw, asked)}
-    places = [place for place in range(1, len(asked)) if place not in refused]
-    drawn = cycles_of_draws(recorded.draws, asked, True, len(asked))
+    """An explanation for each draw on each chip that can draw all of them."""
+    all_chips = joined([numbers_of([recorded.reference]), chips])
+    refused = {index for draw in recorded.draws for index in refusals_of_draw(draw, all_chips)}
+    indices = [index for index in range(1, len(all_chips)) if index not in refused]
+    drawn = cycles_of_draws(recorded.draws, all_chips, True, len(all_chips))
     for draw, cycles in zip(recorded.draws, drawn, strict=True):
-        times = draw_times(draw, asked)
+        times = draw_times(draw, all_chips)
         yield ExplainedDraw(
             draw.draw,
             draw.name,
@@ -61,7 +61,7 @@ def explained_draws(recorded: Recorded, chips: Numbers) -> Iterator[ExplainedDra
             float(cycles.rule[0]),
             draw.logged_cycles,
             ratio_texts(times.ratios),
-            tuple(_on_chip(times, cycles, asked.names[place], place) for place in places),
+            tuple(_on_chip(times, cycles, all_chips.names[index], index) for index in indices),
         )
 
 
@@ -75,14 +75,14 @@ def ratio_texts(ratios: Ratios) -> tuple[str, ...]:
 
 
 def _ratio_text(name: str, value: float) -> str:
-    """Cycles are shown as whole ones, ratios with two places."""
+    """Cycles are printed as integers, ratios with two decimals."""
     is_ratio = name.endswith(("ratio", "engine"))
     return f"{SHOWN.get(name, name)} {value:.2f}" if is_ratio else f"{SHOWN.get(name, name)} {value:,.0f}"
 
 
-def _on_chip(times: DrawTimes, cycles: DrawCycles, chip: str, place: int) -> OnChip:
-    blocks = tuple((name, float(each[0]), float(each[place])) for name, each in times.blocks.items())
-    shorter = {name: each[place : place + 1] for name, each in cycles.cycles_with_twice.items()}
+def _on_chip(times: DrawTimes, cycles: DrawCycles, chip: str, index: int) -> OnChip:
+    blocks = tuple((name, float(busy[0]), float(busy[index])) for name, busy in times.blocks.items())
+    shorter = {name: busy[index : index + 1] for name, busy in cycles.cycles_with_twice.items()}
     [unit] = bottlenecks(shorter)
-    own = float(cycles.cycles[place])
-    return OnChip(chip, float(cycles.rule[place]), own, unit, 1 - float(shorter[unit_of(unit)][0]) / own, blocks)
+    own = float(cycles.cycles[index])
+    return OnChip(chip, float(cycles.rule[index]), own, unit, 1 - float(shorter[unit_of(unit)][0]) / own, blocks)

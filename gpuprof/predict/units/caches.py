@@ -1,8 +1,7 @@
-"""Sectors that a launch moves on each chip: what the L1 misses, what the L2 is asked for, what the DRAM reads and
-writes.
+"""Sectors that a launch moves on each chip: misses of the L1, requests to the L2, reads and writes of the DRAM.
 
-Hits on another chip come from reuse distances: an access hits a cache that is larger than what was accessed since its
-line was there last. What the reference chip counted is moved by as much as its caches and another chip's differ.
+Hits on another chip follow from reuse distances: an access hits a cache that is larger than the data accessed since the
+last access to its line. The counts of the reference chip are corrected by the difference that both chips' caches make.
 """
 
 from dataclasses import dataclass
@@ -21,8 +20,8 @@ CARVE_OUT_NBYTES = 8192  # steps in which shared memory is taken from the L1, as
 
 @dataclass(frozen=True)
 class Traffic:
-    """float64 (chips,), sectors of the whole launch. `l1_lost` and `l2_lost`: shares of what hits on the reference chip
-    and misses here; `l2_gained`: the share of the DRAM's loads there that hit the L2 here.
+    """float64 (chips,), sectors of the complete launch. `l1_lost` and `l2_lost`: the share of the hits on the reference
+    chip that miss here; `l2_gained`: the share of the DRAM loads there that hit the L2 here.
     """
 
     l2_sectors: np.ndarray
@@ -53,29 +52,29 @@ def traffic_of(work: Work) -> Traffic:
 
 
 def moved(values: np.ndarray) -> np.ndarray:
-    """By how much each chip's value differs from the reference chip's."""
+    """The difference between each chip's value and that of the reference chip, the first."""
     return values - values[:1]
 
 
 def l1_lines(work: Work) -> np.ndarray:
-    """Lines that each of an SM's blocks has of its L1."""
+    """Lines of the L1 per resident block of an SM."""
     chips, fits = work.chips, residency(work).blocks_per_sm
     carved = np.ceil(fits * shared_of_block(work) / CARVE_OUT_NBYTES) * CARVE_OUT_NBYTES
     carved = np.minimum(chips["shared_nbytes"], carved) * chips["l1_shared_pool"]
-    there = np.clip(np.ceil(work.counters.blocks / chips["sms"]), 1, np.maximum(fits, 1))
-    return np.maximum(chips["l1_nbytes"] - carved, 0) / LINE_NBYTES / there
+    resident = np.clip(np.ceil(work.counters.blocks / chips["sms"]), 1, np.maximum(fits, 1))
+    return np.maximum(chips["l1_nbytes"] - carved, 0) / LINE_NBYTES / resident
 
 
 def written_back(work: Work, l2_lines: np.ndarray) -> np.ndarray:
-    """Sectors that leave an L2 of so many lines: once it is full, a line goes for each that comes, as dirty as lines
-    are on average.
+    """Sectors that leave an L2 of `l2_lines` lines: once it is full, each new line evicts one, as dirty as an average
+    line.
     """
     before, now = work.counters.reuse_before, work.counters.reuse
-    came, comes = (each.far(l2_lines, each.lines) for each in (before, now))
-    leave = np.maximum(came + comes - l2_lines, 0) - np.maximum(came - l2_lines, 0)
+    evicted_before, evicted_now = (reuse.far(l2_lines, reuse.lines) for reuse in (before, now))
+    evicted = np.maximum(evicted_before + evicted_now - l2_lines, 0) - np.maximum(evicted_before - l2_lines, 0)
     dirty = first_stores(before) + first_stores(now)
     lines = first_lines(before) + first_lines(now)
-    return leave * dirty / max(lines, 1)
+    return evicted * dirty / max(lines, 1)
 
 
 def first_stores(reuse: Reuse) -> float:
@@ -86,20 +85,21 @@ def first_lines(reuse: Reuse) -> float:
     return float(reuse.lines[reuse.least_lines < 0].sum())
 
 
-def fetched_sectors(work: Work, misses: float, there: np.ndarray, read: float) -> np.ndarray:
-    """A miss fetches `l2_fetch_nbytes`, aligned. On the reference chip `misses` sectors became `read` sectors; twice as
-    long a fetch brings as much more once again, up to whole lines. `there`: sectors that miss on each chip.
+def fetched_sectors(work: Work, misses: float, missing: np.ndarray, read: float) -> np.ndarray:
+    """Sectors that misses fetch: each fetches `l2_fetch_nbytes`, aligned. On the reference chip `misses` sectors became
+    `read` sectors; doubling the fetch size adds as many again, up to whole lines. `missing`: sectors that miss on each
+    chip.
     """
     granules = np.log2(work.chips["l2_fetch_nbytes"] / SECTOR_NBYTES)
-    growth = read / misses if granules[0] and misses else lone_growth(work)
+    growth = read / misses if granules[0] and misses else growth_of_fetch(work)
     per_miss = np.minimum(growth ** (granules / max(granules[0], 1)), LINE_SECTORS)
-    beside = read if not misses else 0  # of lines that are evicted in part
-    return beside + there * np.maximum(per_miss, 1)
+    partial = read if not misses else 0  # reads of lines that are evicted in part
+    return partial + missing * np.maximum(per_miss, 1)
 
 
-def lone_growth(work: Work) -> float:
-    """How many times the sectors become when a fetch is twice a sector: once where accesses ask for whole lines."""
-    found = work.counters.executed
-    of = found.lines > 0
-    per_line = found.sectors[of].sum() / max(1, found.lines[of].sum())
+def growth_of_fetch(work: Work) -> float:
+    """The factor on sectors when a fetch is two sectors: 1 where accesses request whole lines."""
+    executed = work.counters.executed
+    has_lines = executed.lines > 0
+    per_line = executed.sectors[has_lines].sum() / max(1, executed.lines[has_lines].sum())
     return float(np.clip(2 / max(per_line, 1), 1, 2))

@@ -1,4 +1,4 @@
-"""Issue slots of a partition's scheduler, and the time for which the register file holds it up."""
+"""The units of a partition of an SM: the scheduler's issue slots, the pipes, and the register file."""
 
 import numpy as np
 
@@ -9,18 +9,21 @@ from gpuprof.predict.work import Work
 
 
 def issue(work: Work) -> np.ndarray:
-    """The slots of the reference chip's recording, and as many more or less as the other architecture's row has."""
+    """The issue slots of the reference chip's recording, corrected by the difference between both architectures'
+    tables.
+    """
     return slots(work) / work.chips["dispatch_units"]
 
 
 def slots(work: Work) -> np.ndarray:
-    """Issue slots of a warp."""
+    """Issue slots per warp."""
     recorded = work.by_op(work.counters.executed.slots).sum()
     table = work.executions @ work.facts.slots
     return np.maximum(recorded + table - table[0], 1)
 
 
 def pipes(work: Work) -> dict[str, np.ndarray]:
+    """Cycles of each pipe: an instruction of a warp occupies one of n lanes for 32 / n cycles."""
     return {pipe: work.executions @ work.facts.busy[pipe] for pipe in PIPES}
 
 
@@ -28,18 +31,22 @@ WAITS = tuple(REASON[name] for name in ("wait", "long_scoreboard", "short_scoreb
 
 
 def register_file(work: Work) -> np.ndarray:
-    """The fuller bank. A warp that waited before an instruction finds no operand of its last one in the reuse cache."""
-    found, chips = work.counters.executed, work.chips
-    waited = np.minimum(1, waits(work) / np.maximum(found.warps, 1))
+    """Cycles of the fuller of two banks, each of which reads one word of a warp at a time. After a wait, an instruction
+    has no operand of the previous one in the reuse cache.
+    """
+    executed, chips = work.counters.executed, work.chips
+    waited = np.minimum(1, waits(work) / np.maximum(executed.warps, 1))
     banks = (
-        (found.warps * (waited * found.even + (1 - waited) * found.even_left)).sum(),
-        (found.warps * (waited * found.odd + (1 - waited) * found.odd_left)).sum(),
+        (executed.warps * (waited * executed.even + (1 - waited) * executed.even_left)).sum(),
+        (executed.warps * (waited * executed.odd + (1 - waited) * executed.odd_left)).sum(),
     )
     return max(banks) / work.counters.warps * chips["register_word_cycles"]
 
 
 def waits(work: Work) -> np.ndarray:
-    """float64 (instructions,): stalls for an operand or a jump, but not for the pipe that the warp's last one keeps."""
+    """float64 (instructions,): stalls for an operand or a jump, except for the pipe that the warp's last instruction
+    occupies.
+    """
     stalls = work.counters.waits
-    of = np.isin(stalls.reason, WAITS) & (stalls.kind != KIND["pipe"]) & (stalls.place >= 0)
-    return np.bincount(stalls.place[of], stalls.count[of], len(work.counters.executed.pc))
+    is_counted = np.isin(stalls.reason, WAITS) & (stalls.kind != KIND["pipe"]) & (stalls.waiting >= 0)
+    return np.bincount(stalls.waiting[is_counted], stalls.count[is_counted], len(work.counters.executed.pc))

@@ -1,5 +1,5 @@
-"""How many blocks of a launch are on an SM at a time, in which waves, and what limits them: the rules of
-`chips.residency`, for columns of chips.
+"""Resident blocks per SM, the waves of a launch, and the limiting resource: the rules of `chips.residency`, for columns
+of chips.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from gpuprof.predict.work import Work
 
 @dataclass(frozen=True)
 class Residency:
-    """float64 (chips,). `waves` are those that fill the chip; `left` blocks follow them."""
+    """float64 (chips,). `waves` are those that fill the chip; `left`: remaining blocks."""
 
     blocks_per_sm: np.ndarray
     waves: np.ndarray
@@ -27,7 +27,7 @@ def residency(work: Work) -> Residency:
 
 
 def limits(work: Work) -> dict[str, np.ndarray]:
-    """Blocks of an SM by each resource alone; 0 where not even one fits."""
+    """Blocks per SM by each resource separately; 0 where not even one fits."""
     chips, warps = work.chips, work.block_warps
     return {
         "warps": np.floor(chips["warp_slots"] / warps) * (work.counters.threads <= chips["max_threads_per_block"]),
@@ -38,7 +38,7 @@ def limits(work: Work) -> dict[str, np.ndarray]:
 
 
 def shared_of_block(work: Work) -> np.ndarray:
-    """Bytes of shared memory that a block is given."""
+    """Bytes of shared memory that are allocated for a block."""
     unit = work.chips["shared_granularity"]
     return np.ceil((work.counters.shared_nbytes + work.chips["shared_reserved_nbytes"]) / unit) * unit
 
@@ -56,6 +56,6 @@ def _by_registers(work: Work) -> np.ndarray:
         return chips["max_blocks"]
     unit, parts = chips["register_granularity"], chips["partitions"]
     of_warp = np.ceil(np.ceil(registers / REGISTER_UNIT) * REGISTER_UNIT * chips["warp_lanes"] / unit) * unit
-    whole = of_warp * np.ceil(work.block_warps / parts) * parts <= chips["registers"]
+    fits_at_all = of_warp * np.ceil(work.block_warps / parts) * parts <= chips["registers"]
     fits = np.floor(np.floor(chips["registers"] / parts / of_warp) * parts / work.block_warps)
-    return fits * whole * (registers <= chips["max_registers_per_thread"])
+    return fits * fits_at_all * (registers <= chips["max_registers_per_thread"])
