@@ -25,7 +25,7 @@ it has kept before there, or the memory that the launch began with, and runs on 
 nobody wants to stop run as they do without a debugger: of them only the number of events is known.
 """
 
-NAMES = {"Debugger": "debugger", "Stop": "stop", "run_line": "commands.table"}
+NAMES = {"Debugger": "debugger", "Stop": "plans", "run_line": "commands.table"}
 
 
 def __getattr__(name: str):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gpuprof.compile.source import read_source
 from gpuprof.debug import reverse
+from gpuprof.debug.breakpoints import Breakpoint, Points, Watchpoint
 from gpuprof.debug.debug_target import target_of
 from gpuprof.debug.event_timeline import Timeline
 from gpuprof.debug.inferior import Inferior
@@ -21,6 +22,7 @@ from gpuprof.debug.plans import (
     Order,
     Standing,
     Step,
+    Stop,
     by_instruction,
     by_line,
     out_of_function,
@@ -30,11 +32,9 @@ from gpuprof.debug.plans import (
     standing,
     to_places,
 )
-from gpuprof.debug.points import Breakpoint, Points, Watchpoint
-from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import Focus, Thread
+from gpuprof.debug.values.c_types import INT, CType, Value, value_of
 from gpuprof.debug.values.evaluation import assignment, evaluate
-from gpuprof.debug.values.types import INT, CType, Value, value_of
 from gpuprof.debug.values.value_history import NAMED, Nowhere, Remembered
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.compile_file import BuildOptions

@@ -7,12 +7,11 @@ is in the past, the session goes on: memory is then as without a debugger.
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
+from gpuprof.debug.breakpoints import Points
 from gpuprof.debug.history import MOST_NBYTES, MOST_STATES_NBYTES, Checkpoint, States, checkpoint, kept_nbytes
 from gpuprof.debug.locations import LoadedCode
-from gpuprof.debug.plans import Instant, Order, Rewind
-from gpuprof.debug.points import Points
-from gpuprof.debug.replayer import Player
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Instant, Order, Rewind, Stop
+from gpuprof.debug.replayer import Replayer
 from gpuprof.debug.thread import Focus
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
@@ -102,7 +101,7 @@ class Timeline:
         resumed = state and state.restore(entry.memory, entry.counters)
         if not is_fresh:
             entry.launch.module.refresh_constants(entry.memory)
-        player = Player(self, start.launch, state.event if state else 0, quiet_until)
+        player = Replayer(self, start.launch, state.event if state else 0, quiet_until)
         steps = entry.run(
             counters=entry.counters, listener=player, orders=[traced.Order(traced.REST, traced=False)], resumed=resumed
         )

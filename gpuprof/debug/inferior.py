@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from gpuprof.base.interrupts import Ended, is_ctrl_c
+from gpuprof.debug.breakpoints import Points
 from gpuprof.debug.event_timeline import Timeline
-from gpuprof.debug.plans import Order
-from gpuprof.debug.points import Points
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Order, Stop
 from gpuprof.errors import GpuprofError
 
 POLL_SECONDS = 0.05  # a thread that waits without end cannot be stopped

@@ -19,9 +19,9 @@ from gpuprof.compile.module import PtxModule
 from gpuprof.compile.passes.positions import SIGN
 from gpuprof.compile.variables import VARIABLES
 from gpuprof.debug.assignments import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
-from gpuprof.debug.positions import Positions
+from gpuprof.debug.source_positions import Positions
 from gpuprof.debug.symbols import BRAIN, Variable
-from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.values.c_types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.program import Program
 

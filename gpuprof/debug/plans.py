@@ -9,6 +9,7 @@ from gpuprof.debug.thread import WARP, Focus, warp_of
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.watch.executed import Executed
+from gpuprof.emulate.watch.watch_state import State
 
 
 class Standing(NamedTuple):
@@ -153,3 +154,23 @@ def runs(lanes: Lanes, focus: Focus) -> bool:
     warp = warp_of(lanes.chunk, focus)
     rows = () if warp is None else (lanes.step_warps == warp).nonzero()[0].tolist()
     return any(int(lanes.step_masks[row]) >> focus.thread % WARP & 1 for row in rows)
+
+
+@dataclass(eq=False)
+class Stop:
+    """Why and where everything waits: in front of event `event` of launch `launch` (its number here, from 0).
+
+    `reason`: breakpoint, watchpoint, step, launch, exited (the thread that was followed), until, interrupt, fault,
+    launch_end, history (there is no further back), exit, error. `text`: what is to be said. `state` and
+    `code` are None where no launch runs.
+    """
+
+    reason: str
+    launch: int = -1
+    event: int = -1
+    focus: Focus | None = None
+    text: tuple[str, ...] = ()
+    points: tuple[int, ...] = ()
+    state: State | None = None
+    code: LoadedCode | None = None
+    exit_code: int = 0

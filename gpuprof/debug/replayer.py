@@ -5,11 +5,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gpuprof.debug.breakpoints import Breakpoint, Watchpoint, holds, may_hold, seen_text
 from gpuprof.debug.history import kept
 from gpuprof.debug.locations import LoadedCode
-from gpuprof.debug.plans import Order, Rewind, Step, row_of, runs, standing
-from gpuprof.debug.points import Breakpoint, Watchpoint, holds, may_hold, seen_text
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Order, Rewind, Step, Stop, row_of, runs, standing
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, focus_of, text_of, warp_of
 from gpuprof.device.commands import Launch
 from gpuprof.emulate.blocks import Block
@@ -25,7 +24,7 @@ PAUSE_SHARE = 20
 BLOCKS_A_LOOK = 16  # at the clock
 
 
-class Player:
+class Replayer:
     """Of launch `number` of a `timeline.Timeline`. `event`: the one that it begins with. Before event `quiet_until`
     nothing is asked; if that is not 0, all events are told from there on.
     """

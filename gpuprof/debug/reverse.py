@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from gpuprof.debug.breakpoints import WRITES, Points, Watchpoint
 from gpuprof.debug.event_timeline import Timeline
 from gpuprof.debug.locations import LoadedCode
-from gpuprof.debug.plans import Instant, Order, Standing, row_of, runs, standing
-from gpuprof.debug.points import WRITES, Points, Watchpoint
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Instant, Order, Standing, Stop, row_of, runs, standing
 from gpuprof.debug.thread import Focus, focus_of
 from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.core.lanes import Lanes

@@ -4,8 +4,8 @@ import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuprof.debug.sections import SYMBOL_STEP, read_sections
-from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.debug_sections import SYMBOL_STEP, read_sections
+from gpuprof.debug.values.c_types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 
 # DW_AT_address_class of CUDA (the CUDA-specific DWARF of nvcc, and LLVM's NVPTX).

@@ -7,7 +7,18 @@ from typing import NamedTuple
 
 from gpuprof.debug.locations import Frame, LoadedCode
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.values.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
+from gpuprof.debug.values.c_types import (
+    BASIC,
+    BOOL,
+    INT,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    CType,
+    Member,
+    Place,
+    Value,
+    value_of,
+)
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.chunk import Chunk

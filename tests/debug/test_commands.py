@@ -2,11 +2,11 @@
 
 import pytest
 
-from gpuprof.debug.commands import data
+from gpuprof.debug.commands import show_values
+from gpuprof.debug.commands.console import Console
 from gpuprof.debug.commands.table import completions
-from gpuprof.debug.console import Console
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.values.types import INT, CType, Member, Place, described, pointer_to, renamed
+from gpuprof.debug.values.c_types import INT, CType, Member, Place, described, pointer_to, renamed
 from tests.debug.test_sessions import FOLDER, session, typed_in
 
 SESSION = """\
@@ -230,7 +230,7 @@ class Text:
 
 
 def test_a_string_without_end_goes_on_where_it_was_cut_off():
-    first, second = data._strings(Text(), Place("global", 0), 2)
+    first, second = show_values._strings(Text(), Place("global", 0), 2)
     assert first.endswith('opqr"...') and second.startswith('0xc8:\t"stu')
 
 

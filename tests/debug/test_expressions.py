@@ -2,8 +2,8 @@
 
 import pytest
 
+from gpuprof.debug.values.c_types import BASIC, CType, Member, Place, Value, array_of, pointer_to, shown, value_of
 from gpuprof.debug.values.evaluation import evaluate
-from gpuprof.debug.values.types import BASIC, CType, Member, Place, Value, array_of, pointer_to, shown, value_of
 from gpuprof.errors import DebugError
 
 INT, FLOAT = BASIC["int"], BASIC["float"]

@@ -3,8 +3,8 @@
 import pytest
 
 from gpuprof.debug.commands.table import run_line
+from gpuprof.debug.debug_sections import read_sections
 from gpuprof.debug.debugger import FOR_DEBUGGER, Debugger
-from gpuprof.debug.sections import read_sections
 from gpuprof.errors import DebugError
 from gpuprof.run.compile_file import BuildOptions
 

@@ -83,6 +83,7 @@ SUB_ROOMS = {
     "timing": ("sampling", "state", "units", REST),
     "export": (REST, "paths", "timeline", "tables", "graph"),
     "trace": (REST, "generators", "checkers"),
+    "debug": ("values", REST, "commands"),
     "predict": (
         "chip_numbers",
         "registers",

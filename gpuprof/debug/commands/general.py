@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from gpuprof.debug.commands.command import Command, refused
-from gpuprof.debug.commands.cuda import split
-from gpuprof.debug.commands.data import place_at, string_at
+from gpuprof.debug.commands.cuda_focus import split
+from gpuprof.debug.commands.show_values import place_at, string_at
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.values.types import Value
+from gpuprof.debug.values.c_types import Value
 from gpuprof.errors import DebugError
 
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d{0,3}(?:\.\d{1,3})?(?:hh|h|ll|l|z)?([diuxXocfgeGps]))")

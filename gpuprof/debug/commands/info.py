@@ -1,13 +1,13 @@
 """`info`: what there is to know at a stop."""
 
 from gpuprof.debug.commands.command import Command, chosen
-from gpuprof.debug.commands.cuda import TABLES, threads
-from gpuprof.debug.commands.data import displayed, with_text
+from gpuprof.debug.commands.cuda_focus import TABLES, threads
+from gpuprof.debug.commands.show_values import displayed, with_text
 from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.replayer import described
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.values.types import in_form, shown
+from gpuprof.debug.values.c_types import in_form, shown
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 

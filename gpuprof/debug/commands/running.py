@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from gpuprof.debug.commands.command import Command, count_of
-from gpuprof.debug.commands.data import displayed
+from gpuprof.debug.commands.show_values import displayed
 from gpuprof.debug.commands.stop_text import frame_text, stop_lines
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Stop
 from gpuprof.errors import DebugError
 
 

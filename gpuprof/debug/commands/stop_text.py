@@ -1,12 +1,12 @@
 """How places and stops are said."""
 
 from gpuprof.base.processes import how_ended
-from gpuprof.debug.commands.blocks import is_silent
+from gpuprof.debug.commands.command_blocks import is_silent
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.locations import PTX, Frame, LoadedCode, same_file
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Stop
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
-from gpuprof.debug.values.types import shown
+from gpuprof.debug.values.c_types import shown
 from gpuprof.device.commands import Launch
 from gpuprof.errors import DebugError
 

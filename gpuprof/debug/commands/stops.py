@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable
 
-from gpuprof.debug.commands.blocks import texts
+from gpuprof.debug.breakpoints import Breakpoint, Watchpoint
 from gpuprof.debug.commands.command import Command, numbers_of
+from gpuprof.debug.commands.command_blocks import texts
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.points import Breakpoint, Watchpoint
 from gpuprof.debug.replayer import WATCH_NAMES
 from gpuprof.errors import DebugError
 

@@ -2,7 +2,7 @@
 
 import math
 
-from gpuprof.debug.values.types import BASIC, BOOL, INT, LONG, UNSIGNED, UNSIGNED_LONG, CType, Value, value_of
+from gpuprof.debug.values.c_types import BASIC, BOOL, INT, LONG, UNSIGNED, UNSIGNED_LONG, CType, Value, value_of
 from gpuprof.errors import DebugError
 
 

@@ -10,6 +10,18 @@ from contextlib import suppress
 from typing import Protocol
 
 from gpuprof.debug.values.arithmetic import only_integers, operate, promoted
+from gpuprof.debug.values.c_types import (
+    BOOL,
+    UNSIGNED_LONG,
+    CType,
+    Place,
+    Value,
+    array_of,
+    element_of,
+    member_of,
+    pointer_to,
+    value_of,
+)
 from gpuprof.debug.values.grammar import (
     Binary,
     Cast,
@@ -22,18 +34,6 @@ from gpuprof.debug.values.grammar import (
     Unary,
     names_in,
     parse,
-)
-from gpuprof.debug.values.types import (
-    BOOL,
-    UNSIGNED_LONG,
-    CType,
-    Place,
-    Value,
-    array_of,
-    element_of,
-    member_of,
-    pointer_to,
-    value_of,
 )
 from gpuprof.errors import DebugError
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from gpuprof.debug.values.types import (
+from gpuprof.debug.values.c_types import (
     BASIC,
     CHAR,
     DOUBLE,

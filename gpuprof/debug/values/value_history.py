@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from gpuprof.debug.values.c_types import BASIC, CType, Place, Value
 from gpuprof.debug.values.evaluation import Scope
-from gpuprof.debug.values.types import BASIC, CType, Place, Value
 from gpuprof.errors import DebugError, NoValue
 
 NAMED = re.compile(r"\$[A-Za-z_]\w*")

@@ -9,8 +9,8 @@ import numpy as np
 
 from gpuprof.debug.locations import Found, Linespec, LoadedCode, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
+from gpuprof.debug.values.c_types import CType, Place, Value, shown
 from gpuprof.debug.values.evaluation import evaluate
-from gpuprof.debug.values.types import CType, Place, Value, shown
 from gpuprof.device.commands import Launch
 from gpuprof.emulate.watch.executed import Executed
 from gpuprof.emulate.watch.watched_accesses import Access

@@ -7,8 +7,18 @@ from gpuprof.debug.commands.command import Command
 from gpuprof.debug.commands.settings import is_on
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Thread
+from gpuprof.debug.values.c_types import (
+    BASIC,
+    MOST_ELEMENTS,
+    Place,
+    Value,
+    array_of,
+    described,
+    in_form,
+    in_lines,
+    shown,
+)
 from gpuprof.debug.values.evaluation import is_assignment
-from gpuprof.debug.values.types import BASIC, MOST_ELEMENTS, Place, Value, array_of, described, in_form, in_lines, shown
 from gpuprof.errors import DebugError, NoValue
 
 _FORM = re.compile(r"/(\d*)([a-z]*)(?:\s+|$)")

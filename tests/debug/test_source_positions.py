@@ -12,7 +12,7 @@
 """
 
 from gpuprof.compile.passes.positions import Positions as Marked, mark_positions
-from gpuprof.debug.positions import Positions
+from gpuprof.debug.source_positions import Positions
 
 X, Y = 10, 11
 POSITIONS = Positions(

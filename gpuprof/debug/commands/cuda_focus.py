@@ -10,10 +10,10 @@ import numpy as np
 from gpuprof.debug.commands.command import Command, refused
 from gpuprof.debug.commands.stop_text import focus_text, launch_text, line_text
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Stop
 from gpuprof.debug.thread import WARP, Coordinates, Focus, Thread, coordinates, focus_of, text_of
+from gpuprof.debug.values.c_types import shown
 from gpuprof.debug.values.evaluation import evaluate
-from gpuprof.debug.values.types import shown
 from gpuprof.errors import DebugError, NoValue
 
 _WORD = re.compile(r"\s*(device|kernel|grid|block|thread|warp|lane)\b\s*(\(?[\d,\s]*\)?)")
