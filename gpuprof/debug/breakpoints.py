@@ -9,7 +9,7 @@ import numpy as np
 
 from gpuprof.debug.locations import Found, Linespec, LoadedCode, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
-from gpuprof.debug.values.c_types import CType, Place, Value, shown
+from gpuprof.debug.values.c_types import CType, Storage, Value, shown
 from gpuprof.debug.values.evaluation import evaluate
 from gpuprof.device.commands import Launch
 from gpuprof.emulate.watch.executed import Executed
@@ -34,7 +34,7 @@ class Breakpoint:
     is_enabled: bool = True
     ignore: int = 0
     hits: int = 0
-    commands: tuple = ()  # that a console carries out when it has stopped
+    commands: tuple = ()  # that a console runs when it has stopped
     found: list[Found] = field(default_factory=list)  # in the modules that are loaded
 
     def resolve(self, codes: list[LoadedCode]) -> None:
@@ -46,7 +46,7 @@ class Breakpoint:
                 yield from found.places
 
     def frame(self, code: LoadedCode, at: int) -> int:
-        """The frame that stands at its line: another than 0 where that line begins with an inlined function."""
+        """The frame at the breakpoint's line: not 0 if that line begins with an inlined function."""
         lines = {found.line for found in self.found if found.code is code}
         for number, frame in enumerate(code.frames_at(at) if self.spec.line else ()):
             place = frame.location
@@ -61,14 +61,14 @@ class Breakpoint:
 
 @dataclass(eq=False)
 class Watchpoint:
-    """`kind`: watch (it is written another value), rwatch (read), awatch (either, whatever the value). Shared and local
+    """`kind`: watch (its value changes), rwatch (it is read), awatch (either, whatever the value). Shared and local
     memory are those of one launch, and of the block or thread `owner`.
     """
 
     number: int
     kind: str
     text: str
-    place: Place
+    storage: Storage
     type: CType
     launch: int
     owner: Focus
@@ -82,49 +82,51 @@ class Watchpoint:
 
     @property
     def operations(self) -> tuple[str, ...]:
-        """What it hears of."""
+        """The kinds of accesses that it watches."""
         return {"watch": WRITES, "rwatch": READS, "awatch": (*WRITES, *READS)}[self.kind]
 
     def may_touch(self, instruction: Instruction, operations: tuple[str, ...]) -> bool:
-        """Whether an instruction can do one of the operations to its state space."""
+        """True if an instruction can perform one of the operations in its state space."""
         op = instruction.op
-        if op.kind in PLAIN_ACCESSES and op.space not in (self.place.space, "generic"):
+        if op.kind in PLAIN_ACCESSES and op.space not in (self.storage.space, "generic"):
             return False
         return KINDS[op.kind].operation in operations or op.kind in BY_DESCRIPTOR
 
     def lanes(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> np.ndarray | None:
-        """bool (n, 32): lanes of an instruction that access a byte of it by one of the operations; None for none.
-        Before the instruction has run.
+        """bool (n, 32): lanes of an instruction that access one of its bytes by one of the operations; None for none.
+        Valid before the instruction has run.
         """
-        found = None
+        lanes = None
         for access in executed.accesses:
             if access.operation in operations and self._may(access.space, launch):
                 hit = self._overlap(executed, access)
                 if hit.any():
-                    found = hit if found is None else found | hit
-        return found
+                    lanes = hit if lanes is None else lanes | hit
+        return lanes
 
     def in_ranges(self, executed: Executed, launch: int, operations: tuple[str, ...]) -> tuple[int, int] | None:
-        """Row and lane of what accesses a byte of it by addresses that are known once the instruction has run."""
+        """Row and lane of an access to one of its bytes by addresses that are known only after the instruction
+        has run.
+        """
         for ranges in executed.ranges:
             if ranges.operation not in operations or not self._may(ranges.space, launch):
                 continue
-            end = self.place.address + self.type.nbytes
-            hit = (ranges.addresses < end) & (ranges.addresses + ranges.nbytes > self.place.address)
-            if self.place.space == "shared":
+            end = self.storage.address + self.type.nbytes
+            hit = (ranges.addresses < end) & (ranges.addresses + ranges.nbytes > self.storage.address)
+            if self.storage.space == "shared":
                 hit &= executed.grid_blocks[ranges.warps] == self.owner.block
-            for place in np.flatnonzero(hit):
-                return int(ranges.warps[place]), int(ranges.lanes[place])
+            for index in np.flatnonzero(hit):
+                return int(ranges.warps[index]), int(ranges.lanes[index])
         return None
 
     def _may(self, space: str, launch: int) -> bool:
-        return space == self.place.space and (space == "global" or launch == self.launch)
+        return space == self.storage.space and (space == "global" or launch == self.launch)
 
     def _overlap(self, executed: Executed, access: Access) -> np.ndarray:
         sizes = access.nbytes if access.sizes is None else access.sizes
         lanes = access.masks[:, None] >> np.arange(WARP, dtype=np.uint32) & 1 != 0
-        end = self.place.address + self.type.nbytes
-        hit = lanes & (access.addresses < end) & (access.addresses + sizes > self.place.address)
+        end = self.storage.address + self.type.nbytes
+        hit = lanes & (access.addresses < end) & (access.addresses + sizes > self.storage.address)
         if access.space != "global":
             hit &= (executed.grid_blocks == self.owner.block)[:, None]
         if access.space == "local":
@@ -137,12 +139,12 @@ Point = Breakpoint | Watchpoint
 
 
 class Points:
-    """All of a session, by number."""
+    """All breakpoints and watchpoints of a session, by number."""
 
     def __init__(self) -> None:
         self.all: dict[int, Point] = {}
-        self._gone: dict[int, Point] = {}
-        self.version = 0  # of the set, so that others know when it has changed
+        self._removed: dict[int, Point] = {}
+        self.version = 0  # increases whenever the set changes
         self._next = 1
 
     def add(self, make: Callable[[int], Point]) -> Point:
@@ -155,12 +157,12 @@ class Points:
     def remove(self, number: int) -> None:
         if number not in self.all:
             raise DebugError(f"No breakpoint number {number}.")
-        self._gone[number] = self.all.pop(number)
+        self._removed[number] = self.all.pop(number)
         self.version += 1
 
     def stopped(self, numbers: Iterable[int]) -> list[Point]:
-        """Those of a stop, which has removed temporary ones."""
-        known = self._gone | self.all
+        """The points of a stop, including temporary ones that it has removed."""
+        known = self._removed | self.all
         return [known[number] for number in numbers if number in known]
 
     def changed(self) -> None:
@@ -174,7 +176,7 @@ class Points:
 
 
 def holds(condition: str, thread: Thread) -> bool:
-    """Whether a condition holds for a thread. Raises DebugError where it has no value."""
+    """True if a condition holds for a thread. Raises DebugError if it has no value."""
     return bool(evaluate(condition, thread).number)
 
 
@@ -183,17 +185,17 @@ _COORDINATE = re.compile(r"\s*(threadIdx|blockIdx)\.([xyz])\s*==\s*(\d{1,9})\s*"
 
 @lru_cache(maxsize=256)
 def asked_of(condition: str) -> tuple[tuple[str, int, int], ...]:
-    """What a condition of the form `A && B && ...` asks of coordinates in so many words, such as `threadIdx.x == 3`:
-    the name, the axis and the value of each. The other threads need not be looked at.
+    """The requirements of a condition of the form `A && B && ...` on coordinates, such as `threadIdx.x == 3`: name,
+    axis and value of each. Other threads need not be examined.
     """
     if any(sign in condition for sign in "|?()"):
         return ()
-    found = map(_COORDINATE.fullmatch, condition.split("&&"))
-    return tuple((match[1], "xyz".index(match[2]), int(match[3])) for match in found if match)
+    matches = map(_COORDINATE.fullmatch, condition.split("&&"))
+    return tuple((match[1], "xyz".index(match[2]), int(match[3])) for match in matches if match)
 
 
 def may_hold(condition: str, focus: Focus, launch: Launch) -> bool:
-    """Whether a thread has the coordinates that a condition asks for."""
+    """True if a thread has the coordinates that a condition requires."""
     return all(
         coordinates(*((focus.thread, launch.block) if name == "threadIdx" else (focus.block, launch.grid)))[axis]
         == value
@@ -202,6 +204,6 @@ def may_hold(condition: str, focus: Focus, launch: Launch) -> bool:
 
 
 def seen_text(point: Watchpoint, old: bytes, new: bytes) -> list[str]:
-    """What a watchpoint's bytes were and are, as gdb says it."""
+    """The old and new value of a watchpoint, in gdb's words."""
     old_text, new_text = (shown(Value(point.type, data)) for data in (old, new))
     return [f"Value = {new_text}"] if old == new else [f"Old value = {old_text}", f"New value = {new_text}"]

@@ -1,4 +1,4 @@
-"""FILE as something that can be run under the debugger: what `gpuprof collect` takes, and saved streams."""
+"""FILE as a target of the debugger: the same files as for `gpuprof collect`, and saved streams."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,9 +24,10 @@ Run = Callable[[Settings], int]
 def target_of(
     file: Path, others: Sequence[str], arguments: Sequence[str], launches: Sequence[str], settings: Settings
 ) -> Target:
-    """What runs FILE as `settings` say. `others`: more sources of a program; `arguments`: a program's or script's own.
+    """A function that runs FILE under `settings`. `others`: more sources of a program; `arguments`: those of a program
+    or script.
 
-    Raises UsageError for a file that cannot be run, or not so.
+    Raises UsageError for a file that cannot be run, or not with these arguments.
     """
     run = _run_of(file, others, arguments, launches, settings.options)
     return lambda supervisor: run(replace(settings, supervisor=supervisor))
@@ -60,7 +61,7 @@ def _run_of(
 
 
 def _program_sources(file: Path, others: Sequence[str], launches: Sequence[str]) -> tuple[Path, ...]:
-    """The sources of a whole program; none where the file is something else, or its kernels are launched alone."""
+    """The sources of a whole program; none for other files, or if its kernels are launched by `launches`."""
     if launches or (file.suffix in KINDS and file.suffix != ".cu"):
         return ()
     return program_sources(file, others)

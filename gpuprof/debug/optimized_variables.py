@@ -1,8 +1,8 @@
-"""Variables of optimized code: which a place can see, and where they are.
+"""Variables of optimized code: which ones are visible at a position, and where they are.
 
-The PTX says in comments (`compile.variables`) which of its registers has a variable, or that it is a number. The PTX is
-assembled once more to learn where its registers are in the final code (`assemble.debug_registers`); where that makes
-other code than what runs, as with another limit of registers, only numbers and the kernel's parameters are known.
+Comments in the PTX (`compile.variables`) name the register that holds a variable, or its value. The PTX is assembled
+once more to find its registers in the final code (`assemble.debug_registers`); if the result differs from the running
+code, as with another limit of registers, only numbers and the kernel's parameters are known.
 """
 
 import json
@@ -25,7 +25,7 @@ from gpuprof.debug.values.c_types import CType, Member, arrays_of, fill_pointer,
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.program import Program
 
-MOST_OF_LOOP = 2  # copies of a position: in front of the loop and at its end, where its condition is
+MOST_OF_LOOP = 2  # copies of a position: before the loop and at its end, where its condition is
 BITS = {"r": 32, "rd": 64, "rs": 16, "p": 1, "rq": 128}  # of registers, by the letters of LLVM's names
 KINDS = {
     "DW_ATE_boolean": "bool",
@@ -41,7 +41,9 @@ _SAME = re.compile(r"^\tcvta\.to\.global\.u64 \t%(\w+), %(\w+);")
 
 
 class Argument(NamedTuple):
-    """A part of a kernel's parameter: its name in the PTX, and the offset in it; or a special register, as `tid.x`."""
+    """A part of a kernel's parameter: its name in the PTX, and the offset in it; or a special register, such as
+    `tid.x`.
+    """
 
     name: str
     offset: int
@@ -49,20 +51,20 @@ class Argument(NamedTuple):
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
-    """Raises FileFormatError for comments that nobody but `compile.variables` writes, and it not so."""
+def _damage_reported() -> Iterator[None]:
+    """Raises FileFormatError for comments that `compile.variables` has not written."""
     try:
         yield
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise FileFormatError("the PTX's comments on variables are damaged: nothing is known of these") from None
+        raise FileFormatError("the PTX's comments on variables are damaged: no variable is known") from None
 
 
 class Optimized:
-    """Of a program whose PTX has such comments."""
+    """The variables of a program whose PTX has such comments."""
 
-    @_damage_told()
+    @_damage_reported()
     def __init__(self, program: Program):
-        """Raises FileFormatError, as other methods do, for damaged comments."""
+        """Raises FileFormatError, like other methods, for damaged comments."""
         self.program = program
         self.lines = program.ptx.split("\n")
         table = [line for line in self.lines if line.startswith(VARIABLES)][-1]
@@ -72,32 +74,34 @@ class Optimized:
         self._types = _Types(self.table["types"])
 
     @cached_property
-    def _kept(self) -> tuple[Kept, bool]:
-        """With whether it is of the code that runs."""
+    def _register_map(self) -> tuple[Kept, bool]:
+        """The registers of variables in the final code, and True if that is the code that runs."""
         program = self.program
         module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
-        kept = Kept({name: comments.registers for name, comments in self.comments.items()})
-        made = assemble_program(module, kept=kept)
-        return kept, made.code.tobytes() == program.code.tobytes()
+        registers = Kept({name: comments.registers for name, comments in self.comments.items()})
+        made = assemble_program(module, kept=registers)
+        return registers, made.code.tobytes() == program.code.tobytes()
 
     @cached_property
     def _assigned(self) -> dict[str, dict[int, Mapping[Key, Spot]]]:
-        shapes, found = self._kept[0].shapes, {}
+        shapes, by_function = self._register_map[0].shapes, {}
         for name, constant in self._arguments.items():
             comments = self.comments[name]
             first = self._first(comments, constant)
-            found[name] = assigned(shapes[name], comments, constant, first, {*self._told_by.values()})
-        return found
+            by_function[name] = assigned(shapes[name], comments, constant, first, {*self._reported_by.values()})
+        return by_function
 
     @cached_property
-    def _told_by(self) -> dict[int, int]:
-        """Of each variable's number, that of the one which tells its position: of the same call of its function."""
-        found = {}
+    def _reported_by(self) -> dict[int, int]:
+        """For each variable's number, that of the variable that reports its position, in the same call of its
+        function.
+        """
+        reporter_of = {}
         for number, (node, call) in enumerate(self.table["places"]):
-            teller = self.numbers.get((self.table["positions"][str(self._function_of(node))]["marked"], call))
-            if teller not in (None, number):
-                found[number] = teller
-        return found
+            reporter = self.numbers.get((self.table["positions"][str(self._function_of(node))]["marked"], call))
+            if reporter not in (None, number):
+                reporter_of[number] = reporter
+        return reporter_of
 
     def _function_of(self, node: int) -> int:
         *_, function = self._around(self.table["variables"][str(node)][2])
@@ -105,55 +109,58 @@ class Optimized:
 
     @cached_property
     def _reached(self) -> dict[str, dict[int, Reached]]:
-        shapes = self._kept[0].shapes
+        shapes = self._register_map[0].shapes
 
         def is_set(variable: int, before: frozenset[int], position: int) -> bool:
             node, _ = self.table["places"][variable]
             return self._positions[self._function_of(node)].is_set(node, before, position)
 
-        return {name: reached(shapes[name], comments, self._told_by, is_set)
+        return {name: reached(shapes[name], comments, self._reported_by, is_set)
                 for name, comments in self.comments.items() if name in shapes}  # fmt: skip
 
     @cached_property
     def _positions(self) -> dict[int, Positions]:
-        """By function."""
+        """The positions of each function."""
         return {
             int(function): Positions(each["lines"], each["following"], each["sets"], each["ends"])
             for function, each in self.table["positions"].items()
         }
 
     def _is_so(self, variable: Variable, line: int) -> bool:
-        """Whether a variable is, where the code has come to, what it is at a line of the source."""
+        """True if a variable has, at the position that the code has reached, its value at a line of the source."""
         node, call = self.table["places"][variable.offset]
         positions = self._positions[self._function_of(node)]
         known = self._reached[variable.symbol].get(variable.first, Reached({}, {}))
-        now, then = known.positions.get(self._told_by.get(variable.offset, -1), ()), known.set_at.get(variable.offset)
+        now, then = (
+            known.positions.get(self._reported_by.get(variable.offset, -1), ()),
+            known.set_at.get(variable.offset),
+        )
         if not positions.lasts(node, then, now) or not positions.agree(node, line, now, call > 0):
             return False
         return not self._is_unrolled(variable, then) or not positions.leaves(then, now)
 
     def _is_unrolled(self, variable: Variable, then: Collection[int] | None) -> bool:
-        """Whether the code has more copies of a position than a loop has by itself: LLVM may have made one way of
-        those that leave two turns, and what the last one set is not told.
+        """True if the code has more copies of a position than a loop has by itself: LLVM may have merged the paths that
+        leave two iterations, and the comments lack the last assignment.
         """
-        told = self._n_told[variable.symbol]
-        return any(told[self._told_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
+        n_reported = self._n_reported[variable.symbol]
+        return any(n_reported[self._reported_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
 
     @cached_property
-    def _n_told(self) -> dict[str, Counter[tuple[int, int]]]:
-        """How often each position is told in a function, by the variable that tells it."""
-        tellers = {*self._told_by.values()}
+    def _n_reported(self) -> dict[str, Counter[tuple[int, int]]]:
+        """How often each position is reported in a function, by the variable that reports it."""
+        reporters = {*self._reported_by.values()}
         return {
             name: Counter((each.number, each.spot.bits) for each in comments.settings
-                          if each.number in tellers and each.spot is not None)
+                          if each.number in reporters and each.spot is not None)
             for name, comments in self.comments.items()
         }  # fmt: skip
 
     def _first(self, comments: Comments, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
-        """Arguments where a kernel begins: those that are in a register of `constant` at first. It has to be their own:
-        a parameter whose first value nobody needs is first heard of where it gets another.
+        """Arguments at a kernel's begin: those that are in a register of `constant` at first. It must be their own: a
+        parameter whose first value is unused has its first comment at its next assignment.
         """
-        found: dict[Key, Spot | None] = {}
+        spots: dict[Key, Spot | None] = {}
         for _, number, part, spot, _ in comments.settings:
             variable, call = self.table["places"][number]
             position = self.table["variables"][str(variable)][3]
@@ -161,32 +168,36 @@ class Optimized:
                 is_own = (
                     spot and not spot.sums and spot.register in constant and _is_of(constant[spot.register], position)
                 )
-                found.setdefault((number, part), spot if is_own else None)
-        return {key: spot for key, spot in found.items() if spot}
+                spots.setdefault((number, part), spot if is_own else None)
+        return {key: spot for key, spot in spots.items() if spot}
 
     @cached_property
     def _arguments(self) -> dict[str, dict[str, Argument]]:
-        """Registers that hold a part of a kernel's parameter from one place on, and nothing else."""
-        return {name: self._loaded(self._kept[0].shapes[name], comments) for name, comments in self.comments.items()
-                if name in self._kept[0].shapes}  # fmt: skip
+        """Registers that hold a part of a kernel's parameter from one position on, and no other value."""
+        shapes = self._register_map[0].shapes
+        return {
+            name: self._loaded(shapes[name], of_function)
+            for name, of_function in self.comments.items()
+            if name in shapes
+        }
 
     def _loaded(self, shape: Shape, comments: Comments) -> dict[str, Argument]:
         writes = [register for block in shape.blocks for inst in block for register in inst.writes]
-        found: dict[str, Argument] = {}
+        by_register: dict[str, Argument] = {}
         for number in sorted(comments.segments):
             text = self.lines[number - 1]
             if match := _PARAMETER.match(text):
-                found[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
+                by_register[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
             elif match := _SPECIAL.match(text):
-                found[match[1]] = Argument(match[2], 0, 4)
-            elif (match := _SAME.match(text)) and match[2] in found:
-                found[match[1]] = found[match[2]]
-        return {name: each for name, each in found.items() if writes.count(shape.names[name]) == 1}
+                by_register[match[1]] = Argument(match[2], 0, 4)
+            elif (match := _SAME.match(text)) and match[2] in by_register:
+                by_register[match[1]] = by_register[match[2]]
+        return {name: each for name, each in by_register.items() if writes.count(shape.names[name]) == 1}
 
-    # What a place sees.
+    # Visible variables
 
     def _around(self, scope: int | None) -> Iterator[int]:
-        """A scope and those around it, the innermost first."""
+        """A scope and the enclosing ones, the innermost first."""
         seen: set[int] = set()
         while scope is not None and scope not in seen:
             yield scope
@@ -195,17 +206,17 @@ class Optimized:
 
     @cached_property
     def _declared(self) -> dict[int, list[tuple[int, str, int, int]]]:
-        """By scope, the last first: the node of a variable, its name and type, its place among the arguments or 0."""
-        found: dict[int, list] = {}
+        """By scope, the last first: the node of a variable, its name and type, its index among the arguments or 0."""
+        by_scope: dict[int, list] = {}
         for key, (name, type, scope, argument) in self.table["variables"].items():
             if name.startswith(SIGN):
                 continue
-            found.setdefault(scope, []).append((int(key), name, type, argument))
+            by_scope.setdefault(scope, []).append((int(key), name, type, argument))
         return {
-            scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in found.items()
+            scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in by_scope.items()
         }
 
-    @_damage_told()
+    @_damage_reported()
     def visible(self, function: str, line: int, n_frames: int, depth: int) -> list[Variable]:
         """Variables of the function that is `depth` inlined calls out at a line of the PTX, those of the innermost
         block first.
@@ -214,40 +225,40 @@ class Optimized:
         if len(scopes) != n_frames:
             return []
         innermost, call = scopes[depth]
-        found: list[Variable] = []
+        variables: list[Variable] = []
         for scope in self._around(innermost):
             for key, name, type, argument in self._declared.get(scope, ()):
                 number = self.numbers.get((key, call), -1)
                 made = self._types.of(type)
-                found.append(Variable(name, made, "register", function, number, argument > 0, line, line))
-            found += self._static.get(scope, ())
-        return found
+                variables.append(Variable(name, made, "register", function, number, argument > 0, line, line))
+            variables += self._static.get(scope, ())
+        return variables
 
     @cached_property
     def _static(self) -> dict[int | None, list[Variable]]:
-        """Variables of the module by their scope."""
-        found: dict[int | None, list[Variable]] = {}
+        """Module variables by their scope."""
+        by_scope: dict[int | None, list[Variable]] = {}
         for symbol, (name, type, scope, space) in self.table["globals"].items():
             made = Variable(name, self._types.of(type), space, symbol, 0, False, 0, 0)
-            found.setdefault(scope, []).append(made)
-        return found
+            by_scope.setdefault(scope, []).append(made)
+        return by_scope
 
     @cached_property
-    @_damage_told()
+    @_damage_reported()
     def globals(self) -> list[Variable]:
-        """Variables that stand in no function."""
+        """Variables outside of all functions."""
         scopes = self.table["scopes"]
-        return [each for scope, found in self._static.items() if str(scope) not in scopes for each in found]
+        return [each for scope, variables in self._static.items() if str(scope) not in scopes for each in variables]
 
     @cached_property
-    @_damage_told()
+    @_damage_reported()
     def types(self) -> dict[str, CType]:
         made = (self._types.of(int(number)) for number in self.table["types"])
         return {type.name: type for type in made if type.kind in ("struct", "enum", "int", "float")}
 
     def shared_offset(self, function: str, symbol: str) -> int | None:
-        """Where a variable lies in the shared memory of a function's blocks."""
-        placed = self._kept[0].shared.get(function, {})
+        """The offset of a variable in the shared memory of a function's blocks."""
+        placed = self._register_map[0].shared.get(function, {})
         # The assembler names a variable that a function declares `FUNCTION::SYMBOL#SCOPE`.
         return next((at for name, at in placed.items() if name.rpartition("::")[2].partition("#")[0] == symbol), None)
 
@@ -255,9 +266,9 @@ class Optimized:
         comments = self.comments.get(function)
         return comments.scopes.get(line, ()) if comments else ()
 
-    # Where they are.
+    # Locations of variables
 
-    @_damage_told()
+    @_damage_reported()
     def bits(
         self,
         variable: Variable,
@@ -267,10 +278,10 @@ class Optimized:
         parameter: Callable[[str, int, int], int | None],
         is_own: bool,
     ) -> bytes | None:
-        """The bytes of a variable in front of an instruction; None where it is not kept, or may not be what it is at
-        the instruction's line of the source, `line`. `place`: what a register of a
-        file holds; `parameter`: what a kernel's parameter has at an offset, so many bytes, or a special register.
-        `is_own`: the function has not called another, which may have its registers.
+        """The bytes of a variable before an instruction; None if it is not available, or may differ from its value at
+        the instruction's source line `line`. `place` gives the value of a register by file and number; `parameter`
+        gives `nbytes` of a kernel's parameter at an offset, or a special register. `is_own`: the function has not
+        called another one, which may have overwritten its registers.
         """
         spots = self._assigned.get(variable.symbol, {}).get(variable.first, {})
         pieces = {part: spot for (number, part), spot in spots.items() if number == variable.offset}
@@ -289,7 +300,7 @@ class Optimized:
         return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_whole else None
 
     def _value(self, spot: Spot, count: int, function: str, at: int, place, parameter, is_own: bool) -> int | None:
-        """`count` bits of what a place holds."""
+        """`count` bits of the value in a spot."""
         value, width = spot.bits, 64
         if spot.register:
             width = BITS[_NAME.fullmatch(spot.register)[1]]
@@ -304,17 +315,17 @@ class Optimized:
         argument = self._arguments.get(function, {}).get(name)
         if argument is not None:
             return parameter(argument.name, argument.offset, argument.nbytes)
-        found = self._place(function, at).get(name) if is_own else None
-        return None if found is None else place(*found)
+        register = self._place(function, at).get(name) if is_own else None
+        return None if register is None else place(*register)
 
     def _place(self, function: str, at: int) -> Mapping[str, Place]:
-        kept, is_same = self._kept
+        registers, is_same = self._register_map
         first = next(each.first for each in self.program.functions if each.name == function)
-        return kept.places[function][at - first] if is_same else {}
+        return registers.places[function][at - first] if is_same else {}
 
 
 def _is_of(argument: Argument, position: int) -> bool:
-    """Whether it is the parameter of this number, from 1 on."""
+    """True if it is the parameter of this number, from 1 on."""
     return argument.name.endswith(f"_param_{position - 1}")
 
 

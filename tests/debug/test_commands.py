@@ -6,7 +6,7 @@ from gpuprof.debug.commands import show_values
 from gpuprof.debug.commands.console import Console
 from gpuprof.debug.commands.table import completions
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.values.c_types import INT, CType, Member, Place, described, pointer_to, renamed
+from gpuprof.debug.values.c_types import INT, CType, Member, Storage, described, pointer_to, renamed
 from tests.debug.test_sessions import FOLDER, session, typed_in
 
 SESSION = """\
@@ -222,15 +222,15 @@ def test_ctrl_c_leaves_a_block_and_what_is_carried_out(monkeypatch):
 class Text:
     """A thread whose memory is all letters."""
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, place: Storage, nbytes: int) -> bytes:
         return bytes([97 + (place.address + number) % 26 for number in range(nbytes)])
 
-    def generic(self, place: Place) -> int:
+    def generic(self, place: Storage) -> int:
         return place.address
 
 
 def test_a_string_without_end_goes_on_where_it_was_cut_off():
-    first, second = show_values._strings(Text(), Place("global", 0), 2)
+    first, second = show_values._strings(Text(), Storage("global", 0), 2)
     assert first.endswith('opqr"...') and second.startswith('0xc8:\t"stu')
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpuprof.debug.values.c_types import BASIC, CType, Member, Place, Value, array_of, pointer_to, shown, value_of
+from gpuprof.debug.values.c_types import BASIC, CType, Member, Storage, Value, array_of, pointer_to, shown, value_of
 from gpuprof.debug.values.evaluation import evaluate
 from gpuprof.errors import DebugError
 
@@ -27,15 +27,15 @@ class Names:
             "i": value_of(INT, -7),
             "u": value_of(BASIC["unsigned int"], 3),
             "c": value_of(BASIC["char"], 65),
-            "bits": Value(BITS, (0b11101_01_10000101).to_bytes(4, "little"), Place("global", 0)),
-            "own": Value(OWN, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Place("global", 16)),
+            "bits": Value(BITS, (0b11101_01_10000101).to_bytes(4, "little"), Storage("global", 0)),
+            "own": Value(OWN, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Storage("global", 16)),
             "small": value_of(SMALL, 200),
             "ref": value_of(CType("pointer", "int &", 8, element=INT), 1004),
             "f": value_of(FLOAT, 2.5),
             "p": value_of(pointer_to(INT), 8),
             "null": value_of(pointer_to(INT), 5000),
-            "a": Value(array_of(INT, 2), MEMORY["shared"], Place("shared", 0)),
-            "node": Value(NODE, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Place("global", 16)),
+            "a": Value(array_of(INT, 2), MEMORY["shared"], Storage("shared", 0)),
+            "node": Value(NODE, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Storage("global", 16)),
         }.get(name)
 
     def register(self, name: str) -> Value | None:
@@ -44,16 +44,16 @@ class Names:
     def type(self, name: str) -> CType | None:
         return {"Node": NODE}.get(name) or BASIC.get(name)
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, place: Storage, nbytes: int) -> bytes:
         data = MEMORY[place.space][place.address : place.address + nbytes]
         if len(data) != nbytes:
             raise DebugError(f"Cannot access memory at address {place.address:#x}")
         return data
 
-    def place_of(self, address: int) -> Place:
-        return Place("shared", address - 1000) if 1000 <= address < 2000 else Place("global", address)
+    def storage_of(self, address: int) -> Storage:
+        return Storage("shared", address - 1000) if 1000 <= address < 2000 else Storage("global", address)
 
-    def generic(self, place: Place) -> int:
+    def generic(self, place: Storage) -> int:
         return place.address + (1000 if place.space == "shared" else 0)
 
 

@@ -51,7 +51,7 @@ ALLOWED = {
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
     ("gpuprof.chips.fidelity.kernels", "PATH.open"): "a table of the package",
     ("gpuprof.chips.fidelity.stored", "PATH.open"): "a table of the package",
-    ("gpuprof.predict.validated", "FILES[of].open"): "a table of the package",
+    ("gpuprof.predict.validated", "FILES[kind].open"): "a table of the package",
     ("gpuprof.jit.sources", "file.read_bytes"): "files of the package",
     ("gpuprof.report.html.parts", "path.read_text"): "files of the package",
     ("gpuprof.compile.cache", "path.read_bytes"): "files of the package",

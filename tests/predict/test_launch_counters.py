@@ -107,7 +107,7 @@ def test_a_recording_with_a_fault_says_so(changed):
     path = changed("DELETE FROM launch_metrics WHERE metric = 'warps_launched'")
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE launches SET complete = 0")
-    with reading(path) as db, pytest.raises(NotComparable, match="launch 0 has none; a fault ended launches before"):
+    with reading(path) as db, pytest.raises(NotComparable, match="launch 0 has none; a fault ended launches early"):
         read_recorded(db)
 
 

@@ -230,7 +230,9 @@ def test_too_many_points_to_explain(folder):
 
 
 def test_a_recording_without_draws(folder):
-    why = "the recording has no draw to predict (none from before version 7 has); --level test shows what it has"
+    why = (
+        "the recording has no draw to predict (recordings have draws from version 7 on); --level test shows what it has"
+    )
     assert gpuprof(folder, "predict", "k.gprec", "--chips", "a100", "--level", "draw") == (4, "", f"gpuprof: {why}\n")
 
 

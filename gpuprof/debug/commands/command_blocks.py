@@ -1,4 +1,4 @@
-"""Commands that go on over several lines, up to `end`: `commands`, `define`, `document`, `if` and `while`."""
+"""Commands with several lines, up to `end`: `commands`, `define`, `document`, `if` and `while`."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -37,8 +37,8 @@ def opens(line: str) -> bool:
 
 
 def gathered(line: str, lines: Iterator[str | None], depth: int = 0) -> Item:
-    """A line, or all of the block that it begins. Raises DebugError where the lines end before the block does, or have
-    None: that gives it up.
+    """A line, or the complete block that it begins. Raises DebugError if the lines end before the block does, or
+    contain None, which cancels it.
     """
     if not opens(line):
         return line
@@ -56,7 +56,7 @@ def gathered(line: str, lines: Iterator[str | None], depth: int = 0) -> Item:
 
 
 def branches(body: Sequence[Item]) -> tuple[Sequence[Item], Sequence[Item]]:
-    """What stands in front of `else` and behind it."""
+    """The lines before and after `else`."""
     at = next((at for at, item in enumerate(body) if isinstance(item, str) and item.strip() == "else"), len(body))
     return body[:at], body[at + 1 :]
 

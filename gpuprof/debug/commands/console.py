@@ -14,27 +14,25 @@ from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError, GpuprofError, UsageError
 
 PROMPT, PROMPT_OF_BLOCK = "(gpuprof) ", ">"
-MOST_TURNS = 100_000  # of a `while`
+MOST_TURNS = 100_000  # iterations of a `while`
 MOST_NESTED = 60  # blocks, files, and calls of commands that users have defined
 Say = Callable[[str], None]
 
 
 class Console:
-    """`say` prints a line; `complain` one that tells what went wrong."""
+    """`say` prints a line; `complain` prints an error."""
 
     def __init__(self, debugger: Debugger, say: Say, complain: Say):
         self.debugger, self._say, self._complain = debugger, say, complain
         self.exit_code = 0  # of the last run
         self.defined: dict[str, tuple[Item, ...]] = {}
         self.documented: dict[str, str] = {}
-        self.is_in_block = False  # what is typed next belongs to a block
+        self.is_in_block = False  # the next line belongs to a block
         self._last, self._depth = "", 0
         self._seen: object = None  # the state at the last stop whose commands were carried out
 
     def carry_out(self, item: Item) -> bool:
-        """Runs a line or a block, and the commands of the breakpoints that it leads to; whether it could be done.
-        Raises Quit.
-        """
+        """Runs a line or a block, and the commands of the breakpoints that it reaches; True on success. Raises Quit."""
         try:
             self._run(item)
             while commands := self._attached():
@@ -50,7 +48,7 @@ class Console:
         return True
 
     def _attached(self) -> Sequence[Item]:
-        """The commands of a stop that has not been looked at yet."""
+        """The commands of a stop that has not been examined yet."""
         stop = self.debugger.stop
         state = stop.state if stop is not None else None
         if state is None or state is self._seen:
@@ -59,7 +57,7 @@ class Console:
         return [each for point in self.debugger.points.stopped(stop.points) for each in point.commands]
 
     def _run_all(self, items: Iterable[Item], ends_with_stop: bool = False) -> None:
-        """`ends_with_stop`: what stands behind a command that ran on is left out, as in gdb. Ctrl-C leaves it all."""
+        """`ends_with_stop`: commands after one that resumed the program are skipped, as in gdb. Ctrl-C skips all."""
         stop = self.debugger.stop
         for item in items:
             self._run(item)
@@ -103,10 +101,10 @@ class Console:
         if not names:
             raise DebugError("Give a file of commands.")
         if not self.script(lines_of(Path(names[0].strip()))):
-            raise DebugError(f"{names[0].strip()}: the rest is left out.")
+            raise DebugError(f"{names[0].strip()}: the remaining lines are skipped.")
 
     def _explained(self, line: str) -> list[str]:
-        """Of a command of the user's."""
+        """The help of a user-defined command."""
         name, _, rest = line.strip().partition(" ")
         if name == "help" and rest.strip() in self.defined:
             return self.documented.get(rest.strip(), "User-defined.").split("\n")
@@ -125,7 +123,7 @@ class Console:
 
     def _define(self, block: Block) -> None:
         if not block.rest.replace("-", "_").isidentifier():
-            raise DebugError(f"{block.rest!r:.40} is no name of a command.")
+            raise DebugError(f"{block.rest!r:.40} is not a valid command name.")
         self.defined[block.rest] = block.body
 
     def _document(self, block: Block) -> None:
@@ -140,16 +138,16 @@ class Console:
             if not self.debugger.evaluate(block.rest).number:
                 return
             self._run_all(block.body)
-        raise DebugError(f"{block.head.strip()!r:.40} has turned {MOST_TURNS:,} times.")
+        raise DebugError(f"{block.head.strip()!r:.40} has been repeated {MOST_TURNS:,} times.")
 
-    # Where lines come from
+    # Sources of lines
 
     def script(self, lines: Iterable[str]) -> bool:
-        """Runs lines; the first that cannot be done ends them, as in gdb. Whether all could be. Raises Quit."""
+        """Runs lines up to the first that fails, as in gdb; True if none failed. Raises Quit."""
         return self._all(iter(lines), ends_with_error=True)
 
     def piped(self, stream: TextIO) -> None:
-        """Runs the lines of a pipe, and says each, so that the output can be read alone."""
+        """Runs the lines of a pipe, and prints each, so that the output is complete without the input."""
 
         def said() -> Iterator[str]:
             for line in stream:
@@ -178,7 +176,9 @@ class Console:
         return self.carry_out(item)
 
     def interactive(self, lines: Iterator[str | None]) -> None:
-        """Runs what somebody types; an empty line repeats what can be repeated. Ctrl-C leaves what is carried out."""
+        """Runs the lines that the user types; an empty line repeats the last command if that can be repeated. Ctrl-C
+        interrupts the current one.
+        """
         for line in lines:
             if not line.strip():
                 line = self._last
@@ -203,7 +203,7 @@ BLOCKS: dict[str, Callable[[Console, Block], None]] = {
 
 
 def lines_of(script: Path) -> list[str]:
-    """Of a file of commands. Raises UsageError where there is no such text."""
+    """The lines of a file of commands. Raises UsageError if it is not such a text."""
     try:
         return read_input_text(script, COMMANDS).splitlines()
     except UnicodeDecodeError as error:
@@ -211,7 +211,7 @@ def lines_of(script: Path) -> list[str]:
 
 
 def _given(item: Item, arguments: list[str]) -> Item:
-    """A line of a defined command with what it was called with in place of `$arg0`, `$argc`."""
+    """A line of a user-defined command with its arguments in place of `$arg0`, `$argc`."""
     if isinstance(item, Block):
         return Block(_given(item.head, arguments), tuple(_given(each, arguments) for each in item.body))
     for number in range(len(arguments) - 1, -1, -1):
@@ -220,7 +220,7 @@ def _given(item: Item, arguments: list[str]) -> Item:
 
 
 def repeated(line: str) -> str:
-    """What an empty line behind it does: nothing, for most commands."""
+    """The command that an empty line after `line` repeats; "" for most commands."""
     try:
         command, rest = parsed(line)
     except DebugError:

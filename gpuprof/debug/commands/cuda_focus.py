@@ -1,4 +1,4 @@
-"""The focus, and tables of what runs: kernels, blocks, warps, lanes, threads."""
+"""The focus, and tables of running kernels, blocks, warps, lanes, threads."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ def _linear(text: str, extent: Coordinates, what: str) -> int:
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     x, y, z = extent
     if not 1 <= len(numbers) <= 3:
-        raise DebugError(f"{text.strip()!r:.40} is no {what}")
+        raise DebugError(f"{text.strip()!r:.40} is not a {what}")
     if len(numbers) == 1 and "(" not in text:
         index = numbers[0]
         is_inside = index < x * y * z
@@ -38,7 +38,7 @@ def _linear(text: str, extent: Coordinates, what: str) -> int:
 
 
 def focus(debugger: Debugger, rest: str) -> list[str]:
-    """`cuda block 1 thread (3,0,0)`, `cuda warp 1 lane 4`; without a number what is focused."""
+    """`cuda block 1 thread (3,0,0)`, `cuda warp 1 lane 4`; without a number, shows the focus."""
     here = debugger.stop
     if here is None or here.state is None:
         raise DebugError("Focus not set on any active CUDA kernel.")
@@ -105,7 +105,7 @@ def _here(debugger: Debugger) -> Stop:
 
 
 def kernels(debugger: Debugger, rest: str) -> list[str]:
-    """All launches until now; a star marks the one that runs."""
+    """All launches until now; a star marks the running one."""
     here, rows = _here(debugger), []
     for number, entry in enumerate(debugger.timeline.entries):
         launch = entry.launch
@@ -115,7 +115,7 @@ def kernels(debugger: Debugger, rest: str) -> list[str]:
 
 
 def blocks(debugger: Debugger, rest: str) -> list[str]:
-    """The blocks that run now: these of the emulator's chunk."""
+    """The blocks that run now: those of the emulator's chunk."""
     here = _here(debugger)
     chunk, rows = here.state.chunk, []
     live = chunk.live.reshape(chunk.n_blocks, -1)
@@ -128,7 +128,7 @@ def blocks(debugger: Debugger, rest: str) -> list[str]:
 
 
 def warps(debugger: Debugger, rest: str) -> list[str]:
-    """The warps of the focused block: who is where. A warp has a row for each place that its lanes stand at."""
+    """The warps of the focused block and their positions. A warp has a row for each position of its lanes."""
     here = _here(debugger)
     places, chunk, rows = here.state.places, here.state.chunk, []
     for warp in range(chunk.warps_per_block):
@@ -169,18 +169,18 @@ def lanes(debugger: Debugger, rest: str) -> list[str]:
 
 
 def split(text: str) -> list[str]:
-    """Expressions between commas that stand in no brackets."""
-    found, depth, start = [], 0, 0
+    """Splits text at commas outside of brackets."""
+    parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
         if char == "," and depth == 0:
-            found.append(text[start:at])
+            parts.append(text[start:at])
             start = at + 1
-    return [each for each in [*found, text[start:]] if each.strip()]
+    return [each for each in [*parts, text[start:]] if each.strip()]
 
 
 def _check(debugger: Debugger, text: str) -> None:
-    """Raises DebugError for what has no meaning in the focused thread, though it may have no value there."""
+    """Raises DebugError for an expression without a meaning in the focused thread, even if it has no value there."""
     with suppress(NoValue):
         debugger.evaluate(text)
 
@@ -193,17 +193,17 @@ def _value(debugger: Debugger, focus: Focus, text: str) -> str:
 
 
 def threads(debugger: Debugger, rest: str) -> list[str]:
-    """Ranges of the running threads that stand at one place, in the order of blocks."""
+    """Ranges of running threads at the same position, in the order of blocks."""
     here = _here(debugger)
     state, rows = here.state, []
     chunk, places = state.chunk, state.places
-    found = []
+    by_block = []
     for warp in range(chunk.n_warps):
         for lane in range(WARP):
             if places[warp, lane] >= 0:
-                found.append((focus_of(state, warp, lane), int(places[warp, lane])))
-    found.sort()
-    for (block, at), group in groupby(found, lambda each: (each[0].block, each[1])):
+                by_block.append((focus_of(state, warp, lane), int(places[warp, lane])))
+    by_block.sort()
+    for (block, at), group in groupby(by_block, lambda each: (each[0].block, each[1])):
         members = [each[0].thread for each in group]
         first, last = (text_of(coordinates(thread, chunk.launch.block)) for thread in (members[0], members[-1]))
         mark = "*" if block == here.focus.block and here.focus.thread in members else ""
@@ -221,11 +221,11 @@ def _text(here: Stop, at: int) -> str:
     return here.code.instructions[at].text
 
 
-NO_SM = "Kernels are emulated without a chip's SMs here; `gpuprof collect` says when and where a block runs."
+NO_SM = "Kernels are emulated without a chip's SMs here; `gpuprof collect` records when and where a block runs."
 
 
 def devices(debugger: Debugger, rest: str) -> list[str]:
-    """The one that there is, with the architecture of the code that runs."""
+    """The only device, with the architecture of the running code."""
     return table(("", "Dev", "SM Type"), [("*", 0, _here(debugger).code.module.program.arch)])
 
 

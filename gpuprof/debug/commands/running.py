@@ -85,8 +85,8 @@ def _kill(debugger: Debugger, rest: str) -> list[str]:
 
 N = "[N]"
 COMMANDS = (
-    Command("run", "", "Start the program anew, up to the first stop.", _run, ("r",)),
-    Command("start", "", "Start the program anew, up to its first launch.", _start),
+    Command("run", "", "Start the program again, up to the first stop.", _run, ("r",)),
+    Command("start", "", "Start the program again, up to its first launch.", _start),
     Command("continue", N, "Run on; stop at a breakpoint the N-th time.", _continue, ("c", "fg"), True),
     Command("step", N, "To the next line of the focused thread, into functions.", _step("step"), ("s",), True),
     Command("next", N, "To the next line, over functions.", _step("next"), ("n",), True),

@@ -10,7 +10,7 @@ from gpuprof.debug.thread import Thread
 from gpuprof.debug.values.c_types import (
     BASIC,
     MOST_ELEMENTS,
-    Place,
+    Storage,
     Value,
     array_of,
     described,
@@ -42,13 +42,13 @@ def text_of(debugger: Debugger, form: str, expression: str) -> str:
 
 
 def with_text(debugger: Debugger, value: Value, form: str = "") -> str:
-    """A value; a pointer to characters with the text that it leads to, as in gdb."""
+    """A value; a pointer to characters is followed by the text, as in gdb."""
     is_text = value.type.kind == "pointer" and value.type.element is not None and value.type.element.kind == "char"
     if form or not is_text or not value.number:
         return shown(value, form)
     try:
         thread = debugger.thread
-        data = string_at(thread, place_at(thread, value))
+        data = string_at(thread, storage_at(thread, value))
     except DebugError as error:
         return f"{value.number:#x} <error: {error}>"
     return f"{value.number:#x} {_text(data)}"
@@ -62,7 +62,7 @@ def _print(debugger: Debugger, rest: str) -> list[str]:
         value = debugger.assign(expression) if is_assignment(expression) else debugger.evaluate(expression)
         is_pretty = value.type.kind == "struct" and is_on(debugger, "print pretty")
         text = in_lines(value, form) if is_pretty else with_text(debugger, value, form)
-    except NoValue as instead:  # no error, as in gdb: a script goes on
+    except NoValue as instead:  # no error, as in gdb: a script continues
         value, text = instead, str(instead)
     debugger.values.append(value)
     return f"${len(debugger.values)} = {text}".split("\n")
@@ -78,16 +78,16 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
         raise DebugError(f"{count} units cannot be shown")
     value, thread = debugger.evaluate(expression), debugger.thread
     if value.type.kind == "float":
-        raise DebugError(f"a {value.type.name} is no address")
+        raise DebugError(f"a {value.type.name} is not an address")
     if form == "i":
         return _instructions(debugger, value.number, count)
-    place = place_at(thread, value)
+    place = storage_at(thread, value)
     if form == "s":
         return list(_strings(thread, place, count))
     unit = BASIC["float" if size == 4 else "double"] if form == "f" and size >= 4 else INTEGERS[size]
     lines, texts, per_line = [], [], {1: 8, 2: 8, 4: 4, 8: 2}[size]
     for number in range(count):
-        here = Place(place.space, place.address + number * size)
+        here = Storage(place.space, place.address + number * size)
         if number % per_line == 0:
             texts = []
             lines.append((thread.generic(here), texts))
@@ -95,32 +95,35 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
     return [f"{address:#x}:\t" + "\t".join(texts) for address, texts in lines]
 
 
-def place_at(thread: Thread, value: Value) -> Place:
-    """Where an address leads, or an array or a struct lies."""
-    if value.place is not None and value.place.space.startswith("@"):
-        return Place(value.place.space[1:], value.number)
-    return value.place if value.type.kind in ("array", "struct") and value.place else thread.place_of(value.number)
+def storage_at(thread: Thread, value: Value) -> Storage:
+    """The storage at an address, or of an array or a struct."""
+    if value.storage is not None and value.storage.space.startswith("@"):
+        return Storage(value.storage.space[1:], value.number)
+    return (
+        value.storage if value.type.kind in ("array", "struct") and value.storage else thread.storage_of(value.number)
+    )
 
 
-def _strings(thread: Thread, place: Place, count: int) -> Iterator[str]:
-    """One behind the other."""
+def _strings(thread: Thread, place: Storage, count: int) -> Iterator[str]:
+    """The text of consecutive strings."""
     for _ in range(count):
         data = string_at(thread, place)
         yield f"{thread.generic(place):#x}:\t{_text(data)}"
-        # What is cut off has no zero behind it.
-        place = Place(place.space, place.address + len(data) + (len(data) < MOST_ELEMENTS))
+        # A truncated string has no zero after it.
+        place = Storage(place.space, place.address + len(data) + (len(data) < MOST_ELEMENTS))
 
 
 def _text(data: bytes) -> str:
-    """In quotes; dots say that it was cut off."""
+    """The text in quotes; dots mark a truncated one."""
     return shown(Value(array_of(BASIC["char"], len(data)), data)) + ("..." if len(data) == MOST_ELEMENTS else "")
 
 
-def string_at(thread: Thread, place: Place) -> bytes:
-    """Up to its zero, or as much of it as is shown of an array."""
+def string_at(thread: Thread, place: Storage) -> bytes:
+    """The bytes of a string up to its zero, or as many as are shown of an array."""
     data = b""
     while (
-        len(data) < MOST_ELEMENTS and (byte := thread.fetch(Place(place.space, place.address + len(data)), 1)) != b"\0"
+        len(data) < MOST_ELEMENTS
+        and (byte := thread.fetch(Storage(place.space, place.address + len(data)), 1)) != b"\0"
     ):
         data += byte
     return data
@@ -153,7 +156,7 @@ def _head(form: str, expression: str) -> str:
 
 
 def displayed(debugger: Debugger) -> list[str]:
-    """What is shown at each stop; nothing for what has no value there."""
+    """The lines shown at each stop; expressions without a value there are left out."""
     lines = []
     for number, (form, expression) in debugger.displays.items():
         try:
@@ -179,7 +182,7 @@ def _whatis(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _ptype(debugger: Debugger, rest: str) -> list[str]:
-    """With the members of a struct and the names of an enum."""
+    """The type with the members of a struct and the names of an enum."""
     if not rest:
         raise DebugError("Give an expression or a type.")
     return f"type = {described(debugger.type_of(rest))}".split("\n")
@@ -191,7 +194,7 @@ COMMANDS = (
     ),
     Command("x", "[/NFU] ADDRESS", "Show N units of memory in format F, of size U: b, h, w, g.", _examine),
     Command("display", "[/F] [EXPRESSION]", "Show a value at each stop.", _display, ("disp",)),
-    Command("undisplay", "[NUMBERS]", "Show it no more.", _undisplay),
+    Command("undisplay", "[NUMBERS]", "Stop showing it.", _undisplay),
     Command("whatis", "EXPRESSION", "Show the type of a value.", _whatis),
     Command("ptype", "EXPRESSION", "Show a type with its members.", _ptype),
 )

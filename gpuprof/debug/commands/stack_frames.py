@@ -53,8 +53,8 @@ def _list(debugger: Debugger, rest: str) -> list[str]:
         if spec.line:
             file, line = spec.file, spec.line
         else:
-            found = debugger.find(rest)[0]
-            location = found.code.instructions[found.places[0]].location
+            resolved = debugger.find(rest)[0]
+            location = resolved.code.instructions[resolved.places[0]].location
             if location is None:
                 raise DebugError(f"No source is known of {rest}.")
             file, line = location.file, location.line
@@ -74,7 +74,7 @@ def _list(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _source(debugger: Debugger, own: list[str], file: str, line: int) -> str | None:
-    """`own`: lines of the file, where no code is known yet."""
+    """`own`: lines of the debugged file, used while no code is loaded."""
     for code in debugger.codes:
         if (text := source_line(code, file, line)) is not None:
             return text
@@ -82,11 +82,11 @@ def _source(debugger: Debugger, own: list[str], file: str, line: int) -> str | N
 
 
 def _disassemble(debugger: Debugger, rest: str) -> list[str]:
-    """Our instructions between the PTX that they were made of."""
+    """gpuprof's instructions, between the PTX lines from which they were assembled."""
     code = debugger.stop.code if debugger.stop and debugger.stop.state else None
     if rest:
-        found = debugger.find(rest)[0]
-        code, at = found.code, found.places[0]
+        resolved = debugger.find(rest)[0]
+        code, at = resolved.code, resolved.places[0]
     elif code is None:
         raise DebugError("The program is not being run.")
     else:

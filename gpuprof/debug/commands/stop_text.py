@@ -1,4 +1,4 @@
-"""How places and stops are said."""
+"""The texts of positions and stops."""
 
 from gpuprof.base.processes import how_ended
 from gpuprof.debug.commands.command_blocks import is_silent
@@ -23,7 +23,7 @@ def launch_text(launch: Launch) -> str:
 
 
 def source_line(code: LoadedCode, file: str, line: int) -> str | None:
-    """The text of a line of a source that is known."""
+    """The text of a line of a known source."""
     if file == PTX:
         lines = code.ptx_lines
     else:
@@ -35,22 +35,22 @@ def source_line(code: LoadedCode, file: str, line: int) -> str | None:
 
 
 def arguments_text(thread: Thread) -> str:
-    """`(n=100, x=0x700000000)`, of a frame with what is known of its arguments."""
-    found = []
+    """`(n=100, x=0x700000000)`: the known arguments of a frame."""
+    texts = []
     visible = [each for each in thread.visible()[::-1] if each.is_argument]
     for variable in visible:
         try:
-            found.append(f"{variable.name}={short(thread, variable)}")
+            texts.append(f"{variable.name}={short(thread, variable)}")
         except DebugError as error:
-            found.append(f"{variable.name}={error}")
+            texts.append(f"{variable.name}={error}")
     if not visible and not thread.present.is_inlined:
-        found = [f"{name}={shown(value, 'x' if value.type.nbytes == 8 and value.type.kind == 'int' else '')}"
+        texts = [f"{name}={shown(value, 'x' if value.type.nbytes == 8 and value.type.kind == 'int' else '')}"
                  for name, value in thread.params()]  # fmt: skip
-    return f"({', '.join(found)})"
+    return f"({', '.join(texts)})"
 
 
 def short(thread: Thread, variable) -> str:
-    """A value in one line of a frame: pointers without their types, structs not at all."""
+    """A value on one line of a frame: pointers without their types, structs not at all."""
     value = thread.value(variable)
     if value.type.kind in ("struct", "array"):
         return "..."
@@ -83,7 +83,7 @@ def instruction_text(code: LoadedCode, at: int) -> str:
 
 
 def stop_lines(debugger: Debugger, stop: Stop, before: tuple | None, by_instruction: bool = False) -> list[str]:
-    """What is said when it has stopped. `before`: launch, focus and frame's function where it stood."""
+    """The lines printed at a stop. `before`: launch, focus and frame's function at the previous position."""
     if stop.state is None:
         return _end_lines(stop)
     if any(is_silent(point.commands) for point in debugger.points.stopped(stop.points)):

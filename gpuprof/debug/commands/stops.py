@@ -14,9 +14,9 @@ _IF = re.compile(r"(?:^|\s)if\b(?=[\s(])")
 
 
 def _parts(rest: str) -> tuple[str, str]:
-    """A place and its condition."""
-    found = _IF.search(rest)
-    return (rest[: found.start()].strip(), rest[found.end() :].strip()) if found else (rest.strip(), "")
+    """A location and its condition."""
+    match = _IF.search(rest)
+    return (rest[: match.start()].strip(), rest[match.end() :].strip()) if match else (rest.strip(), "")
 
 
 def _break(is_temporary: bool) -> Callable[[Debugger, str], list[str]]:
@@ -29,10 +29,10 @@ def _break(is_temporary: bool) -> Callable[[Debugger, str], list[str]]:
 
 
 def where(point: Breakpoint) -> str:
-    """Where a breakpoint is, as far as its code is loaded."""
+    """The location of a breakpoint, in the loaded code."""
     if not point.found:
         return f"({point.spec}) pending."
-    addresses = [found.code.pc(at) for found in point.found for at in found.places]
+    addresses = [resolved.code.pc(at) for resolved in point.found for at in resolved.places]
     place = f"file {point.spec.file}, line {point.found[0].line}." if point.spec.line else f"{point.spec}."
     if len(addresses) > 1:
         return f"at {addresses[0]:#x}: {place.rstrip('.')}. ({len(addresses)} locations)"
@@ -122,6 +122,6 @@ COMMANDS = (
     Command("delete", "[NUMBERS]", "Delete breakpoints and watchpoints; all without numbers.", _delete, ("d",)),
     Command("enable", "[NUMBERS]", "Enable them.", _enable(True)),
     Command("disable", "[NUMBERS]", "Disable them.", _enable(False)),
-    Command("condition", "NUMBER [CONDITION]", "Change what must hold for a stop.", _condition),
-    Command("ignore", "NUMBER COUNT", "Pass a breakpoint so many times.", _ignore),
+    Command("condition", "NUMBER [CONDITION]", "Change the condition of a breakpoint.", _condition),
+    Command("ignore", "NUMBER COUNT", "Pass a breakpoint COUNT times.", _ignore),
 )

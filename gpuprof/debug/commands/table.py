@@ -1,4 +1,4 @@
-"""All commands, and how a line is carried out."""
+"""All commands, and how a line is run."""
 
 from collections.abc import Iterator
 
@@ -58,7 +58,7 @@ def parsed(line: str) -> tuple[Command, str]:
 
 
 def completions(line: str) -> list[str]:
-    """What the last word of a line may become, each with a space behind it."""
+    """The possible completions of a line's last word, each followed by a space."""
     *before, word = line.lstrip().split(" ")
     names = [command.name for command in COMMANDS]
     if before:
@@ -72,7 +72,7 @@ def completions(line: str) -> list[str]:
 
 
 def run_line(debugger: Debugger, line: str) -> Iterator[str]:
-    """The lines that a command prints. Raises DebugError for one that cannot be carried out, and Quit."""
+    """The lines that a command prints. Raises DebugError for one that fails, and Quit."""
     if not line.strip() or line.lstrip().startswith("#"):
         return
     command, rest = parsed(line)

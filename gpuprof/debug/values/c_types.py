@@ -1,6 +1,6 @@
-"""C types and values, and how they are shown.
+"""C types and values, and their text.
 
-A value is its bytes (little endian) with a type, and where it lies, if it lies in memory.
+A value consists of its bytes (little endian), its type, and its storage, if it is in memory.
 """
 
 import struct
@@ -14,7 +14,7 @@ MOST_ELEMENTS = 200  # of an array or string that is shown, as in gdb
 
 
 class Member(NamedTuple):
-    """`bits`: of a bit-field, where it begins behind `offset`, and how many it has. A base class has its type's name;
+    """`bits`: for a bit-field, its first bit after `offset`, and its number of bits. A base class has its type's name;
     an anonymous struct or union has none.
     """
 
@@ -38,7 +38,7 @@ class CType:
     members: tuple[Member, ...] = field(default=(), compare=False, repr=False)
     names: tuple[tuple[int, str], ...] = ()  # of an enum's values
     is_brain: bool = False  # a float of 2 bytes with the exponent of one of 4
-    is_union: bool = False  # a struct whose members lie at the same place
+    is_union: bool = False  # a struct whose members share one offset
 
     @property
     def is_integer(self) -> bool:
@@ -76,7 +76,7 @@ def pointer_to(element: CType) -> CType:
 
 
 def renamed(type: CType, name: str) -> CType:
-    """A type by another name."""
+    """A type with another name."""
     return replace(type, name=name, element=type.element, members=type.members)
 
 
@@ -90,7 +90,7 @@ def arrays_of(element: CType, counts: Sequence[int]) -> CType:
 
 
 def pointer_shell() -> CType:
-    """A pointer before it is known to what: a struct may point to itself."""
+    """A pointer whose target is not known yet: a struct may point to itself."""
     return CType("pointer", "", 8)
 
 
@@ -108,8 +108,8 @@ def array_of(element: CType, count: int) -> CType:
     return CType("array", f"{element.name} [{count}]", count * element.nbytes, False, element, count)
 
 
-class Place(NamedTuple):
-    """Bytes in a state space from an address on, as addresses of accesses have them."""
+class Storage(NamedTuple):
+    """Bytes in a state space from an address on; addresses are those of accesses."""
 
     space: str
     address: int
@@ -118,7 +118,7 @@ class Place(NamedTuple):
 class Value(NamedTuple):
     type: CType
     data: bytes
-    place: Place | None = None
+    storage: Storage | None = None
 
     @property
     def number(self) -> int | float:
@@ -126,13 +126,13 @@ class Value(NamedTuple):
         kind = self.type.kind
         if kind == "float":
             if len(self.data) not in _FLOATS:
-                raise DebugError(f"a {self.type.name} is no number")
+                raise DebugError(f"a {self.type.name} is not a number")
             if self.type.is_brain:
                 return struct.unpack("<f", b"\0\0" + self.data)[0]
             return struct.unpack(_FLOATS[len(self.data)], self.data)[0]
         if self.type.is_integer or kind in ("pointer", "function"):
             return int.from_bytes(self.data, "little", signed=self.type.is_signed)
-        raise DebugError(f"a {self.type.name or kind} is no number")
+        raise DebugError(f"a {self.type.name or kind} is not a number")
 
 
 def value_of(type: CType, number: int | float) -> Value:
@@ -148,13 +148,13 @@ def value_of(type: CType, number: int | float) -> Value:
         return Value(type, bytes([number != 0]))
     if type.is_integer or type.kind == "pointer":
         if number != number or number in (float("inf"), float("-inf")):
-            raise DebugError(f"{number} is no {type.name}")
+            raise DebugError(f"{number} is not a {type.name}")
         return Value(type, (int(number) & (1 << 8 * type.nbytes) - 1).to_bytes(type.nbytes, "little"))
-    raise DebugError(f"a number is no {type.name}")
+    raise DebugError(f"a number is not a {type.name}")
 
 
 def _brain(number: int | float) -> bytes:
-    """Rounded to nearest, to even where two are as near."""
+    """A bfloat16, rounded to nearest, ties to even."""
     word = struct.unpack("<I", value_of(FLOAT, number).data)[0]
     if number != number:
         return struct.pack("<H", word >> 16 | 0x40)
@@ -162,7 +162,7 @@ def _brain(number: int | float) -> bytes:
 
 
 def shown(value: Value, form: str = "") -> str:
-    """As gdb prints it. `form`: a letter of its formats, "" for the type's own."""
+    """A value in gdb's form. `form`: a letter of its formats, "" for the type's own."""
     type = value.type
     if type.kind == "array":
         return _array(value, form)
@@ -175,7 +175,7 @@ def shown(value: Value, form: str = "") -> str:
 
 
 def in_lines(value: Value, form: str = "", indent: int = 0) -> str:
-    """As gdb's `set print pretty on`: a struct's members have a line each."""
+    """A value in the form of gdb's `set print pretty on`: a struct's members have a line each."""
     if value.type.kind != "struct":
         return shown(value, form)
     inner = "  " * (indent + 1)
@@ -184,14 +184,14 @@ def in_lines(value: Value, form: str = "", indent: int = 0) -> str:
 
 
 def _head(member: Member) -> str:
-    """What stands in front of a member's value, as in gdb."""
+    """The text before a member's value, as in gdb."""
     if member.is_base:
         return f"<{member.name}> = "
     return f"{member.name} = " if member.name else ""
 
 
 def described(type: CType) -> str:
-    """A type, with the members of a struct and the names of an enum, as gdb's `ptype`."""
+    """A type in the form of gdb's `ptype`, with the members of a struct and the names of an enum."""
     if type.kind == "struct":
         bases = ", ".join(each.name for each in type.members if each.is_base)
         head = " ".join(filter(None, ("union" if type.is_union else "struct", type.name, bases and f": {bases}")))
@@ -215,12 +215,12 @@ def _declared(member: Member) -> str:
 def member_of(value: Value, member: Member) -> Value:
     if member.bits is not None:
         return _bit_field(value, member)
-    place = value.place and Place(value.place.space, value.place.address + member.offset)
+    place = value.storage and Storage(value.storage.space, value.storage.address + member.offset)
     return Value(member.type, value.data[member.offset : member.offset + member.type.nbytes], place)
 
 
 def _bit_field(value: Value, member: Member) -> Value:
-    """It has no address."""
+    """The value of a bit-field, which has no address."""
     first, count = member.bits
     number = int.from_bytes(value.data[member.offset :], "little") >> first & (1 << count) - 1
     if member.type.is_signed and number >> count - 1:
@@ -229,9 +229,9 @@ def _bit_field(value: Value, member: Member) -> Value:
 
 
 def element_of(value: Value, index: int) -> Value:
-    """Of an array's value; the index is inside."""
+    """An element of an array's value; the index is within the array."""
     at, element = index * value.type.element.nbytes, value.type.element
-    place = value.place and Place(value.place.space, value.place.address + at)
+    place = value.storage and Storage(value.storage.space, value.storage.address + at)
     return Value(element, value.data[at : at + element.nbytes], place)
 
 
@@ -282,7 +282,7 @@ def _plain(value: Value) -> str:
 
 
 def float_text(number: float, nbytes: int) -> str:
-    """The nearest decimal with the digits that gdb gives: 9 of a float, 17 of a double."""
+    """The nearest decimal with gdb's number of digits: 9 for a float, 17 for a double."""
     if number != number:
         return "nan"
     if number in (float("inf"), float("-inf")):
