@@ -22,7 +22,7 @@ from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.tracing import Attached
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 
 
 def record(

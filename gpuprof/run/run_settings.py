@@ -16,7 +16,7 @@ from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
 from gpuprof.run.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 
 NO_SAMPLING = Sampling()
 

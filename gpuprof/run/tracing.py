@@ -29,7 +29,7 @@ from gpuprof.run.hazards.launch_races import LaunchRaces, Told
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
 from gpuprof.trace.tables import Finding, Results, Table

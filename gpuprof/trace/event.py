@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuprof.trace.kernel import BasicBlock, Instruction, Kernel
-from gpuprof.trace.masks import WARP, unpacked
 
 
 class WarpEvent(NamedTuple):
@@ -234,3 +233,17 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+WARP = 32
+
+
+def unpacked(masks: np.ndarray) -> np.ndarray:
+    """bool (n, 32) of uint32 (n,)."""
+    bits = np.unpackbits(np.ascontiguousarray(masks).view(np.uint8), bitorder="little")
+    return bits.view(np.bool_).reshape(-1, WARP)
+
+
+def packed(lanes: np.ndarray) -> np.ndarray:
+    """uint32 (n,) of bool (n, 32)."""
+    return np.packbits(lanes, axis=1, bitorder="little").view(np.uint32).reshape(-1)

@@ -16,18 +16,18 @@ GROUP = "gpuprof.trace_generators"  # of entry points
 # Name -> file and class there. Nothing of them is imported before one is asked for.
 GENERATORS = {
     "mix": ("mix", "InstructionMix"),
-    "activity": ("counts.activity", "Activity"),
+    "activity": ("counts.lane_activity", "Activity"),
     "block_counts": ("counts.block_counts", "BlockCounts"),
-    "branches": ("counts.branches", "Branches"),
-    "convergence": ("counts.convergence", "Convergence"),
+    "branches": ("counts.branch_divergence", "Branches"),
+    "convergence": ("counts.lane_convergence", "Convergence"),
     "dimensions": ("counts.dimensions", "Dimensions"),
     "machine": ("counts.machine_counts", "Machine"),
     "balance": ("counts.balance", "Balance"),
     "bytes_balance": ("counts.balance", "BytesBalance"),
     "parallelism": ("counts.parallelism", "Parallelism"),
-    "live_registers": ("counts.live_registers", "LiveRegisters"),
+    "live_registers": ("counts.register_liveness", "LiveRegisters"),
     "widths": ("counts.widths", "Widths"),
-    "addresses": ("addresses", "Addresses"),
+    "addresses": ("access_list", "Addresses"),
     "reuse": ("memory.reuse_distance", "Reuse"),
     "cache": ("memory.cache_hits", "Cache"),
     "instruction_cache": ("memory.cache_hits", "InstructionCache"),
@@ -39,8 +39,8 @@ GENERATORS = {
     "ranges": ("values.value_ranges", "Ranges"),
     "origins": ("values.origins", "Origins"),
     "accelsim": ("trace_files.accelsim", "AccelSim"),
-    "intensity": ("bounds.intensity", "Intensity"),
-    "graph": ("bounds.graph", "Graph"),
+    "intensity": ("bounds.arithmetic_intensity", "Intensity"),
+    "graph": ("bounds.flow_graph", "Graph"),
 }
 # Their names are those of compute-sanitizer's tools: who knows these need not learn others, and `memory` would be taken
 # for one of the generators of memory traffic.

@@ -12,7 +12,7 @@ from gpuprof.trace.checkers.shadow_bits.instruction_rules import BITS, RULES, Op
 from gpuprof.trace.checkers.shadow_bits.memory_bits import DEFINED, UNDEFINED, MemoryShadow
 from gpuprof.trace.checkers.shadow_bits.propagate import TRANSFORMS, Words, follow, simple_of
 from gpuprof.trace.checkers.shadow_bits.space_bits import BlockShadow
-from gpuprof.trace.masks import unpacked
+from gpuprof.trace.event import unpacked
 
 BASE, NBYTES = 0x7_0000_0000, 3000
 WARPS = 6

@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.compile.host import host_toolchain
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.trace.findings import Findings, place_of, text_of
+from gpuprof.trace.finding_report import Findings, place_of, text_of
 from gpuprof.trace.suppressions import parse
 from gpuprof.trace.tables import Finding
 from tests.support.command import gpuprof, process

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.trace.find import CHECKERS, find
-from gpuprof.trace.findings import ERROR, text_of
+from gpuprof.trace.finding_report import ERROR, text_of
 
 
 class Survey:

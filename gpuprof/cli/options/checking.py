@@ -45,7 +45,7 @@ def checking_options(command: Callable) -> Callable:
 
 def findings_of(limit: int, suppressions: str | None):
     """The trace.findings.Findings of a run. Raises UsageError for a file of no suppressions."""
-    from gpuprof.trace.findings import Findings
+    from gpuprof.trace.finding_report import Findings
     from gpuprof.trace.suppressions import parse
 
     if suppressions is None:

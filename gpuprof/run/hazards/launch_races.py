@@ -17,9 +17,9 @@ from gpuprof.relate.happens_before import DEFAULT_STREAM, Node, StreamOrder, is_
 from gpuprof.run.hazards.launch_pairs import Between, Conflict, Did, text_of
 from gpuprof.trace.checkers.checker import Who, thread_text
 from gpuprof.trace.checkers.races.touched_lines import FREES, NO_INSTRUCTION, WRITES, run_of_bytes
-from gpuprof.trace.findings import place_of
+from gpuprof.trace.event import WARP
+from gpuprof.trace.finding_report import place_of
 from gpuprof.trace.kernel import Allocation, Kernel
-from gpuprof.trace.masks import WARP
 from gpuprof.trace.tables import Finding
 
 COPIES = {

@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.masks import WARP
 
 
 class Who(NamedTuple):

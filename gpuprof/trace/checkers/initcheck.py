@@ -22,9 +22,8 @@ from gpuprof.trace.checkers.shadow_bits.space_bits import (
     write_padding,
 )
 from gpuprof.trace.checkers.shadow_bits.uncertain import STORE, Doubts
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import Access, TraceEvent, packed, unpacked
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.masks import packed, unpacked
 
 # Kinds whose addresses only their execution finds.
 FOUND_LATER = (

@@ -6,10 +6,9 @@ from gpuprof.base.wording import plural
 from gpuprof.isa.families.mbarrier import Mbarrier
 from gpuprof.isa.opcodes import by_number
 from gpuprof.trace.checkers.checker import Who
-from gpuprof.trace.checkers.mbarriers import INIT, INVAL, Mbarriers, Operation, Place, waited_phase
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.checkers.mbarrier_phases import INIT, INVAL, Mbarriers, Operation, Place, waited_phase
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 
 # What an instruction with operand b does to its object: arrivals, bytes that are expected, arrivals dropped for good.
 EFFECTS: dict[int, Callable[[int], tuple[int, int, int]]] = by_number(

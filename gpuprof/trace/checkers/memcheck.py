@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import WARP, Access, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import ADDRESSED, MBARRIERS, RANGED, Allocation, Kernel, Variable
-from gpuprof.trace.masks import WARP
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "changes", "reduction": "changes"}
 # Kind of a finding, by what TraceEvent.wrong tells apart.

@@ -22,10 +22,9 @@ from gpuprof.trace.checkers.races.matrix_races import (
     Fragments,
 )
 from gpuprof.trace.checkers.races.race_shadow import SPACES, Shadow
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import Code, Instruction, Kernel
-from gpuprof.trace.masks import WARP
 
 ACCESSES = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store")
 NAMES = {pairs.WRITE_WRITE: "write_write", pairs.READ_WRITE: "read_write", pairs.WRITE_READ: "write_read"}

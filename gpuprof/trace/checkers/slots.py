@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.trace.masks import WARP
+from gpuprof.trace.event import WARP
 
 GROWTH_SHIFT = 3
 

@@ -11,9 +11,8 @@ from gpuprof.isa.kinds import BLOCK_BARRIERS
 from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of, ptx_of
 from gpuprof.trace.checkers.mbarrier_use import MbarrierUse
 from gpuprof.trace.checkers.slots import Slots, with_room
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent, unpacked
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.masks import WARP, unpacked
 
 # In PTX: a barrier that lanes of a warp may reach apart. All others are for the whole warp at once (PTX ISA, barrier).
 UNALIGNED = re.compile(r"\bbarrier(\.cta)?\.(sync|arrive|red)(?!\S*\.aligned)")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.trace.checkers.mbarriers import Mbarriers, Place, waited_phase
+from gpuprof.trace.checkers.mbarrier_phases import Mbarriers, Place, waited_phase
 from gpuprof.trace.checkers.races import conflict_rules, vector_clocks
 from gpuprof.trace.checkers.races.block_races import Blocks
 from gpuprof.trace.event import TraceEvent

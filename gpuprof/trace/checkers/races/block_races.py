@@ -17,7 +17,7 @@ from gpuprof.trace.checkers.races.vector_clocks import (
     Order,
 )
 from gpuprof.trace.checkers.slots import Slots, longer, with_room
-from gpuprof.trace.masks import WARP
+from gpuprof.trace.event import WARP
 
 LEAST_WAYS = 1 << 6
 PER_SLOT = (

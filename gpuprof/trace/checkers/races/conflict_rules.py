@@ -27,7 +27,7 @@ from gpuprof.trace.checkers.races.access_rows import (
     of_way,
     row_of,
 )
-from gpuprof.trace.checkers.races.finding_lines import LINE_NBYTES, lowest
+from gpuprof.trace.checkers.races.stamp_lines import LINE_NBYTES, lowest
 from gpuprof.trace.checkers.races.vector_clocks import (
     BLOCK,
     DONE,

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.trace.event import Access, TraceEvent
-from gpuprof.trace.masks import WARP
+from gpuprof.trace.event import WARP, Access, TraceEvent
 
 IMAGES = ("fetch", "surface_load", "surface_store", "surface_reduction")  # kinds; looked at once they have run
 MOST_OF_WORD = 8  # bytes

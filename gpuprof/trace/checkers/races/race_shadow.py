@@ -7,13 +7,12 @@ import numpy as np
 from gpuprof.trace.checkers.races import conflict_rules, pairs, stamps, vector_clocks
 from gpuprof.trace.checkers.races.access_rows import LEAST_ROWS, compact
 from gpuprof.trace.checkers.races.block_races import Blocks
-from gpuprof.trace.checkers.races.finding_lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.image_races import Left
-from gpuprof.trace.checkers.races.memory_races import GlobalLines, SharedLines
+from gpuprof.trace.checkers.races.memory_lines import GlobalLines, SharedLines
+from gpuprof.trace.checkers.races.stamp_lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.touched_lines import touched_runs
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import WARP, Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 
 SPACES = ("global", "shared")
 NUMBERS_OF_ROW = 64  # as many has the pool for each row before the tables are looked through

@@ -18,7 +18,8 @@ from gpuprof.trace.checkers.races.conflict_rules import (
     lane_at,
     piece,
 )
-from gpuprof.trace.checkers.races.finding_lines import (
+from gpuprof.trace.checkers.races.lane_order import NOW, of_lane
+from gpuprof.trace.checkers.races.stamp_lines import (
     BYTES,
     CELL_LENGTH,
     CELLS,
@@ -43,7 +44,6 @@ from gpuprof.trace.checkers.races.finding_lines import (
     to_cells,
     unit_entries,
 )
-from gpuprof.trace.checkers.races.lane_order import NOW, of_lane
 from gpuprof.trace.checkers.races.vector_clocks import (
     COPIES,
     N_ACCESSES,

@@ -22,7 +22,7 @@ from gpuprof.trace.checkers.races.access_rows import (
     of_way,
 )
 from gpuprof.trace.checkers.races.conflict_rules import HAS_VALUE, OF_BLOCK, STRONG
-from gpuprof.trace.checkers.races.finding_lines import (
+from gpuprof.trace.checkers.races.stamp_lines import (
     BYTES,
     CELLS,
     FIRST,

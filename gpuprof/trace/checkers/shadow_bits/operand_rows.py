@@ -13,10 +13,9 @@ from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO
 from gpuprof.trace.checkers.shadow_bits.padding_bits import Member, members_of, padding_of
 from gpuprof.trace.checkers.shadow_bits.propagate import ALL_LANES, NO_ORIGIN, Simple, simple_of
 from gpuprof.trace.checkers.shadow_bits.register_bits import Layout, Registers, layout_of
-from gpuprof.trace.event import TraceEvent
-from gpuprof.trace.generators.counts.live_registers import words_of
+from gpuprof.trace.event import TraceEvent, packed, unpacked
+from gpuprof.trace.generators.counts.register_liveness import words_of
 from gpuprof.trace.kernel import Code, Instruction
-from gpuprof.trace.masks import packed, unpacked
 
 Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the upper one's
 

@@ -19,9 +19,8 @@ from gpuprof.trace.checkers.shadow_bits.memory_bits import (
     bounds,
     through_shared,
 )
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import WARP, Access, TraceEvent, packed, unpacked
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP, packed, unpacked
 
 WORD_NBYTES = 4
 MOST_LOCAL_NBYTES = 1 << 20  # of a thread: more than any GPU has

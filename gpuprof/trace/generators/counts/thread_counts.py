@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent, unpacked
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP, unpacked
 
 FULL = 0xFFFFFFFF
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from gpuprof.jit.cached import cached_njit
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.memory.touched_memory import SECTOR_SHIFT, touch
 from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
 from gpuprof.trace.tables import Column, Table
 
@@ -93,3 +93,27 @@ class Traffic(TraceGenerator):
             (self.allocations[number].name if number >= 0 else "", *where, *both.tolist())
             for (number, *where), both in sorted(sums.items(), key=lambda item: item[0])
         ]
+
+
+SECTOR_SHIFT = 5
+
+
+@cached_njit
+def touch(addresses, masks, starts, ends, first_sectors, touched, counts):
+    """Counts accesses by allocation, those outside every one last, and notes the sectors where they begin. addresses:
+    int64 (n, 32); masks: uint32 (n,); starts, ends: of the allocations, ascending; first_sectors: where each has its
+    sectors in `touched`; counts: int64 (allocations + 1,).
+    """
+    at = 0  # mostly an address is in the allocation of the one before
+    for row in range(len(masks)):
+        for lane in range(32):
+            if not masks[row] >> np.uint32(lane) & np.uint32(1):
+                continue
+            address = addresses[row, lane]
+            if not (at < len(starts) and starts[at] <= address < ends[at]):
+                at = np.searchsorted(starts, address, side="right") - 1
+                if at < 0 or address >= ends[at]:
+                    at = len(starts)
+            counts[at] += 1
+            if at < len(starts):
+                touched[first_sectors[at] + (address - starts[at] >> SECTOR_SHIFT)] = True

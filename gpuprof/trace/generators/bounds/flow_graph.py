@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 from gpuprof.trace.tables import Column, Table
 
 NODES = Table(

@@ -1,9 +1,8 @@
 """How many lanes of the warps are active."""
 
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 from gpuprof.trace.tables import Column, Table
 
 BLOCKS = Table(

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.races.block_races import Blocks
-from gpuprof.trace.checkers.races.finding_lines import LINE_NBYTES, LINE_SHIFT, Pool, clear_lines
+from gpuprof.trace.checkers.races.stamp_lines import LINE_NBYTES, LINE_SHIFT, Pool, clear_lines
 from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE, PAGE_SHIFT, Place
 from gpuprof.trace.checkers.slots import longer, with_room
 from gpuprof.trace.kernel import Kernel
