@@ -73,8 +73,8 @@ class LaunchTrace:
         """`beside`: what a generator's launch finds beside other commands, by what it has touched."""
         self.feed, self._known, self._beside = feed, known, beside
         self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing)
-        self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
-        self.wrong, self.passes = feed.tell_wrong, feed.passes
+        self.block, self.before, self.after = feed.notify_block, feed.notify_before, feed.notify_after
+        self.wrong, self.passes = feed.notify_wrong, feed.passes
         self.results: list[tuple[str, TraceGenerator, Results]] = []
         self.names = names
 
@@ -91,13 +91,13 @@ class LaunchTrace:
             name = named[id(generator)]
             if generator.compares_launches:
                 found.findings.extend(self._beside(name, self.feed.kernel, generator.touched))
-            found.findings[:] = self._known.wanted(self.feed.kernel, found.findings)
+            found.findings[:] = self._known.unsuppressed(self.feed.kernel, found.findings)
             self.results.append((name, generator, found))
 
     def errors(self) -> Iterator[str]:
         """A sentence for each error that was found."""
         for _, _, found in self.results:
-            yield from self._known.told(self.feed.kernel, found.findings)
+            yield from self._known.reports(self.feed.kernel, found.findings)
 
 
 class Names:
@@ -191,8 +191,8 @@ class Tracers:
         for told in self._races.done(command, result):
             if told.kernel is None:
                 yield told, "".join(self._findings.host_error(told.finding.kind, told.finding.text))
-            elif self._findings.wanted(told.kernel, [told.finding]):
-                yield told, "".join(self._findings.told(told.kernel, [told.finding]))
+            elif self._findings.unsuppressed(told.kernel, [told.finding]):
+                yield told, "".join(self._findings.reports(told.kernel, [told.finding]))
 
     def watch(
         self, launch: cmd.Launch, task: str, parent: int | None = None, draw: int | None = None, stage: str = ""

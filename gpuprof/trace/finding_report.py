@@ -1,5 +1,5 @@
-"""What trace generators find in a run, for the person who waits for it: what is known is left out, the rest is counted
-and told once the launch has ended.
+"""The findings of trace generators in a run, for its user: known ones are suppressed, the rest is counted and reported
+once the launch has ended.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,35 +10,35 @@ from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.suppressions import Suppression, frames_of
 from gpuprof.trace.tables import Finding
 
-ERROR = "error"  # the severity that is told at once
+ERROR = "error"  # the severity that is reported at once
 
 
 class Findings:
-    """`n_errors`: how often an error happened; `n_places`: at how many places of a launch."""
+    """`n_errors`: number of errors; `n_places`: number of (launch, instruction) pairs that had one."""
 
-    def __init__(self, suppressions: Iterable[Suppression] = (), most_told: int = MOST_TOLD):
-        self._suppressions, self._most_told = tuple(suppressions), most_told
+    def __init__(self, suppressions: Iterable[Suppression] = (), most_reported: int = MOST_TOLD):
+        self._suppressions, self._most_told = tuple(suppressions), most_reported
         self.n_errors = self.n_places = self.n_suppressed = 0
 
-    def wanted(self, kernel: Kernel, findings: Iterable[Finding]) -> list[Finding]:
-        """Those that no suppression meets."""
+    def unsuppressed(self, kernel: Kernel, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings that match no suppression."""
         return [finding for finding in findings if not self._is_known(kernel, finding)]
 
     def _is_known(self, kernel: Kernel, finding: Finding) -> bool:
-        met = [each for each in self._suppressions if each.meets(finding, kernel)]
-        for each in met:
-            each.used += 1
-        self.n_suppressed += bool(met)
-        return bool(met)
+        matching = [suppression for suppression in self._suppressions if suppression.meets(finding, kernel)]
+        for suppression in matching:
+            suppression.used += 1
+        self.n_suppressed += bool(matching)
+        return bool(matching)
 
-    def told(self, kernel: Kernel, findings: Iterable[Finding]) -> Iterator[str]:
-        """A sentence for each error, as long as there are not too many. Counts them."""
+    def reports(self, kernel: Kernel, findings: Iterable[Finding]) -> Iterator[str]:
+        """A sentence for each error, up to the limit. Counts them."""
         for finding in findings:
             if finding.severity == ERROR and self._count(finding.count):
                 yield text_of(kernel, finding)
 
     def host_error(self, kind: str, text: str) -> Iterator[str]:
-        """The same, of an error that the host made."""
+        """A sentence for an error of the host, up to the limit. Counts it."""
         if self._count(1):
             yield f"{kind}: {text}"
 
@@ -48,7 +48,7 @@ class Findings:
         return self.n_places <= self._most_told
 
     def summary(self) -> Iterator[str]:
-        """What is to be said at the end of a run."""
+        """The lines to print at the end of a run."""
         if self.n_places:
             hidden = self.n_places - self._most_told
             more = f"; {plural(hidden, 'place is', 'places are')} not shown" if hidden > 0 else ""
@@ -59,7 +59,7 @@ class Findings:
             yield f"{plural(self.n_suppressed, 'finding is', 'findings are')} suppressed"
         for each in self._suppressions:
             if not each.used:
-                yield f"suppression {each.text} (line {each.number}) met nothing; it can go"
+                yield f"suppression {each.text} (line {each.number}) matched nothing; delete it"
 
 
 def text_of(kernel: Kernel, finding: Finding) -> str:
@@ -73,8 +73,8 @@ def text_of(kernel: Kernel, finding: Finding) -> str:
 
 
 def place_of(kernel: Kernel, pc: int) -> str:
-    """The source position of a code address with those that it was inlined at, or the address: optimised code has
-    instructions that belong to no line.
+    """The source location of a code address with those that it was inlined at, or the address: optimised code has
+    instructions without a line.
     """
     frames = [f"{frame.file}:{frame.line}" for frame in frames_of(kernel, pc)]
     if frames:

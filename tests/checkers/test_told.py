@@ -202,7 +202,7 @@ def test_no_more_than_the_limit_is_told():
     findings = Findings((), 2)
     errors = [Finding("leak", "error", f"text {k}", pc=16 * k, count=5) for k in range(4)]
     warning = Finding("first_nan", "warning", "not an error")
-    assert list(findings.told(kernel, [warning, *errors])) == [
+    assert list(findings.reports(kernel, [warning, *errors])) == [
         "leak: k: 0x0: text 0; 5 times",
         "leak: k: 0x10: text 1; 5 times",
     ]

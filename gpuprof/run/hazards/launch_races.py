@@ -15,7 +15,7 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.relate.happens_before import DEFAULT_STREAM, Node, StreamOrder, is_before
 from gpuprof.run.hazards.launch_pairs import Between, Conflict, Did, text_of
-from gpuprof.trace.checkers.checker import Who, thread_text
+from gpuprof.trace.checkers.checker import GridThread, thread_text
 from gpuprof.trace.checkers.races.touched_lines import FREES, NO_INSTRUCTION, WRITES, run_of_bytes
 from gpuprof.trace.event import WARP
 from gpuprof.trace.finding_report import place_of
@@ -208,8 +208,8 @@ def _thread_text(did: Did, thread: int) -> str:
     return f"{thread_text(did.kernel, _who(did.kernel, thread))} of {did.text}"
 
 
-def _who(kernel: Kernel, thread: int) -> Who:
-    return Who(*divmod(thread, kernel.threads_per_block))
+def _who(kernel: Kernel, thread: int) -> GridThread:
+    return GridThread(*divmod(thread, kernel.threads_per_block))
 
 
 def _finding(conflict: Conflict) -> Finding:

@@ -1,5 +1,5 @@
-"""mbarrier objects of a launch: which phase each is in. Their own words say so, and are looked at before and after each
-operation on them.
+"""The phases of the mbarrier objects of a launch, read from the words of the objects before and after each
+operation.
 """
 
 from collections.abc import Iterator
@@ -17,23 +17,25 @@ INIT, INVAL = numbers("MBAR.INIT"), numbers("MBAR.INVAL")
 WITH_PARITY = numbers("MBAR.TEST_WAIT.PARITY", "MBAR.TRY_WAIT.PARITY")
 
 
-class Place(NamedTuple):
-    """Where an object lies: a block of the grid, and bytes from the start of its shared memory."""
+class MbarrierAddress(NamedTuple):
+    """The location of an object: a block of the grid, and bytes from the start of its shared memory."""
 
     block: int
     offset: int
 
 
 class Look(NamedTuple):
-    """What an object is at a moment. `phase`: its present phase, counted from 0 at its initialisation."""
+    """The state of an object at one time. `phase`: its current phase, counted from 0 at its initialisation."""
 
-    place: Place
+    place: MbarrierAddress
     phase: int
     object: Mbarrier
 
 
 class Operation(NamedTuple):
-    """What a lane is about to do with an object, or has done. `row`: of the event; `operand`: the instruction's b."""
+    """An operation of a lane on an object, before or after its execution. `row`: of the event; `operand`: the
+    instruction's b.
+    """
 
     row: int
     lane: int
@@ -49,7 +51,7 @@ class Mbarriers:
         self._phases: dict[int, dict[int, int]] = {}  # by block and offset
 
     def operations(self, event: TraceEvent) -> Iterator[Operation]:
-        """Of an event of an mbarrier instruction: each lane's."""
+        """The operations of an event of an mbarrier instruction, by lane."""
         if not event.accesses:
             return
         access = event.accesses[0]
@@ -61,34 +63,34 @@ class Mbarriers:
             place = self.place(int(event.block[row]), int(addresses[k]))
             yield Operation(row, lane, self._look(place, word), 0 if operands is None else int(operands[row, lane]))
 
-    def place(self, block: int, address: int) -> Place:
-        """The place that an address means to a block."""
+    def place(self, block: int, address: int) -> MbarrierAddress:
+        """The location of an address as seen by a block."""
         rank = address >> RANK_SHIFT
         owner = self._kernel.block_of_rank(np.array([block]), np.array([rank - 1]))[0] if rank else block
-        return Place(int(owner), address & OFFSET_MASK)
+        return MbarrierAddress(int(owner), address & OFFSET_MASK)
 
-    def begins(self, instruction: Instruction, place: Place) -> None:
-        """An instruction is about to change an object: phases are counted anew from its initialisation on."""
+    def begins(self, instruction: Instruction, place: MbarrierAddress) -> None:
+        """An instruction is about to change an object: its initialisation resets the count of phases."""
         if instruction.encoded.op.number in INIT:
             self._phases.get(place.block, {}).pop(place.offset, None)
 
-    def phase(self, place: Place) -> int:
-        """As it was when somebody looked last."""
+    def phase(self, place: MbarrierAddress) -> int:
+        """The phase at the last look."""
         return self._phases.get(place.block, {}).get(place.offset, 0)
 
     def look(self, event: TraceEvent, row: int, address: int) -> Look:
         word = int(event.shared_words(np.array([row]), np.array([address]))[0])
         return self._look(self.place(int(event.block[row]), address), word)
 
-    def _look(self, place: Place, word: int) -> Look:
-        found, phase = mbarrier_of_word(word), self.phase(place)
-        if phase & 1 != found.parity:
+    def _look(self, place: MbarrierAddress, word: int) -> Look:
+        state, phase = mbarrier_of_word(word), self.phase(place)
+        if phase & 1 != state.parity:
             phase += 1
         self._phases.setdefault(place.block, {})[place.offset] = phase
-        return Look(place, phase, found)
+        return Look(place, phase, state)
 
     def forget(self, block: int) -> None:
-        """The block has ended."""
+        """Drops the objects of a block that has ended."""
         self._phases.pop(block, None)
 
 

@@ -1,4 +1,4 @@
-"""What each memory instruction accesses, warp by warp."""
+"""The accesses of each memory instruction, warp by warp."""
 
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
@@ -46,12 +46,12 @@ class Addresses(TraceGenerator):
         for row, active in enumerate(access.active):
             if len(self.rows) == self.most:
                 return
-            places = access.addresses[row][active]
-            if len(places):
-                extent = (int(places.min()), int(places.max()) + access.nbytes)
-                sectors = len(set((places >> SECTOR_SHIFT).tolist()))
+            touched = access.addresses[row][active]
+            if len(touched):
+                extent = (int(touched.min()), int(touched.max()) + access.nbytes)
+                sectors = len(set((touched >> SECTOR_SHIFT).tolist()))
                 what = (event.pc, access.space, access.operation, blocks[row], warps[row])
-                self.rows.append((*what, len(places), *extent, sectors))
+                self.rows.append((*what, len(touched), *extent, sectors))
 
     def finish(self) -> None:
         self.add_rows("accesses", self.rows)

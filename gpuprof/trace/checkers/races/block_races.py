@@ -1,4 +1,4 @@
-"""The blocks of a launch that run, and the state of what is ordered in them."""
+"""The running blocks of a launch, and the state of their ordering."""
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class Blocks(Slots):
         is_asynchronous: bool = True,
         has_groups: bool = True,
     ):
-        """What the kernel does: waits within warps; fences, releases or acquires; has asynchronous operations or their
-        fences; groups of these.
+        """The arguments describe the kernel: it waits within warps; it fences, releases or acquires; it has
+        asynchronous operations or fences for them; it has groups of these.
         """
         super().__init__(threads_per_block)
         warps = self.n_warps
@@ -86,25 +86,25 @@ class Blocks(Slots):
             getattr(self.order, name)[slot] = 0
 
     def absent(self, masks: np.ndarray, slots: np.ndarray, warps: np.ndarray) -> np.ndarray:
-        """uint32 (n,): lanes of warps that need not come where those of `masks`, uint32 (n,), do so that all are alike.
-        Makes room for the warps whose lanes will not be.
+        """uint32 (n,): lanes of warps whose absence does not matter: if those of `masks`, uint32 (n,), arrive, all are
+        alike. Makes room for the warps whose lanes will not be.
         """
-        there = self.live[slots, warps] if self._forgets_exited else self._whole[warps]
-        n_apart = int(np.count_nonzero((there & ~masks != 0) & (masks != 0)))
+        expected = self.live[slots, warps] if self._forgets_exited else self._whole[warps]
+        n_apart = int(np.count_nonzero((expected & ~masks != 0) & (masks != 0)))
         needed = int(self.order.counts[N_APART]) + n_apart
         if needed > len(self.order.by_lane):
             by_lane, known = (longer(table, needed) for table in (self.order.by_lane, self.order.known))
             self.order = self.order._replace(by_lane=by_lane, known=known)
-        return ~there
+        return ~expected
 
     def room_for(self, n: int) -> None:
-        """Room for so many more moments."""
+        """Makes room for `n` more moments."""
         needed = int(self.order.counts[N_MOMENTS]) + n
         if needed > len(self.order.moments):
             self.order = self.order._replace(moments=longer(self.order.moments, needed))
 
     def room_for_rows(self, n: int) -> None:
-        """Room for so many more rows, and as many more ways."""
+        """Makes room for `n` more rows, and as many more ways."""
         for which, name, of_index in ((N_ROWS, "rows", "row_index"), (N_WAYS, "ways", "way_index")):
             table, n_used = getattr(self.order, name), int(self.order.counts[which])
             if n_used + n > len(table):

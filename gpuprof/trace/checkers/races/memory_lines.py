@@ -1,11 +1,11 @@
-"""Where the stamps of memory stand: lines, made as memory is touched."""
+"""The lines with the stamps of memory, allocated as memory is touched."""
 
 import numpy as np
 
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.trace.checkers.races.block_races import Blocks
 from gpuprof.trace.checkers.races.stamp_lines import LINE_NBYTES, LINE_SHIFT, Pool, clear_lines
-from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE, PAGE_SHIFT, Place
+from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE, PAGE_SHIFT, LineTable
 from gpuprof.trace.checkers.slots import longer, with_room
 from gpuprof.trace.kernel import Kernel
 
@@ -22,12 +22,12 @@ class GlobalLines:
         self._n_pages = 0
         self.lines = np.zeros(LINES_OF_PAGE, np.uint32)
 
-    def place(self) -> Place:
-        """For addresses of the program from `base` on."""
-        return Place(self.lines, self._pages, self.base, self.base + (LAST_PAGE << PAGE_SHIFT))
+    def place(self) -> LineTable:
+        """The lines of the program's addresses from `base` on."""
+        return LineTable(self.lines, self._pages, self.base, self.base + (LAST_PAGE << PAGE_SHIFT))
 
     def cover(self, addresses: np.ndarray) -> None:
-        """Addresses of the program get lines, if they may have some: int64, of any shape."""
+        """Allocates lines for addresses of the program, where they may have some: int64, of any shape."""
         page = np.unique((addresses - self.base) >> PAGE_SHIFT)
         page = page[(page >= 0) & (page < LAST_PAGE)]
         if not len(page):
@@ -50,33 +50,33 @@ class GlobalLines:
 
 
 class SharedLines:
-    """The same of shared memory, by the slots of its blocks: a slot's begin at address slot * `stride`."""
+    """Lines of shared memory, by the slots of its blocks: those of a slot begin at address slot * `stride`."""
 
     def __init__(self, kernel: Kernel, blocks: Blocks):
         self._kernel, self._blocks = kernel, blocks
         self._n_lines = (kernel.shared_nbytes >> LINE_SHIFT) + 1  # of a block
         self.stride = self._n_lines * LINE_NBYTES
-        self._ended: set[int] = set()  # blocks, where others may ask for their memory
+        self._ended: set[int] = set()  # blocks, if others may access their memory
         self.lines = np.zeros(0, np.uint32)
 
-    def place(self) -> Place:
-        """For bytes of a block's shared memory."""
-        return Place(self.lines, np.zeros(0, np.int64), 0, self._kernel.shared_nbytes)
+    def place(self) -> LineTable:
+        """The lines of bytes of a block's shared memory."""
+        return LineTable(self.lines, np.zeros(0, np.int64), 0, self._kernel.shared_nbytes)
 
-    def place_of_all(self) -> Place:
-        """For addresses that `far` gives."""
-        return Place(self.lines, np.zeros(0, np.int64), 0, len(self.lines) * LINE_NBYTES)
+    def place_of_all(self) -> LineTable:
+        """The lines of addresses given by `far`."""
+        return LineTable(self.lines, np.zeros(0, np.int64), 0, len(self.lines) * LINE_NBYTES)
 
     def cover(self, n_slots: int) -> None:
         self.lines = with_room(self.lines, n_slots * self._n_lines)
 
     def is_far(self, addresses: np.ndarray, active: np.ndarray) -> bool:
-        """Whether lanes ask for the memory of a block by its rank."""
+        """True if lanes access the memory of a block by its rank."""
         return self._kernel.cluster != (1, 1, 1) and bool((active & (addresses >> RANK_SHIFT > 0)).any())
 
     def far(self, addresses: np.ndarray, nbytes, active: np.ndarray, blocks: np.ndarray, slots: np.ndarray):
-        """int64, of any shape: addresses among those of all slots, of bytes as `blocks` see them, which have `slots`;
-        NOWHERE of lanes that are not active. A block of the cluster that has ended has none.
+        """int64, of any shape: addresses among those of all slots, for bytes as seen by `blocks`, which have `slots`;
+        NOWHERE for inactive lanes. An ended block of the cluster has none.
         """
         offset, rank = addresses & OFFSET_MASK, addresses >> RANK_SHIFT
         inside = active & (addresses >= 0) & (offset + nbytes <= self._kernel.shared_nbytes)
@@ -92,15 +92,15 @@ class SharedLines:
         slots = slots.copy()
         of_cluster = far & (rank <= np.prod(self._kernel.cluster))
         owners = self._kernel.block_of_rank(blocks[of_cluster], rank[of_cluster] - 1)
-        are_there = np.array([owner not in self._ended for owner in owners.tolist()], np.bool_)
-        found = np.full(len(owners), NOWHERE, np.int64)
-        found[are_there] = self._blocks.slots(owners[are_there])
+        are_running = np.array([owner not in self._ended for owner in owners.tolist()], np.bool_)
+        owner_slots = np.full(len(owners), NOWHERE, np.int64)
+        owner_slots[are_running] = self._blocks.slots(owners[are_running])
         slots[far] = NOWHERE
-        slots[of_cluster] = found
+        slots[of_cluster] = owner_slots
         return slots
 
     def clear(self, pool: Pool, block: int, slot: int) -> None:
-        """The block has ended, which had the slot."""
+        """Clears the lines of a block that has ended, which had the slot."""
         clear_lines(pool, self.lines[slot * self._n_lines : (slot + 1) * self._n_lines])
         if self._kernel.cluster != (1, 1, 1):
             self._ended.add(block)

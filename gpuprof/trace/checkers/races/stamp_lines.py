@@ -1,15 +1,15 @@
-"""The stamps of memory: of each byte who wrote it last, and two who have read it since. Compiled by Numba.
+"""The stamps of memory: for each byte its last writer, and two readers since then. Compiled by Numba.
 
-A line is 32 bytes. Bytes of it that the same entries stand for share them: those of a warp's access that lie side by
-side, above all. The entries of a line take one of three forms, the one that needs the least room:
+A line is 32 bytes. Bytes of it with the same entries share them: mostly those of a warp's access that are adjacent. The
+entries of a line have one of three forms, the one that needs the least room:
 
     cells   a list of sets of bytes with their entries   5 numbers a set    | writer | first | second | bytes | next |
     words   the entries of its 8 words                   1 and a column of  | head | writers | firsts | seconds |
-    bytes   the entries of its 32 bytes                  each that is there   the same
+    bytes   the entries of its 32 bytes                  each present kind    the same
 
-The entries of a column stand bit by bit behind each other, each as wide as the widest needs; the head says how wide,
-and which columns are there. All stand in one pool of uint32; what is freed is used again. Entries are those of the
-lowest of a set's bytes (`rows`).
+The entries of a column are packed bit by bit, each as wide as the widest needs; the head has the width and the columns
+that are present. All are in one pool of uint32; freed pieces are used again. Entries are those of the lowest of a set's
+bytes (`access_rows`).
 """
 
 from typing import NamedTuple
@@ -23,17 +23,17 @@ from gpuprof.trace.checkers.races.access_rows import LANE, LANE_SHIFT, STRIDE, W
 LINE_SHIFT, LINE_NBYTES, WHOLE = 5, 32, 0xFFFFFFFF
 WRITER, FIRST, SECOND, BYTES, NEXT = range(5)  # of a cell; the first three are also the columns of words and bytes
 N_STAMPS, CELL_LENGTH = 3, 5
-# A line's number in `lines`: where its form stands << 2 | the form; 0: nobody has touched it.
+# A line's number in `lines`: the position of its form << 2 | the form; 0: untouched.
 CELLS, WORDS, BYTE_BY_BYTE = range(3)
 FORM_SHIFT, FORM = 2, 3
 WORD_SHIFT, BYTE_SHIFT = 2, 0  # of a line's byte: its word, its byte
-# A head: the columns that are there, as bits, and the bits of an entry << 3, a multiple of WIDTH_STEP.
+# A head: the present columns, as bits, and the bits of an entry << 3, a multiple of WIDTH_STEP.
 COLUMNS, HEAD_SHIFT, WIDTH_STEP, MOST_WIDTH = 7, 3, 4, 32
-MOST_LENGTH = 1 + N_STAMPS * MOST_WIDTH  # numbers of the longest form but for cells
-# Of `counts`: numbers of the pool that have been used, bits that an entry gets at least, and for each length the first
-# piece that is free; the next one stands in it.
+MOST_LENGTH = 1 + N_STAMPS * MOST_WIDTH  # numbers of the longest form except cells
+# Of `counts`: used numbers of the pool, minimum bits of an entry, and for each length the first free piece, which
+# contains the next one.
 N_USED, LEAST_WIDTH, FREE = 0, 1, 2
-NOTHING = 1  # numbers at the beginning, for no use: 0 is no piece
+NOTHING = 1  # unused numbers at the beginning: 0 is not a piece
 LOWEST = np.array([0, 1, 28, 2, 29, 14, 24, 3, 30, 22, 20, 15, 25, 17, 4, 8,
                    31, 27, 13, 23, 21, 19, 16, 7, 26, 12, 18, 6, 11, 5, 10, 9], np.int64)  # fmt: skip
 
@@ -44,7 +44,7 @@ class Pool(NamedTuple):
 
 
 def new_pool(n_rows: int = 0) -> Pool:
-    """For so many rows, or more: what is made for fewer has to be made anew."""
+    """A pool for `n_rows` rows; with fewer than needed, columns have to be widened later."""
     counts = np.zeros(FREE + MOST_LENGTH + 1, np.int64)
     width = LANE_SHIFT + n_rows.bit_length()
     counts[N_USED], counts[LEAST_WIDTH] = NOTHING, min(max(-(-width // WIDTH_STEP) * WIDTH_STEP, 16), 24)
@@ -53,31 +53,31 @@ def new_pool(n_rows: int = 0) -> Pool:
 
 @inline_njit
 def lowest(bits):
-    """The number of the lowest bit that is set, of 32 (de Bruijn, as in Leiserson, Prokop, Randall 1998)."""
+    """The number of the lowest set bit, of 32 (de Bruijn, as in Leiserson, Prokop, Randall 1998)."""
     return LOWEST[((bits & -bits) * 0x077CB531 & 0xFFFFFFFF) >> 27]
 
 
 @inline_njit
 def _take(pool, length):
-    """A free piece of so many numbers; what is in it means nothing."""
-    found = pool.counts[FREE + length]
-    if found != 0:
-        pool.counts[FREE + length] = pool.numbers[found]
-        return found
-    found = pool.counts[N_USED]
-    pool.counts[N_USED] = found + length
-    return found
+    """A free piece of `length` numbers with arbitrary content."""
+    piece = pool.counts[FREE + length]
+    if piece != 0:
+        pool.counts[FREE + length] = pool.numbers[piece]
+        return piece
+    piece = pool.counts[N_USED]
+    pool.counts[N_USED] = piece + length
+    return piece
 
 
 @inline_njit
-def _give(pool, place, length):
-    pool.numbers[place] = pool.counts[FREE + length]
-    pool.counts[FREE + length] = place
+def _give(pool, piece, length):
+    pool.numbers[piece] = pool.counts[FREE + length]
+    pool.counts[FREE + length] = piece
 
 
 @inline_njit
 def new_cell(pool, entries, mask, after):
-    """A cell with `after` behind it."""
+    """A cell followed by `after`."""
     cell, numbers = _take(pool, CELL_LENGTH), pool.numbers
     put_entries(pool, cell, entries)
     numbers[cell + BYTES], numbers[cell + NEXT] = mask, after
@@ -86,7 +86,7 @@ def new_cell(pool, entries, mask, after):
 
 @inline_njit
 def entries_of(order, pool, cell, start, byte):
-    """A cell's entries at `byte`, if they are at `start`."""
+    """A cell's entries at `byte`, if they are stored for `start`."""
     numbers = pool.numbers
     return (
         moved(order, np.int64(numbers[cell + WRITER]), start, byte),
@@ -103,7 +103,7 @@ def put_entries(pool, cell, entries):
 
 @inline_njit
 def split(order, pool, cell, some, entries):
-    """Bytes `some` of a cell, not all of them, get these entries, in a new cell behind it. Gives what is left of it."""
+    """Bytes `some` of a cell, not all of them, get these entries, in a new cell after it. Gives the remaining bytes."""
     numbers = pool.numbers
     mask = np.int64(numbers[cell + BYTES])
     left = mask & ~some
@@ -115,7 +115,7 @@ def split(order, pool, cell, some, entries):
 
 @inline_njit
 def _is_same(order, a, b, at_a, at_b):
-    """Whether two entries, at two bytes of a line, say the same of all bytes."""
+    """True if two entries, at two bytes of a line, mean the same for all bytes."""
     if a == 0 or b == 0 or a >> LANE_SHIFT != b >> LANE_SHIFT:
         return a == b
     stride = of_way(order, a, STRIDE)
@@ -135,7 +135,7 @@ def _are_same(order, pool, one, other):
 
 @inline_njit
 def tidy(order, pool, lines, line):
-    """Joins cells of a line that say the same, and gives it the form that needs the least room."""
+    """Joins cells of a line with the same meaning, and gives it the form that needs the least room."""
     numbers, one, n_cells = pool.numbers, np.int64(lines[line] >> FORM_SHIFT), 0
     while one != 0:
         before, n_cells = one, n_cells + 1
@@ -171,7 +171,7 @@ def _spread_where_shorter(order, pool, lines, line, n_cells):
             has_words = has_words and _is_of_words(mask, of_way(order, entry, STRIDE))
             cell = np.int64(numbers[cell + NEXT])
     form, head = WORDS if has_words else BYTE_BY_BYTE, _head(pool, columns, highest)
-    # Where each byte is another's, more of them are to come: cells would be left behind that are too many.
+    # If each byte has different entries, more of them will come: too many cells would remain.
     n_likely = 4 * n_cells if has_bytes else n_cells
     if _length(head, form) < CELL_LENGTH * n_likely:
         _spread(order, pool, lines, line, head, form)
@@ -179,7 +179,7 @@ def _spread_where_shorter(order, pool, lines, line, n_cells):
 
 @inline_njit
 def _is_of_words(mask, stride):
-    """Whether bytes are whole words, and each of them one access's."""
+    """True if bytes are complete words, and each of them belongs to one access."""
     is_whole = (mask & 0x11111111) * 15 == mask
     return is_whole and (stride == 0 or stride & WIDTH >= WORD_SHIFT)
 
@@ -191,13 +191,13 @@ def shift_of(form):
 
 @inline_njit
 def fits(form, mask, stride):
-    """Whether an access of some bytes of a line leaves its form as it is."""
+    """True if an access of some bytes of a line does not change its form."""
     return form == BYTE_BY_BYTE or (form == WORDS and _is_of_words(mask, stride))
 
 
 @inline_njit
 def _head(pool, columns, highest):
-    """Of columns, as bits, whose entries are `highest` at most; the lane may be any."""
+    """The head of columns, as bits, whose entries are at most `highest`, with any lane."""
     width = pool.counts[LEAST_WIDTH]
     while (highest | LANE) >> width:
         width += WIDTH_STEP
@@ -217,7 +217,7 @@ def _length(head, form):
 
 @inline_njit
 def _at(place, head, form, column, unit):
-    """Where a column's entry for a word or byte stands: the number, and its bit."""
+    """The position of a column's entry for a word or byte: the number, and its bit."""
     n_before = _n_columns(head & (1 << column) - 1) * (LINE_NBYTES >> shift_of(form)) + unit
     bit = n_before * (head >> HEAD_SHIFT)
     return place + 1 + (bit >> 5), bit & 31
@@ -228,15 +228,15 @@ def _unit_entry(numbers, place, head, form, column, unit):
     if not head >> column & 1:
         return np.int64(0)
     (at, bit), width = _at(place, head, form, column, unit), head >> HEAD_SHIFT
-    found = np.int64(numbers[at]) >> bit
+    bits = np.int64(numbers[at]) >> bit
     if bit + width > 32:
-        found |= np.int64(numbers[at + 1]) << 32 - bit
-    return found & (np.int64(1) << width) - 1
+        bits |= np.int64(numbers[at + 1]) << 32 - bit
+    return bits & (np.int64(1) << width) - 1
 
 
 @inline_njit
 def _put_unit_entry(numbers, place, head, form, column, unit, entry):
-    """In a column that is there and wide enough."""
+    """Stores an entry in a column that is present and wide enough."""
     (at, bit), width = _at(place, head, form, column, unit), head >> HEAD_SHIFT
     bits = ((np.int64(1) << width) - 1) << bit
     both = np.int64(numbers[at])
@@ -247,7 +247,7 @@ def _put_unit_entry(numbers, place, head, form, column, unit, entry):
 
 @inline_njit
 def put_unit(pool, lines, line, unit, entries):
-    """A word's or byte's entries; where a column is not there, or not wide enough, the line's form is made anew."""
+    """Stores a word's or byte's entries; if a column is missing, or too narrow, the line's form is rebuilt."""
     place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
     head, columns, highest = np.int64(pool.numbers[place]), 0, np.int64(0)
     for column in range(N_STAMPS):
@@ -274,7 +274,7 @@ def _new_units(pool, head, form):
 
 @call_njit
 def _widen(pool, place, form, head):
-    """The same words or bytes with another head, in another place."""
+    """The same words or bytes with another head, at another position."""
     new, numbers = _new_units(pool, head, form), pool.numbers
     before = np.int64(numbers[place])
     for column in range(N_STAMPS):
@@ -317,7 +317,7 @@ def _spread(order, pool, lines, line, head, form):
 
 @inline_njit
 def to_cells(order, pool, lines, line):
-    """A line of words or bytes becomes one of cells."""
+    """Converts a line of words or bytes to cells."""
     place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
     shift, cell = shift_of(form), np.int64(0)
     for unit in range(LINE_NBYTES >> shift):
@@ -330,7 +330,7 @@ def to_cells(order, pool, lines, line):
 
 @inline_njit
 def clear(pool, lines, line):
-    """Nobody has touched the line."""
+    """Marks the line as untouched."""
     place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
     lines[line] = 0
     if place == 0:
@@ -352,7 +352,7 @@ def clear_lines(pool, lines):
 
 @cached_njit(**OPTIONS)
 def each_entry(pool, lines, has_row, new_rows):
-    """Marks the rows of all entries in `has_row`, or gives them their numbers in `new_rows`, where there are any."""
+    """Marks the rows of all entries in `has_row`, or renumbers them by `new_rows`, if that is not empty."""
     numbers = pool.numbers
     for line in range(len(lines)):
         place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)

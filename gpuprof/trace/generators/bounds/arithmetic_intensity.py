@@ -1,4 +1,4 @@
-"""Operations and bytes by basic block."""
+"""Operations and bytes of each basic block."""
 
 from collections import Counter
 
@@ -31,7 +31,7 @@ OPERATIONS = Table(
     "arithmetic operations by precision",
     (
         PC,
-        Column("precision", "text", "", "as the roofline has it: f64, f32, tensor_f16, int, ..."),
+        Column("precision", "text", "", "as in the roofline: f64, f32, tensor_f16, int, ..."),
         Column("operations", "integer", "operations", "done by threads whose guard holds, never 0"),
     ),
 )
@@ -64,9 +64,9 @@ class Intensity(TraceGenerator):
                 of_block[access.space] += lanes * access.nbytes
 
     def finish(self) -> None:
-        every = sorted(self.threads)
-        self._rows(-1, every)
-        for block in every:
+        executed = sorted(self.threads)
+        self._rows(-1, executed)
+        for block in executed:
             self._rows(self.kernel.basic_blocks[block].instructions[0].pc, [block])
 
     def _rows(self, pc: int, blocks: list[int]) -> None:
@@ -84,4 +84,4 @@ class Intensity(TraceGenerator):
             memory["accesses"],
             counted / memory["global"] if memory["global"] else -1.0,
         )
-        self.add_rows("operations", [(pc, each, operations[each]) for each in PRECISIONS if operations[each]])
+        self.add_rows("operations", [(pc, name, operations[name]) for name in PRECISIONS if operations[name]])

@@ -1,4 +1,4 @@
-"""The control-flow graph, with how often each edge is taken."""
+"""The control-flow graph, with the execution count of each edge."""
 
 import numpy as np
 
@@ -19,11 +19,11 @@ NODES = Table(
 )
 EDGES = Table(
     "edges",
-    "ways from one basic block to the next, calls and returns among them",
+    "transitions from one basic block to the next, including calls and returns",
     (
         Column("pc", "integer", "", "code address of the first instruction of the block that is left"),
-        Column("to_pc", "integer", "", "of the block that is entered"),
-        Column("threads", "integer", "runs", "threads that take this way, never 0"),
+        Column("to_pc", "integer", "", "code address of the entered block"),
+        Column("threads", "integer", "runs", "threads that take this edge, never 0"),
     ),
 )
 NOWHERE = -1
@@ -39,10 +39,10 @@ class Graph(TraceGenerator):
     def initialize(self, kernel: Kernel) -> None:
         self.kernel = kernel
         n_warps = kernel.n_blocks * kernel.warps_per_block
-        # Where each warp's lanes have been last: all in one block, or (-1) as `_lanes` says.
+        # The last block of each warp: of all its lanes, or (-1) of each lane, in `_lanes`.
         self._together = np.full(n_warps, NOWHERE, np.int32)
         self._lanes: np.ndarray | None = None
-        self._is_apart = np.zeros(n_warps, bool)
+        self._is_divergent = np.zeros(n_warps, bool)
         n_blocks = len(kernel.basic_blocks)
         self.runs = np.zeros((n_blocks, 2), np.int64)  # by warps, by threads
         self.edges: dict[int, np.ndarray] = {}  # by the block that is entered: int64 (blocks,), threads
@@ -51,26 +51,26 @@ class Graph(TraceGenerator):
         index, masks = event.basic_block.index, event.active_masks
         self.runs[index] += event.n_warps, event.n_active
         warps = event.block * self.kernel.warps_per_block + event.warp
-        whole = (masks == 0xFFFFFFFF) & ~self._is_apart[warps]
-        together = warps[whole]
+        is_converged = (masks == 0xFFFFFFFF) & ~self._is_divergent[warps]
+        together = warps[is_converged]
         self._count(index, self._together[together], WARP)
         self._together[together] = index
-        if not whole.all():
-            self._each_lane(index, warps[~whole], event.active[~whole])
+        if not is_converged.all():
+            self._each_lane(index, warps[~is_converged], event.active[~is_converged])
 
     def _each_lane(self, index: int, warps: np.ndarray, active: np.ndarray) -> None:
         if self._lanes is None:
             self._lanes = np.empty((len(self._together), WARP), np.int32)
-        parting = warps[~self._is_apart[warps]]
-        self._lanes[parting] = self._together[parting, None]
-        self._is_apart[parting] = True
+        diverging = warps[~self._is_divergent[warps]]
+        self._lanes[diverging] = self._together[diverging, None]
+        self._is_divergent[diverging] = True
         last = self._lanes[warps]
         self._count(index, last[active], 1)
         last[active] = index
         self._lanes[warps] = last
-        # All lanes of a warp that are at one place again go on together.
-        met = warps[(last == last[:, :1]).all(axis=1)]
-        self._together[met], self._is_apart[met] = self._lanes[met, 0], False
+        # Lanes of a warp that are in the same block again are converged.
+        converged = warps[(last == last[:, :1]).all(axis=1)]
+        self._together[converged], self._is_divergent[converged] = self._lanes[converged, 0], False
 
     def _count(self, index: int, last: np.ndarray, threads: int) -> None:
         last = last[last != NOWHERE]
@@ -83,9 +83,9 @@ class Graph(TraceGenerator):
         lengths = [len(block.instructions) for block in self.kernel.basic_blocks]
         for index in np.flatnonzero(self.runs[:, 0]).tolist():
             self.add_row("nodes", pcs[index], lengths[index], *self.runs[index])
-        found = [
+        edges = [
             (pcs[start], pcs[end], int(counts[start]))
             for end, counts in self.edges.items()
             for start in np.flatnonzero(counts).tolist()
         ]
-        self.add_rows("edges", sorted(found))
+        self.add_rows("edges", sorted(edges))

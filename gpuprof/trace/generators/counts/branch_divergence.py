@@ -1,4 +1,4 @@
-"""Where warps branch, and where their lanes part."""
+"""Branches, and where the lanes of a warp diverge."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ BRANCHES = Table(
         Column("warps", "integer", "executions", "by warps"),
         Column("threads", "integer", "executions", "by active threads"),
         Column("taken", "integer", "executions", "by threads that take it"),
-        Column("divergent", "integer", "executions", "by warps of which some lanes take it and others go on"),
+        Column("divergent", "integer", "executions", "by warps of which some lanes take it and others do not"),
     ),
 )
 
@@ -34,9 +34,9 @@ class Branches(TraceGenerator):
 
     def event(self, event: TraceEvent) -> None:
         counts = self.counts.setdefault((event.pc, event.depth, event.instruction.kind), [0, 0, 0, 0])
-        parted = (event.taken_masks != 0) & (event.fall_through_masks != 0)
-        for place, number in enumerate((event.n_warps, event.n_active, event.n_true, int(np.count_nonzero(parted)))):
-            counts[place] += number
+        diverges = (event.taken_masks != 0) & (event.fall_through_masks != 0)
+        for column, number in enumerate((event.n_warps, event.n_active, event.n_true, int(np.count_nonzero(diverges)))):
+            counts[column] += number
 
     def finish(self) -> None:
         self.add_rows("branches", [(*key, *counts) for key, counts in sorted(self.counts.items())])

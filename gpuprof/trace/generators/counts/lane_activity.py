@@ -1,4 +1,4 @@
-"""How many lanes of the warps are active."""
+"""The share of active lanes."""
 
 from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator

@@ -1,4 +1,4 @@
-"""How many lanes run together."""
+"""The number of lanes that run together."""
 
 import numpy as np
 

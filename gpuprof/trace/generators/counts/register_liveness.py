@@ -1,4 +1,4 @@
-"""How many registers are live along what is executed."""
+"""Live registers along the executed instructions."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -23,8 +23,8 @@ POINTS = Table(
     "synchronisation points that have run, in the order of addresses",
     (
         Column("pc", "integer", "", "code address of the instruction"),
-        Column("kind", "text", "", "what it waits for"),
-        Column("registers", "integer", "registers", "live there: what a context switch would have to save"),
+        Column("kind", "text", "", "kind of the instruction"),
+        Column("registers", "integer", "registers", "live there, which a context switch would have to save"),
         Column("warps", "integer", "executions", "by warps"),
     ),
 )
@@ -43,7 +43,7 @@ class LiveRegisters(TraceGenerator):
 
     def initialize(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        # Uniform registers are a warp's, and are numbered behind its threads' own.
+        # Uniform registers belong to a warp, and are numbered after its threads' own.
         own = (1 << kernel.function.first_uniform_word) - 1
         self.live = [(words & own).bit_count() for words in words_of(kernel.code)]
         self.runs: Counter[int] = Counter()  # by basic block, of warps
@@ -64,11 +64,11 @@ class LiveRegisters(TraceGenerator):
 
 
 def words_of(code: Code) -> list[int]:
-    """Of each instruction of a module, by number: the words that are live before it, as bits."""
+    """For each instruction of a module, by number: the words that are live before it, as bits."""
     firsts = sorted(function.first for function in code.functions if function.count)
     blocks = [
         Block(
-            [each.encoded for each in block.instructions],
+            [instruction.encoded for instruction in block.instructions],
             block.successors,
             block.callees,
             bisect_right(firsts, block.instructions[0].number),

@@ -1,7 +1,7 @@
-"""The opcodes of NVIDIA's machine code that stand for those of gpuprof, by the first part of the name.
+"""The opcodes of NVIDIA's machine code that correspond to those of gpuprof, by the first part of the name.
 
-The names are those of the CUDA Binary Utilities' list for Ampere. An instruction of ours that the real assembler writes
-as a sequence is the one that does most of its work.
+The names are those of the CUDA Binary Utilities' list for Ampere. A gpuprof instruction that the real assembler expands
+to a sequence has the opcode that does most of its work.
 """
 
 from collections.abc import Mapping
@@ -55,7 +55,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     "HMMA": ("QMMA",),
 }
 NAMES = {name: name for name in SAME} | {ours: name for name, each in OTHERS.items() for ours in each}
-# What depends on more than the first part.
+# Opcodes that depend on more than the first part
 COPIES = {"copy": "LDGSTS", "copy_commit": "LDGDEPBAR", "copy_wait": "DEPBAR"}
 MATRIX_MOVES = {"matrix_load": "LDSM", "matrix_store": "STS"}
 GENERIC = {
@@ -67,8 +67,8 @@ GENERIC = {
 
 
 def name_of(instruction: Instruction, space: str) -> str:
-    """The name for an instruction, of which a part accesses `space` ("" for what accesses none); "" for what Ampere has
-    nothing for: bulk and tensor copies, matrix multiplications of warp groups.
+    """The opcode for an instruction, a part of which accesses `space` ("" for none); "" for instructions without an
+    opcode on Ampere: bulk and tensor copies, matrix multiplications of warp groups.
     """
     first, kind = instruction.opcode.split(".")[0], instruction.kind
     if (first, space) in GENERIC and instruction.space == "generic":
