@@ -4,7 +4,7 @@
     debug_sections       the debug sections of PTX, as bytes
     symbols              functions, variables, scopes and types from these sections
     source_positions     positions of the source that optimized code has reached, and what they imply for a variable
-    assignments          registers of variables in optimized code, from comments in the PTX
+    assignments          registers of variables in optimized code, from the facts of the program
     optimized_variables  variables of optimized code
     locations            lines, functions and instructions of loaded code, by the text that users type
     thread               one thread at a stop: its frames, variables, registers, memory
@@ -15,7 +15,6 @@
     event_timeline       runs launches under a plan, and again up to an exact event
     reverse              earlier positions: the last stop, line or write
     inferior             the debugged program, on a thread of its own, which waits at stops
-    debug_target         FILE as a runnable target
     debugger             all of these as one object
     commands/            cuda-gdb's commands, and the console that reads them from a terminal, a pipe or a script
 

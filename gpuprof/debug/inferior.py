@@ -16,7 +16,7 @@ from gpuprof.errors import GpuprofError
 POLL_SECONDS = 0.05  # a thread that waits forever cannot be stopped
 KILL_SECONDS = 10.0  # for the next instruction of a kernel
 
-Target: TypeAlias = Callable[[Timeline], int]  # runs the program, with a supervisor, and gives its exit code
+RunAll: TypeAlias = Callable[[Timeline], int]  # runs the target under a supervisor, and gives an exit code
 
 
 class Killed(BaseException):
@@ -26,7 +26,7 @@ class Killed(BaseException):
 class Inferior:
     """One run of a target. Either its thread or the caller's is active, never both."""
 
-    def __init__(self, target: Target, points: Points, order: Order):
+    def __init__(self, target: RunAll, points: Points, order: Order):
         self._stops: queue.SimpleQueue = queue.SimpleQueue()
         self._orders: queue.SimpleQueue = queue.SimpleQueue()
         self.timeline = Timeline(points, self._ask, order)

@@ -1,11 +1,10 @@
 """Variables of optimized code: which ones are visible at a position, and where they are.
 
-Comments in the PTX (`compile.variables`) name the register that holds a variable, or its value. The PTX is assembled
+The program's facts (`isa.facts`) name the register of the PTX that holds a variable, or its value. The PTX is assembled
 once more to find its registers in the final code (`assemble.debug_registers`); if the result differs from the running
 code, as with another limit of registers, only numbers and the kernel's parameters are known.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -16,13 +15,13 @@ from typing import NamedTuple
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.debug_registers import Kept, Place, Shape
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.passes.positions import SIGN
-from gpuprof.compile.variables import VARIABLES
-from gpuprof.debug.assignments import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
+from gpuprof.compile.variables.positions import SIGN
+from gpuprof.debug.assignments import FunctionVariables, Key, Reached, Scopes, Spot, assigned, by_function, reached
 from gpuprof.debug.source_positions import Positions
 from gpuprof.debug.symbols import BRAIN, Variable
 from gpuprof.debug.values.c_types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
+from gpuprof.isa.facts import VariableFacts
 from gpuprof.isa.program import Program
 
 MOST_OF_LOOP = 2  # copies of a position: before the loop and at its end, where its condition is
@@ -52,48 +51,47 @@ class Argument(NamedTuple):
 
 @contextmanager
 def _damage_reported() -> Iterator[None]:
-    """Raises FileFormatError for comments that `compile.variables` has not written."""
+    """Raises FileFormatError for facts that `compile.variables` does not record."""
     try:
         yield
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise FileFormatError("the PTX's comments on variables are damaged: no variable is known") from None
+        raise FileFormatError("the program's facts about variables are damaged: no variable is known") from None
 
 
 class Optimized:
-    """The variables of a program whose PTX has such comments."""
+    """The variables of a program whose facts have some."""
 
     @_damage_reported()
-    def __init__(self, program: Program):
-        """Raises FileFormatError, like other methods, for damaged comments."""
+    def __init__(self, program: Program, facts: VariableFacts):
+        """Raises FileFormatError, as other methods do, for damaged facts."""
         self.program = program
         self.lines = program.ptx.split("\n")
-        table = [line for line in self.lines if line.startswith(VARIABLES)][-1]
-        self.table = json.loads(table.removeprefix(VARIABLES))
-        self.comments = read_comments(self.lines)
+        self.table = facts.table
+        self.functions = by_function(self.lines, facts)
         self.numbers = {tuple(key): number for number, key in enumerate(self.table["places"])}
         self._types = _Types(self.table["types"])
 
     @cached_property
     def _register_map(self) -> tuple[Kept, bool]:
-        """The registers of variables in the final code, and True if that is the code that runs."""
+        """The registers of variables, and if they belong to the code that runs."""
         program = self.program
         module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
-        registers = Kept({name: comments.registers for name, comments in self.comments.items()})
+        registers = Kept({name: variables.registers for name, variables in self.functions.items()})
         made = assemble_program(module, kept=registers)
         return registers, made.code.tobytes() == program.code.tobytes()
 
     @cached_property
     def _assigned(self) -> dict[str, dict[int, Mapping[Key, Spot]]]:
-        shapes, by_function = self._register_map[0].shapes, {}
+        shapes, by_name = self._register_map[0].shapes, {}
         for name, constant in self._arguments.items():
-            comments = self.comments[name]
-            first = self._first(comments, constant)
-            by_function[name] = assigned(shapes[name], comments, constant, first, {*self._reported_by.values()})
-        return by_function
+            variables = self.functions[name]
+            first = self._first(variables, constant)
+            by_name[name] = assigned(shapes[name], variables, constant, first, {*self._reported_by.values()})
+        return by_name
 
     @cached_property
     def _reported_by(self) -> dict[int, int]:
-        """For each variable's number, that of the variable that reports its position, in the same call of its
+        """The variable that reports the position of each variable, by numbers: the one in the same call of its
         function.
         """
         reporter_of = {}
@@ -115,8 +113,8 @@ class Optimized:
             node, _ = self.table["places"][variable]
             return self._positions[self._function_of(node)].is_set(node, before, position)
 
-        return {name: reached(shapes[name], comments, self._reported_by, is_set)
-                for name, comments in self.comments.items() if name in shapes}  # fmt: skip
+        return {name: reached(shapes[name], variables, self._reported_by, is_set)
+                for name, variables in self.functions.items() if name in shapes}  # fmt: skip
 
     @cached_property
     def _positions(self) -> dict[int, Positions]:
@@ -141,7 +139,7 @@ class Optimized:
 
     def _is_unrolled(self, variable: Variable, then: Collection[int] | None) -> bool:
         """True if the code has more copies of a position than a loop has by itself: LLVM may have merged the paths that
-        leave two iterations, and the comments lack the last assignment.
+        leave two iterations, and the facts lack the last assignment.
         """
         n_reported = self._n_reported[variable.symbol]
         return any(n_reported[self._reported_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
@@ -151,17 +149,17 @@ class Optimized:
         """How often each position is reported in a function, by the variable that reports it."""
         reporters = {*self._reported_by.values()}
         return {
-            name: Counter((each.number, each.spot.bits) for each in comments.settings
+            name: Counter((each.number, each.spot.bits) for each in variables.assignments
                           if each.number in reporters and each.spot is not None)
-            for name, comments in self.comments.items()
+            for name, variables in self.functions.items()
         }  # fmt: skip
 
-    def _first(self, comments: Comments, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
+    def _first(self, variables: FunctionVariables, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
         """Arguments at a kernel's begin: those that are in a register of `constant` at first. It must be their own: a
-        parameter whose first value is unused has its first comment at its next assignment.
+        parameter whose first value is unused has its first record at its next assignment.
         """
         spots: dict[Key, Spot | None] = {}
-        for _, number, part, spot, _ in comments.settings:
+        for _, _, number, part, spot, _ in variables.assignments:
             variable, call = self.table["places"][number]
             position = self.table["variables"][str(variable)][3]
             if not call and position:
@@ -176,15 +174,13 @@ class Optimized:
         """Registers that hold a part of a kernel's parameter from one position on, and no other value."""
         shapes = self._register_map[0].shapes
         return {
-            name: self._loaded(shapes[name], of_function)
-            for name, of_function in self.comments.items()
-            if name in shapes
+            name: self._loaded(shapes[name], variables) for name, variables in self.functions.items() if name in shapes
         }
 
-    def _loaded(self, shape: Shape, comments: Comments) -> dict[str, Argument]:
+    def _loaded(self, shape: Shape, variables: FunctionVariables) -> dict[str, Argument]:
         writes = [register for block in shape.blocks for inst in block for register in inst.writes]
         by_register: dict[str, Argument] = {}
-        for number in sorted(comments.segments):
+        for number in sorted(variables.segments):
             text = self.lines[number - 1]
             if match := _PARAMETER.match(text):
                 by_register[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
@@ -263,8 +259,8 @@ class Optimized:
         return next((at for name, at in placed.items() if name.rpartition("::")[2].partition("#")[0] == symbol), None)
 
     def _scopes(self, function: str, line: int) -> Scopes:
-        comments = self.comments.get(function)
-        return comments.scopes.get(line, ()) if comments else ()
+        variables = self.functions.get(function)
+        return variables.scopes.get(line, ()) if variables else ()
 
     # Locations of variables
 

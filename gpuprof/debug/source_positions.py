@@ -1,6 +1,6 @@
 """Decides if a variable has, at the position that optimized code has reached, its value at a line of the source.
 
-An instruction belongs to a line, and the records around it (`compile.passes.positions`) give the positions of the
+An instruction belongs to a line, and the records around it (`compile.variables.positions`) give the positions of the
 source that the code has reached; these differ where LLVM has moved the instruction. A variable is the same at both if
 nothing changes it on any path between them, and every path leads to the other.
 """
@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from gpuprof.compile.passes.flow import postorder
+from gpuprof.compile.llvm.flow import postorder
 
 
 class Positions:
-    """The positions of one function; see `compile.variables.number_variables`. Positions are numbers from 0 on."""
+    """The positions of one function, numbers from 0 on; see `compile.variables.numbering.number_variables`."""
 
     def __init__(self, lines: list[int], following: list[list[int]], sets: dict[str, list[int]], ends: list[int]):
         self._lines, self._following, self._sets, self._ends = lines, following, sets, frozenset(ends)

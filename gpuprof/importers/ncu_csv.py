@@ -163,7 +163,8 @@ def launch_of(row: Row, function: int, chip: dict[str, int | float]) -> Launch:
 def extent(row: Row, heading: str, metric: str) -> tuple[int, int, int]:
     """The extent of the launch, or the total count along x if only that is recorded."""
     if match := EXTENT.fullmatch(row.identity.get(heading, "")):
-        return tuple(map(int, match.groups()))
+        x, y, z = map(int, match.groups())
+        return x, y, z
     total = first(row.metrics, (metric,))
     if total is None:
         raise Wrong(f"launch {row.identity['ID']} has neither a {heading} nor {metric}")

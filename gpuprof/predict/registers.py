@@ -1,6 +1,6 @@
 """Words that instructions read from the two banks of the register file, parsed from their text: even registers are in
 one, odd ones in the other. A word that the previous instruction named in the same operand position is in the reuse
-cache, if the same warp issued that one immediately before (docs/model.md, Register file).
+cache, if the same warp issued that one immediately before (docs/model/instructions.md, Register file).
 """
 
 import re

@@ -11,7 +11,8 @@ from gpuprof.predict.units.caches import LINE_SECTORS, SECTOR_NBYTES, Traffic
 from gpuprof.predict.units.lsu import GLOBAL
 from gpuprof.predict.work import Work
 
-TURN_SECTORS = 64  # written between reads before a channel's bus switches (docs/model.md, DRAM)
+# Sectors written between reads before a channel's bus switches (docs/model/memory.md, DRAM).
+TURN_SECTORS = 64
 # Largest of four values with the same normal distribution, in its deviations: the fullest tag bank of scattered lines.
 FULLEST_OF_BANKS = 1.03
 

@@ -1,20 +1,13 @@
 """Registers that a wgmma.mma_async reads or adds to, in an order that is not guaranteed. The assembler determines these
-instructions (isa.flow.warpgroups); a warp that executes both has the error. Before its first multiplication a warp
-always needs a wgmma.fence (PTX ISA, wgmma.fence).
+instructions (`isa.facts.RegisterHazard`); a warp that executes both has the error. Before its first multiplication a
+warp always needs a wgmma.fence (PTX ISA, wgmma.fence).
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuprof.isa.flow.warpgroups import (
-    NEVER_FENCED,
-    OVERWRITTEN,
-    SOMETIMES_FENCED,
-    UNFENCED,
-    RegisterHazard,
-    register_hazards,
-)
+from gpuprof.isa.facts import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
 from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Code, Instruction
@@ -47,7 +40,7 @@ class ExecutedHazard(NamedTuple):
 
 class Fragments:
     def __init__(self, code: Code):
-        hazards = list(register_hazards(code.ptx))
+        hazards = code.facts.register_hazards
         lines = {line for each in hazards for line in (each.line, each.earlier) if line}
         self._line_of = {each.number: each.ptx_line for each in code.instructions if each.ptx_line in lines}
         self._at: dict[int, int] = {}  # by line: its first instruction
