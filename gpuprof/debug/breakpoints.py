@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuprof.debug.locations import Found, Linespec, LoadedCode, find, same_file
+from gpuprof.debug.locations import Linespec, LoadedCode, ResolvedLocation, find, same_file
 from gpuprof.debug.thread import Focus, Thread, coordinates
 from gpuprof.debug.values.c_types import CType, Storage, Value, shown
 from gpuprof.debug.values.evaluation import evaluate
@@ -35,22 +35,22 @@ class Breakpoint:
     ignore: int = 0
     hits: int = 0
     commands: tuple = ()  # that a console runs when it has stopped
-    found: list[Found] = field(default_factory=list)  # in the modules that are loaded
+    resolved: list[ResolvedLocation] = field(default_factory=list)  # in the modules that are loaded
 
     def resolve(self, codes: list[LoadedCode]) -> None:
-        self.found = find(self.spec, codes)
+        self.resolved = find(self.spec, codes)
 
-    def places(self, code: LoadedCode) -> Iterator[int]:
-        for found in self.found:
-            if found.code is code:
-                yield from found.places
+    def instructions(self, code: LoadedCode) -> Iterator[int]:
+        for each in self.resolved:
+            if each.code is code:
+                yield from each.instructions
 
     def frame(self, code: LoadedCode, at: int) -> int:
         """The frame at the breakpoint's line: not 0 if that line begins with an inlined function."""
-        lines = {found.line for found in self.found if found.code is code}
+        lines = {each.line for each in self.resolved if each.code is code}
         for number, frame in enumerate(code.frames_at(at) if self.spec.line else ()):
-            place = frame.location
-            if place is not None and place.line in lines and same_file(place.file, self.spec.file):
+            location = frame.location
+            if location is not None and location.line in lines and same_file(location.file, self.spec.file):
                 return number
         return 0
 

@@ -29,7 +29,7 @@ from gpuprof.debug.plans import (
     over_line,
     past_line,
     position_of,
-    to_places,
+    to_instructions,
 )
 from gpuprof.debug.thread import Focus, Thread
 from gpuprof.debug.values.c_types import INT, CType, Value, value_of
@@ -105,7 +105,7 @@ class Debugger:
         """Starts a new run; runs to the first stop."""
         self.kill()
         for point in self.points.breakpoints():
-            point.hits, point.found = 0, []
+            point.hits, point.resolved = 0, []
         for point in self.points.watchpoints():
             if point.storage.space != "global":
                 self.points.remove(point.number)
@@ -166,10 +166,12 @@ class Debugger:
         if self.frame == len(self.frames()) - 1:
             raise DebugError('"finish" not meaningful in the outermost frame.')
 
-    def until_place(self, text: str) -> Stop:
-        """Runs the focused thread to a place, or out of its function."""
-        places = {place for match in self.find(text) for place in match.places if match.code is self.stop.code}
-        step = Step(self.stop.launch, self.focus, self._position(), lambda start: to_places(frozenset(places), start))
+    def until_location(self, text: str) -> Stop:
+        """Runs the focused thread to a location, or out of its function."""
+        targets = {at for match in self.find(text) for at in match.instructions if match.code is self.stop.code}
+        step = Step(
+            self.stop.launch, self.focus, self._position(), lambda start: to_instructions(frozenset(targets), start)
+        )
         return self._resume(Order(step))
 
     def _position(self) -> Position:
@@ -245,7 +247,7 @@ class Debugger:
         return Watchpoint(number, kind, text, value.storage, value.type, self.stop.launch, self.focus, value=value.data)
 
     def linespec(self, text: str) -> Linespec:
-        file, line = self.place
+        file, line = self.shown_line
         return linespec(text, file, line)
 
     def find(self, text: str) -> list:
@@ -265,7 +267,7 @@ class Debugger:
         return read_source(str(self.file)).split("\n") if self.file.suffix in TEXTS and self.file.is_file() else []
 
     @property
-    def place(self) -> tuple[str, int]:
+    def shown_line(self) -> tuple[str, int]:
         """File and line of the selected frame, otherwise the begin of the debugged file."""
         if self.stop is not None and self.stop.state is not None:
             location = self.thread.present.location if not self.thread.has_exited else None
@@ -306,8 +308,8 @@ class Debugger:
         return Remembered(self.thread if is_stopped else Nowhere(), self.values, self.named)
 
     def assign(self, text: str) -> Value:
-        """`PLACE = VALUE`, for the focused thread, in this run: going back undoes it. `$NAME = VALUE` gives a value a
-        name.
+        """Assigns `EXPRESSION = VALUE` for the focused thread, in this run: going back undoes it. `$NAME = VALUE` gives
+        a value a name.
         """
         left, right = assignment(text)
         new = self.evaluate(right)

@@ -108,9 +108,9 @@ class LoadedCode:
     def _body(self, function: Function) -> int:
         if self.symbols.scope_of(function.name) is None or not function.count:
             return function.first
-        places = range(function.first, function.first + function.count)
-        head = next((self.instructions[at].location for at in places if self.instructions[at].location), None)
-        after_head = (at for at in places if (location := self.instructions[at].location) and location != head)
+        numbers = range(function.first, function.first + function.count)
+        head = next((self.instructions[at].location for at in numbers if self.instructions[at].location), None)
+        after_head = (at for at in numbers if (location := self.instructions[at].location) and location != head)
         return next(after_head, function.first)
 
     @cached_property
@@ -250,25 +250,25 @@ def linespec(text: str, file: str, line: int) -> Linespec:
     return Linespec(function=text)
 
 
-class Found(NamedTuple):
+class ResolvedLocation(NamedTuple):
     """A resolved location: instructions of a module; `line` is the line that has code."""
 
     code: LoadedCode
-    places: tuple[int, ...]
+    instructions: tuple[int, ...]
     line: int
 
 
-def find(spec: Linespec, codes: Iterable[LoadedCode]) -> list[Found]:
+def find(spec: Linespec, codes: Iterable[LoadedCode]) -> list[ResolvedLocation]:
     locations = []
     for code in codes:
-        places, line = [], spec.line
+        instructions, line = [], spec.line
         if spec.address is not None:
             at, rest = divmod(spec.address - code.module.load_base, INSTRUCTION_NBYTES)
-            places = [at] if not rest and 0 <= at < len(code.instructions) else []
+            instructions = [at] if not rest and 0 <= at < len(code.instructions) else []
         elif spec.function:
-            places = code.at_function(spec.function)
+            instructions = code.at_function(spec.function)
         else:
-            places, line = code.at_line(spec.file, spec.line)
-        if places:
-            locations.append(Found(code, tuple(places), line))
+            instructions, line = code.at_line(spec.file, spec.line)
+        if instructions:
+            locations.append(ResolvedLocation(code, tuple(instructions), line))
     return locations

@@ -270,14 +270,14 @@ class Optimized:
         variable: Variable,
         at: int,
         line: int,
-        place: Callable[[str, int], int],
+        register_value: Callable[[str, int], int],
         parameter: Callable[[str, int, int], int | None],
         is_own: bool,
     ) -> bytes | None:
         """The bytes of a variable before an instruction; None if it is not available, or may differ from its value at
-        the instruction's source line `line`. `place` gives the value of a register by file and number; `parameter`
-        gives `nbytes` of a kernel's parameter at an offset, or a special register. `is_own`: the function has not
-        called another one, which may have overwritten its registers.
+        the instruction's source line `line`. `register_value` gives the value of a register by file and number;
+        `parameter` gives `nbytes` of a kernel's parameter at an offset, or a special register. `is_own`: the function
+        has not called another one, which may have overwritten its registers.
         """
         spots = self._assigned.get(variable.symbol, {}).get(variable.first, {})
         pieces = {part: spot for (number, part), spot in spots.items() if number == variable.offset}
@@ -287,7 +287,7 @@ class Optimized:
         n_bits = 8 * variable.type.nbytes
         for part, spot in pieces.items():
             first, count = part or (0, n_bits)
-            value = self._value(spot, count, variable.symbol, at, place, parameter, is_own)
+            value = self._value(spot, count, variable.symbol, at, register_value, parameter, is_own)
             if value is None:
                 return None
             data |= value << first
@@ -295,24 +295,26 @@ class Optimized:
         is_whole = n_bits and known & (1 << n_bits) - 1 == (1 << n_bits) - 1
         return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_whole else None
 
-    def _value(self, spot: Spot, count: int, function: str, at: int, place, parameter, is_own: bool) -> int | None:
+    def _value(
+        self, spot: Spot, count: int, function: str, at: int, register_value, parameter, is_own: bool
+    ) -> int | None:
         """`count` bits of the value in a spot."""
         value, width = spot.bits, 64
         if spot.register:
             width = BITS[_NAME.fullmatch(spot.register)[1]]
-            value = self._held(spot.register, function, at, place, parameter, is_own)
+            value = self._held(spot.register, function, at, register_value, parameter, is_own)
         if value is None or (count > width and width > 1):
             return None
         for sign, number in spot.sums:
             value = {"+": value + number, "-": value - number, "*": value * number}[sign]
         return value & (1 << count) - 1
 
-    def _held(self, name: str, function: str, at: int, place, parameter, is_own: bool) -> int | None:
+    def _held(self, name: str, function: str, at: int, register_value, parameter, is_own: bool) -> int | None:
         argument = self._arguments.get(function, {}).get(name)
         if argument is not None:
             return parameter(argument.name, argument.offset, argument.nbytes)
         register = self._place(function, at).get(name) if is_own else None
-        return None if register is None else place(*register)
+        return None if register is None else register_value(*register)
 
     def _place(self, function: str, at: int) -> Mapping[str, Place]:
         registers, is_same = self._register_map

@@ -75,9 +75,9 @@ def out_of_function(start: Position) -> Arrived:
     return lambda here, code: here.depth < start.depth
 
 
-def to_places(places: frozenset[int], start: Position) -> Arrived:
+def to_instructions(targets: frozenset[int], start: Position) -> Arrived:
     """The condition for some instructions, or for a return from the function."""
-    return lambda here, code: here.at in places or here.depth < start.depth
+    return lambda here, code: here.at in targets or here.depth < start.depth
 
 
 @dataclass

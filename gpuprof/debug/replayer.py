@@ -65,7 +65,7 @@ class Replayer:
             return
         self._version, self._breaks, self._blocks, self._minded = points.version, {}, None, {}
         for point in points.breakpoints():
-            for at in point.places(self.code) if point.is_enabled else ():
+            for at in point.instructions(self.code) if point.is_enabled else ():
                 self._breaks.setdefault(at, []).append(point)
         self._watches = [point for point in points.watchpoints() if point.is_enabled]
 
@@ -276,8 +276,8 @@ class Replayer:
                 continue
             if self._counts(point):
                 where = self.code.instructions[at]
-                place = f" ({where.file}:{where.line})" if where.location else ""
-                text.append(f"{described(focus, self.entry.launch)} did it at {where.pc:#x}{place}")
+                location = f" ({where.file}:{where.line})" if where.location else ""
+                text.append(f"{described(focus, self.entry.launch)} did it at {where.pc:#x}{location}")
                 return self._stop("watchpoint", executed, focus, *text, points=(point.number,))
         return None
 
@@ -291,9 +291,9 @@ class Replayer:
         if self.last is None or not self.last.ranges:
             return
         for point in self._watches:
-            place = point.in_ranges(self.last, self.number, point.operations)
-            if place is not None:
-                row, lane = place
+            access = point.in_ranges(self.last, self.number, point.operations)
+            if access is not None:
+                row, lane = access
                 warp = int(self.last.warps[row])
                 yield point, focus_of(self.last.state(), warp, lane), self.last.at
 

@@ -191,8 +191,8 @@ def _last_write_in(
 
     def look(executed: Executed, now: int) -> None:
         for last, then in before:
-            if place := point.in_ranges(last, launch, WRITES):
-                focus = focus_of(last.state(), int(last.warps[place[0]]), place[1])
+            if access := point.in_ranges(last, launch, WRITES):
+                focus = focus_of(last.state(), int(last.warps[access[0]]), access[1])
                 writers[:] = [Writer(launch, then, focus, last.at, code)]
         before[:] = [(executed, now)]
         if event is not None and now >= event:

@@ -125,8 +125,8 @@ class Positions:
     @cached_property
     def _ahead(self) -> list[list[int]]:
         """The successors of each position, without back edges to the heads of loops."""
-        place = {number: at for at, number in enumerate(self._order)}
-        return [[each for each in following if place.get(each, -1) > place.get(number, len(place))]
+        rank = {number: at for at, number in enumerate(self._order)}
+        return [[each for each in following if rank.get(each, -1) > rank.get(number, len(rank))]
                 for number, following in enumerate(self._following)]  # fmt: skip
 
     @cached_property

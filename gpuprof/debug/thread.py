@@ -34,9 +34,9 @@ _REGISTER = re.compile(r"\$([RDP])(\d+)")
 _MADE_OF_SYMBOL = re.compile(r"^.*_(param_\d+)$")  # a parameter's name: the kernel's symbol and its number
 # Special registers of the PTX -> a variable of CUDA and its component.
 SPECIAL = {
-    f"{register}.{letter}": (name, place)
+    f"{register}.{letter}": (name, dimension)
     for register, name in (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim"))
-    for place, letter in enumerate("xyz")
+    for dimension, letter in enumerate("xyz")
 }
 REGISTER_TYPES = {"R": UNSIGNED, "D": UNSIGNED_LONG, "P": BOOL}
 
@@ -140,7 +140,7 @@ class Thread:
             address = self.launch.module.global_symbols.get(variable.symbol)
             if address is None:
                 raise NoValue("<optimized out>")
-            place = Storage("global", address + variable.offset)
+            storage = Storage("global", address + variable.offset)
         else:
             offset = self.code.offset_of(variable, frame.at)
             if offset is None:
@@ -149,8 +149,8 @@ class Thread:
                 if self.code.is_head(frame.at):
                     raise NoValue("<not set yet>")
                 offset += self._calls[frame.call][1]
-            place = Storage(variable.space, offset)
-        return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
+            storage = Storage(variable.space, offset)
+        return Value(variable.type, self.fetch(storage, variable.type.nbytes), storage)
 
     def _optimized_value(self, variable: Variable, frame: Frame) -> Value:
         """The value of a variable in optimized code; see `value`."""
@@ -250,19 +250,19 @@ class Thread:
     def type(self, name: str) -> CType | None:
         return self.code.known.types.get(name) or (DIM3 if name == "dim3" else BASIC.get(name))
 
-    def fetch(self, place: Storage, nbytes: int) -> bytes:
-        data = self.state.read(place.space, place.address, nbytes, self.lane)
+    def fetch(self, storage: Storage, nbytes: int) -> bytes:
+        data = self.state.read(storage.space, storage.address, nbytes, self.lane)
         if data is None:
-            space = "" if place.space == "global" else f" of {place.space} memory"
-            raise DebugError(f"Cannot access memory at address {place.address:#x}{space}")
+            space = "" if storage.space == "global" else f" of {storage.space} memory"
+            raise DebugError(f"Cannot access memory at address {storage.address:#x}{space}")
         return data
 
-    def store(self, place: Storage, data: bytes) -> None:
-        if not self.state.write(place.space, place.address, data, self.lane):
-            raise DebugError(f"Cannot write memory at address {place.address:#x}")
+    def store(self, storage: Storage, data: bytes) -> None:
+        if not self.state.write(storage.space, storage.address, data, self.lane):
+            raise DebugError(f"Cannot write memory at address {storage.address:#x}")
 
-    def generic(self, place: Storage) -> int:
-        return place.address + WINDOWS.get(place.space, 0)
+    def generic(self, storage: Storage) -> int:
+        return storage.address + WINDOWS.get(storage.space, 0)
 
     def storage_of(self, address: int) -> Storage:
         for space, base in WINDOWS.items():
@@ -301,5 +301,5 @@ def focus_of(state: State, warp: int, lane: int) -> Focus:
     return Focus(block, warp % chunk.warps_per_block * WARP + lane)
 
 
-def text_of(place: Coordinates) -> str:
-    return f"({place[0]},{place[1]},{place[2]})"
+def text_of(position: Coordinates) -> str:
+    return f"({position[0]},{position[1]},{position[2]})"

@@ -127,17 +127,17 @@ def profile_of(rows: list[Row]) -> Profile:
     functions: dict[str, Function] = {}
     for row in rows:
         name = row.identity["Kernel Name"]
-        found = of_launch(row.metrics, chip)
+        metrics = of_launch(row.metrics, chip)
         functions[name] = Function(
-            name, short_name(name), True, int(found.get("registers", 0)), int(found.get("shared_nbytes", 0))
+            name, short_name(name), True, int(metrics.get("registers", 0)), int(metrics.get("shared_nbytes", 0))
         )
     numbers = {name: number for number, name in enumerate(functions)}
     capability = rows[0].identity.get("CC", "").replace(".", "")
     module = Module("", f"sm_{capability}" if capability else "", tuple(functions.values()))
-    found = tuple(launch_of(row, numbers[row.identity["Kernel Name"]], chip) for row in rows)
+    launches = tuple(launch_of(row, numbers[row.identity["Kernel Name"]], chip) for row in rows)
     card = str(rows[0].metrics.get(CHIP_NAME, "unknown card"))
     notes = ("it has only metrics: no samples, lines or instructions",)
-    return Profile(MAKER, card, chip, 0, (module,), {}, found, notes)
+    return Profile(MAKER, card, chip, 0, (module,), {}, launches, notes)
 
 
 def launch_of(row: Row, function: int, chip: dict[str, int | float]) -> Launch:

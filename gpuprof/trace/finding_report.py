@@ -68,8 +68,8 @@ def text_of(kernel: Kernel, finding: Finding) -> str:
     other = ""
     if any(instruction.pc == finding.other_pc for instruction in kernel.instructions):
         other = f" (the other access: {place_of(kernel, finding.other_pc)})"
-    place = f"{place_of(kernel, finding.pc)}: " if finding.pc >= 0 else ""
-    return f"{finding.kind}: {kernel.name}: {place}{finding.text}{other}{times}"
+    location = f"{place_of(kernel, finding.pc)}: " if finding.pc >= 0 else ""
+    return f"{finding.kind}: {kernel.name}: {location}{finding.text}{other}{times}"
 
 
 def place_of(kernel: Kernel, pc: int) -> str:

@@ -148,6 +148,6 @@ class Gathering:
 
     def take(self, launch: int) -> Results:
         """All since the last time."""
-        found = Results(launch, self._rows, self._findings)
+        results = Results(launch, self._rows, self._findings)
         self.clear()
-        return found
+        return results

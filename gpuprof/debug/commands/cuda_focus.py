@@ -237,7 +237,7 @@ TABLES = (
     Command("blocks", "", "The blocks that run now.", blocks),
     Command("warps", "", "The warps of the focused block.", warps),
     Command("lanes", "[EXPRESSION, ...]", "The 32 lanes of the focused warp, with values.", lanes),
-    Command("threads", "", "Ranges of threads at one place.", threads),
+    Command("threads", "", "Ranges of threads at one location.", threads),
     Command("devices", "", "The GPU.", devices),
     Command("managed", "", NO_MANAGED, refused(NO_MANAGED)),
     Command("sms", "", NO_SM, refused(NO_SM)),

@@ -46,9 +46,9 @@ LOCATIONS = {"": "optimized out", "register": "a variable in registers, where th
 def _scope(debugger: Debugger, rest: str) -> list[str]:
     """The variables that are visible at a location, those of the innermost block first."""
     if not rest:
-        raise DebugError('requires an argument (an expression or variable): a place, as "break" takes it')
+        raise DebugError('requires an argument (an expression or variable): a location, as "break" takes it')
     resolved = debugger.find(rest)[0]
-    variables = resolved.code.visible_at(resolved.places[0])
+    variables = resolved.code.visible_at(resolved.instructions[0])
     if not variables:
         return [f"{rest} has no known variables."]
     lines = []
@@ -89,7 +89,9 @@ def _registers(debugger: Debugger, rest: str) -> list[str]:
 
 def _line(debugger: Debugger, rest: str) -> list[str]:
     matches = debugger.find(rest) if rest else []
-    code, at = (matches[0].code, matches[0].places[0]) if matches else (debugger.stop.code, debugger.thread.present.at)
+    code, at = (
+        (matches[0].code, matches[0].instructions[0]) if matches else (debugger.stop.code, debugger.thread.present.at)
+    )
     location = code.instructions[at].location
     if location is None:
         return [f"No line number information available for address {code.pc(at):#x}."]
@@ -114,10 +116,10 @@ def _last_write(debugger: Debugger, rest: str) -> list[str]:
         return [f"No kernel has written {rest} before."]
     launch = debugger.timeline.entries[writer.launch].launch
     instruction = writer.code.instructions[writer.at]
-    place = f"{instruction.file}:{instruction.line}, " if instruction.location else ""
+    location = f"{instruction.file}:{instruction.line}, " if instruction.location else ""
     return [
         f"{rest} was written last by kernel {writer.launch}, {described(writer.focus, launch)}",
-        f"at {place}{instruction.pc:#x}: {instruction.text}",
+        f"at {location}{instruction.pc:#x}: {instruction.text}",
     ]
 
 
@@ -203,8 +205,8 @@ INFOS = (
     Command("registers", "[NAMES]", "Registers of the focused thread.", _registers, ("r",)),
     Command("locals", "", "Local variables of the selected frame.", _locals, ("lo",)),
     Command("args", "", "Arguments of the selected frame.", _args),
-    Command("scope", "PLACE", "The variables that are visible at a place.", _scope),
-    Command("line", "[PLACE]", "The code of a line.", _line),
+    Command("scope", "LOCATION", "The variables that are visible at a location.", _scope),
+    Command("line", "[LOCATION]", "The code of a line.", _line),
     Command("cuda", "TABLE", "kernels, blocks, warps, lanes or threads.", _cuda),
     Command("last-write", "EXPRESSION", "Which thread wrote a variable or a byte last.", _last_write),
     Command("allocations", "", "The allocations of global memory.", _allocations),

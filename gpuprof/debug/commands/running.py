@@ -61,7 +61,7 @@ def _finish(debugger: Debugger, rest: str) -> Iterator[str]:
 
 def _until(debugger: Debugger, rest: str) -> list[str]:
     if rest:
-        return said(debugger, lambda: debugger.until_place(rest))
+        return said(debugger, lambda: debugger.until_location(rest))
     return said(debugger, lambda: debugger.step("until"))
 
 
@@ -94,7 +94,12 @@ COMMANDS = (
     Command("nexti", N, "One instruction, over functions.", _step("nexti"), ("ni",), True),
     Command("finish", "", "Until the selected frame returns.", _finish, ("fin",)),
     Command(
-        "until", "[PLACE]", "To a later line, past the end of a loop; or to a place.", _until, ("u", "advance"), True
+        "until",
+        "[LOCATION]",
+        "To a later line, past the end of a loop; or to a location.",
+        _until,
+        ("u", "advance"),
+        True,
     ),
     Command("reverse-step", N, "Back to the line before, into functions.", _reverse("step"), ("rs",), True),
     Command("reverse-next", N, "Back to the line before, over functions.", _reverse("next"), ("rn",), True),

@@ -73,7 +73,7 @@ def _set(debugger: Debugger, rest: str) -> list[str]:
     if first in ("cuda", "print") or not value:
         names = ", ".join(name for name in _BY_NAME if name.startswith(first)) or ", ".join(_BY_NAME)
         raise DebugError(
-            f"There is no setting {rest!r:.40}; there are: {names}. `set var PLACE = VALUE` changes memory."
+            f"There is no setting {rest!r:.40}; there are: {names}. `set var EXPRESSION = VALUE` changes memory."
         )
     debugger.assign(value if first in ("var", "variable") else rest)
     return []
@@ -111,6 +111,6 @@ def _show(debugger: Debugger, rest: str) -> list[str]:
 
 
 COMMANDS = (
-    Command("set", "var PLACE = VALUE, or NAME VALUE", "Change memory for this run, `$name`, or a setting.", _set),
+    Command("set", "var EXPRESSION = VALUE, or NAME VALUE", "Change memory for this run, `$name`, or a setting.", _set),
     Command("show", "[NAME]", "Show settings.", _show),
 )

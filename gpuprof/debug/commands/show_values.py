@@ -81,13 +81,13 @@ def _examine(debugger: Debugger, rest: str) -> list[str]:
         raise DebugError(f"a {value.type.name} is not an address")
     if form == "i":
         return _instructions(debugger, value.number, count)
-    place = storage_at(thread, value)
+    storage = storage_at(thread, value)
     if form == "s":
-        return list(_strings(thread, place, count))
+        return list(_strings(thread, storage, count))
     unit = BASIC["float" if size == 4 else "double"] if form == "f" and size >= 4 else INTEGERS[size]
     lines, texts, per_line = [], [], {1: 8, 2: 8, 4: 4, 8: 2}[size]
     for number in range(count):
-        here = Storage(place.space, place.address + number * size)
+        here = Storage(storage.space, storage.address + number * size)
         if number % per_line == 0:
             texts = []
             lines.append((thread.generic(here), texts))
@@ -104,13 +104,13 @@ def storage_at(thread: Thread, value: Value) -> Storage:
     )
 
 
-def _strings(thread: Thread, place: Storage, count: int) -> Iterator[str]:
+def _strings(thread: Thread, storage: Storage, count: int) -> Iterator[str]:
     """The text of consecutive strings."""
     for _ in range(count):
-        data = string_at(thread, place)
-        yield f"{thread.generic(place):#x}:\t{_text(data)}"
+        data = string_at(thread, storage)
+        yield f"{thread.generic(storage):#x}:\t{_text(data)}"
         # A truncated string has no zero after it.
-        place = Storage(place.space, place.address + len(data) + (len(data) < MOST_ELEMENTS))
+        storage = Storage(storage.space, storage.address + len(data) + (len(data) < MOST_ELEMENTS))
 
 
 def _text(data: bytes) -> str:
@@ -118,12 +118,12 @@ def _text(data: bytes) -> str:
     return shown(Value(array_of(BASIC["char"], len(data)), data)) + ("..." if len(data) == MOST_ELEMENTS else "")
 
 
-def string_at(thread: Thread, place: Storage) -> bytes:
+def string_at(thread: Thread, storage: Storage) -> bytes:
     """The bytes of a string up to its zero, or as many as are shown of an array."""
     data = b""
     while (
         len(data) < MOST_ELEMENTS
-        and (byte := thread.fetch(Storage(place.space, place.address + len(data)), 1)) != b"\0"
+        and (byte := thread.fetch(Storage(storage.space, storage.address + len(data)), 1)) != b"\0"
     ):
         data += byte
     return data

@@ -46,7 +46,7 @@ def _down(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _list(debugger: Debugger, rest: str) -> list[str]:
-    file, line = debugger.place
+    file, line = debugger.shown_line
     size = count_of(debugger, "listsize")
     if rest:
         spec = debugger.linespec(rest)
@@ -54,7 +54,7 @@ def _list(debugger: Debugger, rest: str) -> list[str]:
             file, line = spec.file, spec.line
         else:
             resolved = debugger.find(rest)[0]
-            location = resolved.code.instructions[resolved.places[0]].location
+            location = resolved.code.instructions[resolved.instructions[0]].location
             if location is None:
                 raise DebugError(f"No source is known of {rest}.")
             file, line = location.file, location.line
@@ -86,7 +86,7 @@ def _disassemble(debugger: Debugger, rest: str) -> list[str]:
     code = debugger.stop.code if debugger.stop and debugger.stop.state else None
     if rest:
         resolved = debugger.find(rest)[0]
-        code, at = resolved.code, resolved.places[0]
+        code, at = resolved.code, resolved.instructions[0]
     elif code is None:
         raise DebugError("The program is not being run.")
     else:
@@ -111,7 +111,7 @@ COMMANDS = (
     Command("frame", "[N]", "Select a frame of the backtrace.", _frame, ("f",)),
     Command("up", "[N]", "Select the caller's frame.", _up, (), True),
     Command("down", "[N]", "Select the callee's frame.", _down, (), True),
-    Command("list", "[PLACE]", "Show lines of the source.", _list, ("l",), True),
+    Command("list", "[LOCATION]", "Show lines of the source.", _list, ("l",), True),
     Command(
         "disassemble", "[FUNCTION]", "Show PTX and instructions; an arrow is at the next one.", _disassemble, ("disas",)
     ),

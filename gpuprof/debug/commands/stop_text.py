@@ -63,8 +63,10 @@ def frame_text(debugger: Debugger, frame: Frame, index: int) -> str:
     is_kernel = not frame.is_inlined and here.code.function_at(frame.at).is_kernel
     name = launch_text(here.state.chunk.launch) if is_kernel else frame.function
     thread = Thread(here.state, here.code, debugger.focus, index)
-    place = f" at {frame.location.file}:{frame.location.line}" if frame.location else f" ({here.code.pc(frame.at):#x})"
-    return f"{name} {arguments_text(thread)}{place}"
+    location = (
+        f" at {frame.location.file}:{frame.location.line}" if frame.location else f" ({here.code.pc(frame.at):#x})"
+    )
+    return f"{name} {arguments_text(thread)}{location}"
 
 
 def line_text(debugger: Debugger) -> str:

@@ -215,8 +215,8 @@ def _declared(member: Member) -> str:
 def member_of(value: Value, member: Member) -> Value:
     if member.bits is not None:
         return _bit_field(value, member)
-    place = value.storage and Storage(value.storage.space, value.storage.address + member.offset)
-    return Value(member.type, value.data[member.offset : member.offset + member.type.nbytes], place)
+    storage = value.storage and Storage(value.storage.space, value.storage.address + member.offset)
+    return Value(member.type, value.data[member.offset : member.offset + member.type.nbytes], storage)
 
 
 def _bit_field(value: Value, member: Member) -> Value:
@@ -231,8 +231,8 @@ def _bit_field(value: Value, member: Member) -> Value:
 def element_of(value: Value, index: int) -> Value:
     """An element of an array's value; the index is within the array."""
     at, element = index * value.type.element.nbytes, value.type.element
-    place = value.storage and Storage(value.storage.space, value.storage.address + at)
-    return Value(element, value.data[at : at + element.nbytes], place)
+    storage = value.storage and Storage(value.storage.space, value.storage.address + at)
+    return Value(element, value.data[at : at + element.nbytes], storage)
 
 
 def _array(value: Value, form: str) -> str:

@@ -53,10 +53,10 @@ class Scope(Protocol):
 
     def type(self, name: str) -> CType | None: ...
 
-    def fetch(self, place: Storage, nbytes: int) -> bytes:
+    def fetch(self, storage: Storage, nbytes: int) -> bytes:
         """Raises DebugError where there is no such memory."""
 
-    def generic(self, place: Storage) -> int:
+    def generic(self, storage: Storage) -> int:
         """The generic address of a storage."""
 
     def storage_of(self, address: int) -> Storage:
@@ -78,7 +78,7 @@ def is_assignment(text: str) -> bool:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """The two sides of `PLACE = VALUE`. Raises DebugError for another text."""
+    """The two sides of `EXPRESSION = VALUE`. Raises DebugError for another text."""
     match = _ASSIGNS.search(text)
     if not match:
         raise DebugError(f"{text!r} is not an assignment, such as x = 3")
@@ -187,10 +187,10 @@ class _Evaluator:
         type = pointer.type.element
         if type is None or type.kind in ("void", "function"):
             raise DebugError("a void pointer cannot be followed; convert it first")
-        place = self._place(pointer, address)
-        return Value(type, self.scope.fetch(place, type.nbytes), place)
+        storage = self._storage(pointer, address)
+        return Value(type, self.scope.fetch(storage, type.nbytes), storage)
 
-    def _place(self, pointer: Value, address: int) -> Storage:
+    def _storage(self, pointer: Value, address: int) -> Storage:
         if pointer.storage is not None and pointer.storage.space.startswith("@"):
             return Storage(pointer.storage.space[1:], address)
         return self.scope.storage_of(address)

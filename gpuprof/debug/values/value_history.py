@@ -27,10 +27,10 @@ class Nowhere:
     def type(self, name: str) -> CType | None:
         return BASIC.get(name)
 
-    def fetch(self, place: Storage, nbytes: int) -> bytes:
+    def fetch(self, storage: Storage, nbytes: int) -> bytes:
         raise DebugError(NO_PROGRAM)
 
-    def generic(self, place: Storage) -> int:
+    def generic(self, storage: Storage) -> int:
         raise DebugError(NO_PROGRAM)
 
     def storage_of(self, address: int) -> Storage:

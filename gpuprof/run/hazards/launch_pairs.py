@@ -1,7 +1,7 @@
 """Races between commands: launches, copies and fills that touch the same bytes, one of them to write, in an order that
 nobody promises.
 
-    Node of the command (relate.happens_before), runs of bytes (trace.checkers.races.touched) ─ Between ─> Conflicts
+    Node of the command (relate.happens_before), runs of bytes (checkers.races.touched_lines) ─ Between ─> Conflicts
 
 What may still race with a later command is kept: of two commands in order the second stands for the first, where both
 touch the same bytes, for whatever is not ordered behind the first is not behind the second either.
