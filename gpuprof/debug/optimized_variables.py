@@ -292,8 +292,8 @@ class Optimized:
                 return None
             data |= value << first
             known |= ((1 << count) - 1) << first
-        is_whole = n_bits and known & (1 << n_bits) - 1 == (1 << n_bits) - 1
-        return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_whole else None
+        is_complete = n_bits and known & (1 << n_bits) - 1 == (1 << n_bits) - 1
+        return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_complete else None
 
     def _value(
         self, spot: Spot, count: int, function: str, at: int, register_value, parameter, is_own: bool

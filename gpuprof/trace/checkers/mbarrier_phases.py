@@ -27,7 +27,7 @@ class MbarrierAddress(NamedTuple):
 class Look(NamedTuple):
     """The state of an object at one time. `phase`: its current phase, counted from 0 at its initialisation."""
 
-    place: MbarrierAddress
+    key: MbarrierAddress
     phase: int
     object: Mbarrier
 
@@ -60,34 +60,34 @@ class Mbarriers:
         operands = next((value.bits for value in event.operands if value.slot == "b"), None)
         words = event.shared_words(rows, addresses)
         for k, (row, lane, word) in enumerate(zip(rows.tolist(), lanes.tolist(), words.tolist(), strict=True)):
-            place = self.place(int(event.block[row]), int(addresses[k]))
-            yield Operation(row, lane, self._look(place, word), 0 if operands is None else int(operands[row, lane]))
+            key = self.key(int(event.block[row]), int(addresses[k]))
+            yield Operation(row, lane, self._look(key, word), 0 if operands is None else int(operands[row, lane]))
 
-    def place(self, block: int, address: int) -> MbarrierAddress:
+    def key(self, block: int, address: int) -> MbarrierAddress:
         """The location of an address as seen by a block."""
         rank = address >> RANK_SHIFT
         owner = self._kernel.block_of_rank(np.array([block]), np.array([rank - 1]))[0] if rank else block
         return MbarrierAddress(int(owner), address & OFFSET_MASK)
 
-    def begins(self, instruction: Instruction, place: MbarrierAddress) -> None:
+    def begins(self, instruction: Instruction, key: MbarrierAddress) -> None:
         """An instruction is about to change an object: its initialisation resets the count of phases."""
         if instruction.encoded.op.number in INIT:
-            self._phases.get(place.block, {}).pop(place.offset, None)
+            self._phases.get(key.block, {}).pop(key.offset, None)
 
-    def phase(self, place: MbarrierAddress) -> int:
+    def phase(self, key: MbarrierAddress) -> int:
         """The phase at the last look."""
-        return self._phases.get(place.block, {}).get(place.offset, 0)
+        return self._phases.get(key.block, {}).get(key.offset, 0)
 
     def look(self, event: TraceEvent, row: int, address: int) -> Look:
         word = int(event.shared_words(np.array([row]), np.array([address]))[0])
-        return self._look(self.place(int(event.block[row]), address), word)
+        return self._look(self.key(int(event.block[row]), address), word)
 
-    def _look(self, place: MbarrierAddress, word: int) -> Look:
-        state, phase = mbarrier_of_word(word), self.phase(place)
+    def _look(self, key: MbarrierAddress, word: int) -> Look:
+        state, phase = mbarrier_of_word(word), self.phase(key)
         if phase & 1 != state.parity:
             phase += 1
-        self._phases.setdefault(place.block, {})[place.offset] = phase
-        return Look(place, phase, state)
+        self._phases.setdefault(key.block, {})[key.offset] = phase
+        return Look(key, phase, state)
 
     def forget(self, block: int) -> None:
         """Drops the objects of a block that has ended."""

@@ -12,9 +12,9 @@ class Slots:
 
     def __init__(self, threads_per_block: int):
         self.n_warps = -(-threads_per_block // WARP)
-        self._whole = np.full(self.n_warps, 0xFFFFFFFF, np.uint32)
+        self._all_lanes = np.full(self.n_warps, 0xFFFFFFFF, np.uint32)
         if threads_per_block % WARP:
-            self._whole[-1] = (1 << threads_per_block % WARP) - 1
+            self._all_lanes[-1] = (1 << threads_per_block % WARP) - 1
         self._of_block: dict[int, int] = {}
         self._free: list[int] = []
         self.live = np.zeros((0, self.n_warps), np.uint32)
@@ -50,7 +50,7 @@ class Slots:
             if slot >= len(self.live):
                 self.live = with_room(self.live, slot + 1)
                 self.grow(len(self.live))
-            self.live[slot] = self._whole
+            self.live[slot] = self._all_lanes
         return slot
 
     def grow(self, n_slots: int) -> None:

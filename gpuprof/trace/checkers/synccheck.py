@@ -21,23 +21,23 @@ NEVER = -1
 
 
 class LastPositions(Slots):
-    """The last positions of the threads of running blocks. int32: `places` (slots, threads), an instruction's number
-    plus one; `barriers` (slots, warps), that of a barrier that a part of the warp has reached; `reached` (slots,
-    warps), these lanes, as bits.
+    """The last positions of the threads of running blocks. int32: `instructions` (slots, threads), a number plus one;
+    `barriers` (slots, warps), that of a barrier that a part of the warp has reached; `reached` (slots, warps), these
+    lanes, as bits.
     """
 
     def __init__(self, threads_per_block: int):
         super().__init__(threads_per_block)
-        self.places = np.zeros((0, self.n_warps * WARP), np.int32)
+        self.instructions = np.zeros((0, self.n_warps * WARP), np.int32)
         self.barriers = np.zeros((0, self.n_warps), np.int32)
         self.reached = np.zeros((0, self.n_warps), np.uint32)
 
     def grow(self, n_slots: int) -> None:
-        self.places = with_room(self.places, n_slots)
+        self.instructions = with_room(self.instructions, n_slots)
         self.barriers, self.reached = with_room(self.barriers, n_slots), with_room(self.reached, n_slots)
 
     def clear(self, slot: int) -> None:
-        self.places[slot] = self.barriers[slot] = self.reached[slot] = 0
+        self.instructions[slot] = self.barriers[slot] = self.reached[slot] = 0
 
 
 class Synccheck(Checker):
@@ -97,22 +97,22 @@ class Synccheck(Checker):
         threads = (WARP * event.warp)[:, None] + np.arange(WARP)
         held = event.true
         rows = np.broadcast_to(slots[:, None], held.shape)
-        self._positions.places[rows[held], threads[held]] = event.instruction.number + 1
+        self._positions.instructions[rows[held], threads[held]] = event.instruction.number + 1
         return slots
 
     def _barrier(self, event: TraceEvent) -> None:
         slots, standing, warps = self._note_positions(event), self._positions, event.warp
-        live, masks, place = standing.live[slots, warps], event.true_masks, event.instruction.number + 1
+        live, masks, position = standing.live[slots, warps], event.true_masks, event.instruction.number + 1
         before = standing.barriers[slots, warps]
         if (masks == live).all() and not before.any():
             return
-        elsewhere = (before != 0) & (before != place) & (masks != 0)
+        elsewhere = (before != 0) & (before != position) & (masks != 0)
         if elsewhere.any():
             self._divergent(event, unpacked(np.where(elsewhere, masks, np.uint32(0))), before[elsewhere][0] - 1)
-        reached = np.where(before == place, standing.reached[slots, warps], np.uint32(0)) | masks
-        is_whole = (reached & live == live) | elsewhere
-        standing.barriers[slots, warps] = np.where(is_whole, 0, np.where(masks != 0, place, before))
-        standing.reached[slots, warps] = np.where(is_whole, 0, reached)
+        reached = np.where(before == position, standing.reached[slots, warps], np.uint32(0)) | masks
+        has_all = (reached & live == live) | elsewhere
+        standing.barriers[slots, warps] = np.where(has_all, 0, np.where(masks != 0, position, before))
+        standing.reached[slots, warps] = np.where(has_all, 0, reached)
 
     def _divergent(self, event: TraceEvent, lanes: np.ndarray, other: int) -> None:
         other_pc = self.kernel.instructions[other].pc
@@ -143,16 +143,17 @@ class Synccheck(Checker):
         if ": deadlock: " not in text:
             return
         waiting = [(block, slot, list(self._waits(slot))) for block, slot in self._positions.running()]
-        for block, slot, places in waiting:
-            if len(places) > 1 or self._positions.barriers[slot].any():
-                self._deadlock(block, places)
+        for block, slot, positions in waiting:
+            if len(positions) > 1 or self._positions.barriers[slot].any():
+                self._deadlock(block, positions)
                 return
-        for block, _, places in waiting[:1]:  # all are at the same barrier, which expects more threads than there are
-            self._deadlock(block, places)
+        # All are at the same barrier, which expects more threads than there are.
+        for block, _, positions in waiting[:1]:
+            self._deadlock(block, positions)
 
-    def _deadlock(self, block: int, places: list[tuple[int, np.ndarray]]) -> None:
-        texts = "; ".join(self._waiting_text(block, number, threads) for number, threads in places)
-        number, threads = places[0]
+    def _deadlock(self, block: int, positions: list[tuple[int, np.ndarray]]) -> None:
+        texts = "; ".join(self._waiting_text(block, number, threads) for number, threads in positions)
+        number, threads = positions[0]
         who = GridThread(block, int(threads[0]))
         pc = self.kernel.instructions[number].pc if number != NEVER else -1
         self.note("deadlock", Instance(f"{self.thread_text(who)} waits forever: {texts}", who), 1, pc)
@@ -162,9 +163,9 @@ class Synccheck(Checker):
         reached one.
         """
         live = unpacked(self._positions.live[slot]).reshape(-1)
-        places = self._positions.places[slot]
-        for place in np.unique(places[live]).tolist():
-            yield place - 1, np.flatnonzero(live & (places == place))
+        positions = self._positions.instructions[slot]
+        for position in np.unique(positions[live]).tolist():
+            yield position - 1, np.flatnonzero(live & (positions == position))
 
     def _waiting_text(self, block: int, number: int, threads: np.ndarray) -> str:
         who = f"{len(threads)} threads from thread {threads[0]} on" if len(threads) > 1 else f"thread {threads[0]}"

@@ -24,10 +24,10 @@ from gpuprof.trace.checkers.races.vector_clocks import DONE, EPOCH, IN_GROUP, LA
 # Columns of rows, int32.
 MOMENT, WAY = range(2)
 N_ROW_COLUMNS = 2
-# Columns of ways, int32. PLACE: the instruction's number, and properties of the access. LANES: bit n - 1 says that the
+# Columns of ways, int32. SITE: the instruction's number, and properties of the access. LANES: bit n - 1 says that the
 # lane n above the entry's takes part, too. STRIDE: bytes from one lane's access to the next one's, << 3, and the binary
 # logarithm of the bytes that each accesses; 0: the same lanes accessed all bytes.
-PLACE, LANES, STRIDE = range(3)
+SITE, LANES, STRIDE = range(3)
 N_WAY_COLUMNS = 3
 AT_SHIFT, HOW = 7, 127
 WIDTH = 7  # of a stride: the logarithm
@@ -89,26 +89,26 @@ def _begin_of(table, number, length):
 def _way_of(order, instruction, lanes, stride):
     """The number of a way, which is added if it is new."""
     ways, index, last = order.ways, order.way_index, order.counts[LAST_WAY]
-    if ways[last, PLACE] == instruction and ways[last, LANES] == lanes and ways[last, STRIDE] == stride and last != 0:
+    if ways[last, SITE] == instruction and ways[last, LANES] == lanes and ways[last, STRIDE] == stride and last != 0:
         return last
     at = _begin(instruction, lanes, stride, len(index))
     while index[at] != 0:
         way = np.int64(index[at])
-        if ways[way, PLACE] == instruction and ways[way, LANES] == lanes and ways[way, STRIDE] == stride:
+        if ways[way, SITE] == instruction and ways[way, LANES] == lanes and ways[way, STRIDE] == stride:
             order.counts[LAST_WAY] = way
             return way
         at = _next(at, len(index))
     way = order.counts[N_WAYS]
     order.counts[N_WAYS], order.counts[LAST_WAY] = way + 1, way
-    ways[way, PLACE], ways[way, LANES], ways[way, STRIDE] = instruction, lanes, stride
+    ways[way, SITE], ways[way, LANES], ways[way, STRIDE] = instruction, lanes, stride
     index[at] = way
     return way
 
 
 @inline_njit
-def row_of(order, moment, place, lanes, stride):
+def row_of(order, moment, site, lanes, stride):
     """The number of a row, which is added if it is new; `lanes`: the value of LANES. There must be room."""
-    rows, index, way = order.rows, order.row_index, _way_of(order, place, lanes, stride)
+    rows, index, way = order.rows, order.row_index, _way_of(order, site, lanes, stride)
     at = _begin(moment, way, 0, len(index))
     while index[at] != 0:
         row = np.int64(index[at])

@@ -87,7 +87,7 @@ class Asynchronous:
     def begin(self, event: TraceEvent) -> None:
         """Lanes are about to change mbarriers."""
         for operation in self._mbarriers.operations(event):
-            self._mbarriers.begins(event.instruction, operation.look.place)
+            self._mbarriers.begins(event.instruction, operation.look.key)
 
     def look(self, event: TraceEvent) -> None:
         """Lanes have changed mbarriers."""
@@ -97,15 +97,15 @@ class Asynchronous:
     def wait_at_barrier(self, event: TraceEvent) -> None:
         """Lanes wait for phases: the copies of these are complete when the lanes continue."""
         for operation in self._mbarriers.operations(event):
-            place, phase = operation.look.place, waited_phase(event.instruction, operation)
-            if phase <= self._awaited.get(place, -1):
+            key, phase = operation.look.key, waited_phase(event.instruction, operation)
+            if phase <= self._awaited.get(key, -1):
                 continue
-            self._awaited[place] = phase
-            for of_phase, moment in self._under_way.pop(place, ()):
+            self._awaited[key] = phase
+            for of_phase, moment in self._under_way.pop(key, ()):
                 if of_phase <= phase:
                     self._end(moment)
                 else:
-                    self._under_way[place].append((of_phase, moment))
+                    self._under_way[key].append((of_phase, moment))
 
     def _end(self, moment: int) -> None:
         counts = self._blocks.order.counts
@@ -116,15 +116,15 @@ class Asynchronous:
         """Moments get other numbers; `compact` gives those of the used ones, int64 (k,)."""
         needed = np.array([moment for held in self._under_way.values() for _, moment in held], np.int64)
         new = iter(compact(needed).tolist())
-        for place, held in self._under_way.items():
-            self._under_way[place] = [(phase, next(new)) for phase, _ in held]
+        for key, held in self._under_way.items():
+            self._under_way[key] = [(phase, next(new)) for phase, _ in held]
 
     def forget(self, block: int) -> None:
         """Drops the objects of a block that has ended."""
         self._mbarriers.forget(block)
         for of_objects in (self._under_way, self._awaited):
-            for place in [place for place in of_objects if place.block == block]:
-                del of_objects[place]
+            for key in [key for key in of_objects if key.block == block]:
+                del of_objects[key]
 
     # Requested operations
 
@@ -144,20 +144,20 @@ class Asynchronous:
             self._blocks.room_for(1)
             block, row, address = int(event.block[part.row]), part.row, int(part.addresses[0])
             moment = vector_clocks.on_barrier(self._blocks.order, block, int(event.warp[row]))
-            place = self._mbarriers.place(block, address)
-            phase = self._mbarriers.phase(place)
+            key = self._mbarriers.key(block, address)
+            phase = self._mbarriers.phase(key)
             for each in held[:-1]:
                 self._touch_part(event, each, moment)
-            self._ends_with(place, phase, moment)
+            self._ends_with(key, phase, moment)
             self._mbarriers.look(event, row, address)
             held.clear()
 
-    def _ends_with(self, place: MbarrierAddress, phase: int, moment: int) -> None:
+    def _ends_with(self, key: MbarrierAddress, phase: int, moment: int) -> None:
         """A thread that waits for a phase of an mbarrier waits for the operation."""
-        if phase <= self._awaited.get(place, -1):
+        if phase <= self._awaited.get(key, -1):
             self._end(moment)
         else:
-            self._under_way[place].append((phase, moment))
+            self._under_way[key].append((phase, moment))
 
     def store(self, event: TraceEvent) -> None:
         """Lanes store asynchronously to shared memory, and are about to report it."""
@@ -173,17 +173,17 @@ class Asynchronous:
         for row, lane, look, _ in self._mbarriers.operations(event):
             block, warp = int(event.block[row]), int(event.warp[row])
             stored = self._stores.pop((block, warp, lane))
-            if (row, look.place) not in moments:
+            if (row, look.key) not in moments:
                 self._blocks.room_for(1)
-                moment = moments[row, look.place] = vector_clocks.on_barrier(self._blocks.order, block, warp)
-                self._ends_with(look.place, look.phase, moment)
+                moment = moments[row, look.key] = vector_clocks.on_barrier(self._blocks.order, block, warp)
+                self._ends_with(look.key, look.phase, moment)
             self._touch(
                 "shared",
                 stored.operation,
                 np.array([stored.address]),
                 np.array([stored.nbytes]),
                 np.array([[block, slots[row], warp, lane]]),
-                moments[row, look.place],
+                moments[row, look.key],
                 stored.number,
                 conflict_rules.STRONG if stored.operation == "reduction" else 0,
             )

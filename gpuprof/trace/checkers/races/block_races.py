@@ -3,7 +3,7 @@
 import numpy as np
 
 from gpuprof.trace.checkers.races.access_rows import LEAST_ROWS, N_ROW_COLUMNS, N_WAY_COLUMNS, index_of
-from gpuprof.trace.checkers.races.lane_order import N_APART, N_PLAIN, N_STATES, give_all
+from gpuprof.trace.checkers.races.lane_order import N_DIVERGED, N_PLAIN, N_STATES, give_all
 from gpuprof.trace.checkers.races.vector_clocks import (
     EPOCHS,
     GROUPS,
@@ -21,7 +21,7 @@ from gpuprof.trace.event import WARP
 
 LEAST_WAYS = 1 << 6
 PER_SLOT = (
-    *("state", "apart", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
+    *("state", "diverged", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
     *("group", "groups", "n_groups", "fence_epoch", "fence_acquired", "block_fences"),
 )
 
@@ -51,7 +51,7 @@ class Blocks(Slots):
         self._forgets_exited = n_states == N_PLAIN
         self.order = Order(
             state=_zeros(0, warps, n_states),
-            apart=_zeros(0, warps),
+            diverged=_zeros(0, warps),
             by_lane=_zeros(1, n_states, WARP),
             known=_zeros(1, n_known, n_known),
             arrived=_zeros(0, n_syncing),
@@ -89,9 +89,9 @@ class Blocks(Slots):
         """uint32 (n,): lanes of warps whose absence does not matter: if those of `masks`, uint32 (n,), arrive, all are
         alike. Makes room for the warps whose lanes will not be.
         """
-        expected = self.live[slots, warps] if self._forgets_exited else self._whole[warps]
-        n_apart = int(np.count_nonzero((expected & ~masks != 0) & (masks != 0)))
-        needed = int(self.order.counts[N_APART]) + n_apart
+        expected = self.live[slots, warps] if self._forgets_exited else self._all_lanes[warps]
+        n_diverged = int(np.count_nonzero((expected & ~masks != 0) & (masks != 0)))
+        needed = int(self.order.counts[N_DIVERGED]) + n_diverged
         if needed > len(self.order.by_lane):
             by_lane, known = (longer(table, needed) for table in (self.order.by_lane, self.order.known))
             self.order = self.order._replace(by_lane=by_lane, known=known)

@@ -19,7 +19,7 @@ from gpuprof.trace.checkers.races.access_rows import (
     LANE_SHIFT,
     LANES,
     MOMENT,
-    PLACE,
+    SITE,
     STRIDE,
     WIDTH,
     lane_from,
@@ -58,7 +58,7 @@ class Group(NamedTuple):
     epoch: int
     moment: int
     entry_moment: int  # the moment of its entries: that of the asynchronous operation, if it is one
-    place: int
+    site: int
     does: int  # READ, WRITE
     access: int  # a number for the warp's current access; the next ones are those of its lanes
     origin: int  # difference between addresses of lines and of the program
@@ -151,9 +151,9 @@ def judge(order, found, stored, group, entries, base, some):
             return entries, False
     if writer != 0:
         moment = np.int64(rows[writer >> LANE_SHIFT, MOMENT])
-        is_own_moment = moment == group.moment and (group.place & BY_PROXY or _is_own(order, group, writer, base, some))
+        is_own_moment = moment == group.moment and (group.site & BY_PROXY or _is_own(order, group, writer, base, some))
         # (Even after a barrier the asynchronous proxy needs a fence.)
-        is_over = not group.place & BY_PROXY and _is_long_ago(moments, moment, group.block, group.epoch)
+        is_over = not group.site & BY_PROXY and _is_long_ago(moments, moment, group.block, group.epoch)
         if not is_own_moment and not is_over:
             _check_writer(order, found, stored, group, entries, base, some)
     if not group.does & WRITE:
@@ -194,7 +194,7 @@ def _readers(order, group, first, second, lane, base, some):
         first = _merged(order, group, first, lane, base, some)
         return first, second, first != 0
     is_plain = not is_asynchronous(moments, group.moment)
-    is_unpublished = is_plain and len(order.published) <= order.apart.shape[1]  # no block publishes anything
+    is_unpublished = is_plain and len(order.published) <= order.diverged.shape[1]  # no block publishes anything
     if is_unpublished and second != 0 and moments[first_moment, BLOCK] != moments[second_moment, BLOCK]:
         return first, second, True  # any writer is unordered with one of two blocks' readers
     if second != 0 and second_moment == group.moment:
@@ -279,9 +279,9 @@ def _merged(order, group, entry, lane, base, some):
     """
     its_stride, its = of_way(order, entry, STRIDE), lanes_of(order, entry)
     mine, stride = (np.int64(group.lanes) << 1 | 1) << lane, np.int64(group.stride)
-    place = of_way(order, entry, PLACE)
-    if place & STRONG and not group.place & STRONG:  # the weak one of the two has more races
-        place = np.int64(group.place)
+    site = of_way(order, entry, SITE)
+    if site & STRONG and not group.site & STRONG:  # the weak one of the two has more races
+        site = np.int64(group.site)
     if its_stride != stride:
         is_constant, am_constant = _is_constant(its_stride, base, some), _is_constant(stride, base, some)
         if is_constant and not am_constant:
@@ -294,9 +294,9 @@ def _merged(order, group, entry, lane, base, some):
         stride = np.int64(0)
     both = mine | its
     first = lowest(both)
-    if both == its and place == of_way(order, entry, PLACE):
+    if both == its and site == of_way(order, entry, SITE):
         return entry
-    row = row_of(order, group.entry_moment, place, both >> first >> 1, stride)
+    row = row_of(order, group.entry_moment, site, both >> first >> 1, stride)
     return np.int64(row << LANE_SHIFT | first)
 
 
@@ -336,7 +336,7 @@ def _row_of_writer(order, stored, group, writer, its, address):
     for none.
     """
     moment = np.int64(order.rows[writer >> LANE_SHIFT, MOMENT])
-    if of_way(order, writer, PLACE) >> AT_SHIFT != group.place >> AT_SHIFT:
+    if of_way(order, writer, SITE) >> AT_SHIFT != group.site >> AT_SHIFT:
         return np.int64(-1)
     block, warp, start = order.moments[moment, BLOCK], order.moments[moment, WARP], address & -stored.nbytes
     for k in range(group.row, -1, -1):
@@ -355,17 +355,17 @@ def _shown(group, address):
     if group.stride != 0:
         width = group.stride & WIDTH
         return ((address >> width) << width) - group.origin
-    return (address if group.place & BY_PROXY else group.start) - group.origin
+    return (address if group.site & BY_PROXY else group.start) - group.origin
 
 
 @inline_njit
-def _lacks_fence(order, group, moment, its_place, its, lane):
+def _lacks_fence(order, group, moment, its_site, its, lane):
     """True if a write before an access by the asynchronous proxy lacks the required proxy fence."""
-    if its_place & STRONG:
+    if its_site & STRONG:
         return False
     written = moment
     if is_asynchronous(order.moments, moment):  # data of cp.async are written once its group has been waited for
-        if not its_place & ASYNC:
+        if not its_site & ASYNC:
             return False
         written = np.int64(order.moments[moment, DONE])
     return not is_fenced(order, written, its, group.block, group.slot, group.warp, lane)
@@ -375,17 +375,17 @@ def _lacks_fence(order, group, moment, its_place, its, lane):
 def _check_writer(order, found, stored, group, entries, base, some):
     moments, writer, byte = order.moments, entries[0], lowest(some)
     moment = np.int64(order.rows[writer >> LANE_SHIFT, MOMENT])
-    its_place, stride = of_way(order, writer, PLACE), of_way(order, writer, STRIDE)
+    its_site, stride = of_way(order, writer, SITE), of_way(order, writer, STRIDE)
     its_block, its_warp = np.int64(moments[moment, BLOCK]), np.int64(moments[moment, WARP])
     in_block, in_warp = its_block == group.block, its_block == group.block and its_warp == group.warp
-    is_excused = _excused(group.place & HOW, its_place & HOW, in_block, in_warp)
-    if not in_warp and not group.place & BY_PROXY:  # then the result for one lane holds for all
+    is_excused = _excused(group.site & HOW, its_site & HOW, in_block, in_warp)
+    if not in_warp and not group.site & BY_PROXY:  # then the result for one lane holds for all
         lane = lane_at(group, base + byte)
         if is_excused or is_before(order, moment, writer & LANE, group.block, group.slot, group.warp, lane):
             return
     not_waited = _is_under_way(moments, moment)
     kind = pairs.NOT_WAITED if not_waited else pairs.WRITE_WRITE if group.does & WRITE else pairs.WRITE_READ
-    compares = not not_waited and not group.place & STRONG and group.place & HAS_VALUE and its_place & HAS_VALUE
+    compares = not not_waited and not group.site & STRONG and group.site & HAS_VALUE and its_site & HAS_VALUE
     compares = compares and entries[1] == 0 and entries[2] == 0 and len(stored.values) > 0
     seen = np.int64(-1)
     for at in range(byte, LINE_NBYTES):
@@ -399,14 +399,14 @@ def _check_writer(order, found, stored, group, entries, base, some):
                 continue
             thread, reported_kind = 32 * group.warp + lane, kind
             if is_before(order, moment, its, group.block, group.slot, group.warp, lane):
-                if not group.place & BY_PROXY or not _lacks_fence(order, group, moment, its_place, its, lane):
+                if not group.site & BY_PROXY or not _lacks_fence(order, group, moment, its_site, its, lane):
                     continue
                 reported_kind = pairs.NOT_FENCED
             elif is_excused:
                 continue
             elif compares and _is_same_value(order, stored, group, writer, lane, its, base, at, some):
                 continue  # the value is the same in either order
-            pairs.note(order, found, reported_kind, group.place >> AT_SHIFT, its_place >> AT_SHIFT, group.block, thread,
+            pairs.note(order, found, reported_kind, group.site >> AT_SHIFT, its_site >> AT_SHIFT, group.block, thread,
                        its_block, its_thread, _shown(group, base + at), group.access + lane)  # fmt: skip
 
 
@@ -414,13 +414,13 @@ def _check_writer(order, found, stored, group, entries, base, some):
 def _check_reader(order, found, group, reader, base, some):
     moments, byte = order.moments, lowest(some)
     moment = np.int64(order.rows[reader >> LANE_SHIFT, MOMENT])
-    its_place, stride = of_way(order, reader, PLACE), of_way(order, reader, STRIDE)
-    is_mine = moment == group.moment and not group.place & BY_PROXY
+    its_site, stride = of_way(order, reader, SITE), of_way(order, reader, STRIDE)
+    is_mine = moment == group.moment and not group.site & BY_PROXY
     if is_mine and _is_own(order, group, reader, base, some):
         return  # only the same lane has read it
     its_block, its_warp = np.int64(moments[moment, BLOCK]), np.int64(moments[moment, WARP])
     in_block, in_warp = its_block == group.block, its_block == group.block and its_warp == group.warp
-    if _excused(group.place & HOW, its_place & HOW, in_block, in_warp):
+    if _excused(group.site & HOW, its_site & HOW, in_block, in_warp):
         return
     if not in_warp:
         lane = lane_at(group, base + byte)
@@ -437,6 +437,6 @@ def _check_reader(order, found, group, reader, base, some):
         if in_warp:
             other = _lane_that_is_not_before(order, group, moment, lanes << its, lane)
         if other >= 0:
-            pairs.note(order, found, kind, group.place >> AT_SHIFT, its_place >> AT_SHIFT, group.block,
+            pairs.note(order, found, kind, group.site >> AT_SHIFT, its_site >> AT_SHIFT, group.block,
                        32 * group.warp + lane, its_block, 32 * its_warp + other, _shown(group, base + at),
                        group.access + lane)  # fmt: skip

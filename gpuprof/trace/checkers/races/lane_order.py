@@ -14,13 +14,14 @@ from gpuprof.jit.internal import call_njit, inline_njit
 # fence; how far lanes know each other, only of a warp (for lanes that differ it is in `known`).
 NOW, PRESENT, CLOCK_NOW, FENCED, KNOWN = range(5)
 N_PLAIN, N_STATES = 2, 5
-N_APART, FREE_APART = 8, 9  # of counts (`vector_clocks`): rows, and the first free one, which contains the next one
+# Of counts (`vector_clocks`): rows, and the first free one, which contains the next one.
+N_DIVERGED, FREE_DIVERGED = 8, 9
 ALL_LANES = np.uint32(0xFFFFFFFF)
 
 
 @inline_njit
 def of_lane(order, column, slot, warp, lane):
-    row = order.apart[slot, warp]
+    row = order.diverged[slot, warp]
     return order.by_lane[row, column, lane] if row != 0 else order.state[slot, warp, column]
 
 
@@ -32,38 +33,38 @@ def clock_of(order, slot, warp, lane):
 @inline_njit
 def known_of(order, slot, warp, own_lane, lane):
     """How far a lane of the warp knows another one."""
-    row = order.apart[slot, warp]
+    row = order.diverged[slot, warp]
     return order.known[row, own_lane, lane] if row != 0 else order.state[slot, warp, KNOWN]
 
 
 @inline_njit
-def apart_of(order, slot, warp, mask, absent):
+def diverged_row(order, slot, warp, mask, absent):
     """The row of a warp whose lanes differ once some of them continue; 0 if all are alike and continue."""
-    row = np.int64(order.apart[slot, warp])
-    return row if row != 0 or mask | absent == ALL_LANES else _take_apart(order, slot, warp)
+    row = np.int64(order.diverged[slot, warp])
+    return row if row != 0 or mask | absent == ALL_LANES else _take_row(order, slot, warp)
 
 
 @call_njit
-def _take_apart(order, slot, warp):
+def _take_row(order, slot, warp):
     """Gives the lanes of a warp a row. There must be room (`Blocks.absent`)."""
-    row = order.counts[FREE_APART]
+    row = order.counts[FREE_DIVERGED]
     if row != 0:
-        order.counts[FREE_APART] = order.by_lane[row, NOW, 0]
+        order.counts[FREE_DIVERGED] = order.by_lane[row, NOW, 0]
     else:
-        row = order.counts[N_APART]
-        order.counts[N_APART] = row + 1
+        row = order.counts[N_DIVERGED]
+        order.counts[N_DIVERGED] = row + 1
     for column in range(order.state.shape[2]):
         order.by_lane[row, column] = order.state[slot, warp, column]
     if order.known.shape[1] != 0:
         order.known[row] = order.state[slot, warp, KNOWN]
-    order.apart[slot, warp] = row
+    order.diverged[slot, warp] = row
     return row
 
 
 @call_njit
 def unite(order, slot, warp, absent):
     """Frees the row of a warp if its lanes are alike; their knowledge of each other is then that of one of them."""
-    row, first = order.apart[slot, warp], 0
+    row, first = order.diverged[slot, warp], 0
     while absent >> np.uint32(first) & np.uint32(1):
         first += 1
     for column in range(order.state.shape[2]):
@@ -75,30 +76,30 @@ def unite(order, slot, warp, absent):
         order.state[slot, warp, column] = order.by_lane[row, column, first]
     if order.known.shape[1] != 0:
         order.state[slot, warp, KNOWN] = order.known[row, first, first]
-    _give_apart(order, slot, warp)
+    _give_row(order, slot, warp)
 
 
 @call_njit
-def _give_apart(order, slot, warp):
+def _give_row(order, slot, warp):
     """Frees the warp's row."""
-    row = order.apart[slot, warp]
+    row = order.diverged[slot, warp]
     order.by_lane[row] = 0
-    order.by_lane[row, NOW, 0] = order.counts[FREE_APART]
-    order.counts[FREE_APART], order.apart[slot, warp] = row, 0
+    order.by_lane[row, NOW, 0] = order.counts[FREE_DIVERGED]
+    order.counts[FREE_DIVERGED], order.diverged[slot, warp] = row, 0
 
 
 @cached_njit
 def give_all(order, slot):
     """Frees the rows of all warps of a block."""
-    for warp in range(order.apart.shape[1]):
-        if order.apart[slot, warp] != 0:
-            _give_apart(order, slot, warp)
+    for warp in range(order.diverged.shape[1]):
+        if order.diverged[slot, warp] != 0:
+            _give_row(order, slot, warp)
 
 
 @inline_njit
 def forget_present(order, slot, warp):
     """The warp's next access has another moment."""
-    row = order.apart[slot, warp]
+    row = order.diverged[slot, warp]
     if row != 0:
         order.by_lane[row, PRESENT] = 0
     else:

@@ -180,8 +180,8 @@ def _spread_where_shorter(order, pool, lines, line, n_cells):
 @inline_njit
 def _is_of_words(mask, stride):
     """True if bytes are complete words, and each of them belongs to one access."""
-    is_whole = (mask & 0x11111111) * 15 == mask
-    return is_whole and (stride == 0 or stride & WIDTH >= WORD_SHIFT)
+    has_whole_words = (mask & 0x11111111) * 15 == mask
+    return has_whole_words and (stride == 0 or stride & WIDTH >= WORD_SHIFT)
 
 
 @inline_njit
@@ -216,18 +216,18 @@ def _length(head, form):
 
 
 @inline_njit
-def _at(place, head, form, column, unit):
+def _at(start, head, form, column, unit):
     """The position of a column's entry for a word or byte: the number, and its bit."""
     n_before = _n_columns(head & (1 << column) - 1) * (LINE_NBYTES >> shift_of(form)) + unit
     bit = n_before * (head >> HEAD_SHIFT)
-    return place + 1 + (bit >> 5), bit & 31
+    return start + 1 + (bit >> 5), bit & 31
 
 
 @inline_njit
-def _unit_entry(numbers, place, head, form, column, unit):
+def _unit_entry(numbers, start, head, form, column, unit):
     if not head >> column & 1:
         return np.int64(0)
-    (at, bit), width = _at(place, head, form, column, unit), head >> HEAD_SHIFT
+    (at, bit), width = _at(start, head, form, column, unit), head >> HEAD_SHIFT
     bits = np.int64(numbers[at]) >> bit
     if bit + width > 32:
         bits |= np.int64(numbers[at + 1]) << 32 - bit
@@ -235,9 +235,9 @@ def _unit_entry(numbers, place, head, form, column, unit):
 
 
 @inline_njit
-def _put_unit_entry(numbers, place, head, form, column, unit, entry):
+def _put_unit_entry(numbers, start, head, form, column, unit, entry):
     """Stores an entry in a column that is present and wide enough."""
-    (at, bit), width = _at(place, head, form, column, unit), head >> HEAD_SHIFT
+    (at, bit), width = _at(start, head, form, column, unit), head >> HEAD_SHIFT
     bits = ((np.int64(1) << width) - 1) << bit
     both = np.int64(numbers[at])
     numbers[at] = (both & ~bits | entry << bit) & WHOLE
@@ -248,58 +248,58 @@ def _put_unit_entry(numbers, place, head, form, column, unit, entry):
 @inline_njit
 def put_unit(pool, lines, line, unit, entries):
     """Stores a word's or byte's entries; if a column is missing, or too narrow, the line's form is rebuilt."""
-    place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
-    head, columns, highest = np.int64(pool.numbers[place]), 0, np.int64(0)
+    start, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+    head, columns, highest = np.int64(pool.numbers[start]), 0, np.int64(0)
     for column in range(N_STAMPS):
         entry = entries[column]
         columns |= (1 << column) if entry != 0 else 0
         highest = max(highest, entry)
     if columns & ~head or highest >> (head >> HEAD_SHIFT):
-        place = _widen(pool, place, form, max(_head(pool, 0, highest), head & ~COLUMNS) | head & COLUMNS | columns)
-        lines[line], head = place << FORM_SHIFT | form, np.int64(pool.numbers[place])
+        start = _widen(pool, start, form, max(_head(pool, 0, highest), head & ~COLUMNS) | head & COLUMNS | columns)
+        lines[line], head = start << FORM_SHIFT | form, np.int64(pool.numbers[start])
     for column in range(N_STAMPS):
         if head >> column & 1:
-            _put_unit_entry(pool.numbers, place, head, form, column, unit, entries[column])
+            _put_unit_entry(pool.numbers, start, head, form, column, unit, entries[column])
 
 
 @call_njit
 def _new_units(pool, head, form):
     """Words or bytes without entries."""
     length = _length(head, form)
-    place = _take(pool, length)
-    pool.numbers[place : place + length] = 0
-    pool.numbers[place] = head
-    return place
+    start = _take(pool, length)
+    pool.numbers[start : start + length] = 0
+    pool.numbers[start] = head
+    return start
 
 
 @call_njit
-def _widen(pool, place, form, head):
+def _widen(pool, start, form, head):
     """The same words or bytes with another head, at another position."""
     new, numbers = _new_units(pool, head, form), pool.numbers
-    before = np.int64(numbers[place])
+    before = np.int64(numbers[start])
     for column in range(N_STAMPS):
         for unit in range(LINE_NBYTES >> shift_of(form)):
-            entry = _unit_entry(numbers, place, before, form, column, unit)
+            entry = _unit_entry(numbers, start, before, form, column, unit)
             if entry != 0:
                 _put_unit_entry(numbers, new, head, form, column, unit, entry)
-    _give(pool, place, _length(before, form))
+    _give(pool, start, _length(before, form))
     return new
 
 
 @inline_njit
-def unit_entries(pool, place, form, unit):
+def unit_entries(pool, start, form, unit):
     numbers = pool.numbers
-    head = np.int64(numbers[place])
+    head = np.int64(numbers[start])
     return (
-        _unit_entry(numbers, place, head, form, WRITER, unit),
-        _unit_entry(numbers, place, head, form, FIRST, unit),
-        _unit_entry(numbers, place, head, form, SECOND, unit),
+        _unit_entry(numbers, start, head, form, WRITER, unit),
+        _unit_entry(numbers, start, head, form, FIRST, unit),
+        _unit_entry(numbers, start, head, form, SECOND, unit),
     )
 
 
 @inline_njit
 def _spread(order, pool, lines, line, head, form):
-    place, numbers, shift = _new_units(pool, head, form), pool.numbers, shift_of(form)
+    start, numbers, shift = _new_units(pool, head, form), pool.numbers, shift_of(form)
     cell = np.int64(lines[line] >> FORM_SHIFT)
     while cell != 0:
         mask = np.int64(numbers[cell + BYTES])
@@ -308,40 +308,40 @@ def _spread(order, pool, lines, line, head, form):
                 entries = entries_of(order, pool, cell, lowest(mask), unit << shift)
                 for column in range(N_STAMPS):
                     if entries[column] != 0:
-                        _put_unit_entry(numbers, place, head, form, column, unit, entries[column])
+                        _put_unit_entry(numbers, start, head, form, column, unit, entries[column])
         after = np.int64(numbers[cell + NEXT])
         _give(pool, cell, CELL_LENGTH)
         cell = after
-    lines[line] = place << FORM_SHIFT | form
+    lines[line] = start << FORM_SHIFT | form
 
 
 @inline_njit
 def to_cells(order, pool, lines, line):
     """Converts a line of words or bytes to cells."""
-    place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+    start, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
     shift, cell = shift_of(form), np.int64(0)
     for unit in range(LINE_NBYTES >> shift):
-        entries = unit_entries(pool, place, form, unit)
+        entries = unit_entries(pool, start, form, unit)
         if entries[0] | entries[1] | entries[2]:
             cell = new_cell(pool, entries, ((1 << (1 << shift)) - 1) << (unit << shift), cell)
-    _give(pool, place, _length(np.int64(pool.numbers[place]), form))
+    _give(pool, start, _length(np.int64(pool.numbers[start]), form))
     lines[line] = cell << FORM_SHIFT | CELLS
 
 
 @inline_njit
 def clear(pool, lines, line):
     """Marks the line as untouched."""
-    place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+    start, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
     lines[line] = 0
-    if place == 0:
+    if start == 0:
         return
     if form != CELLS:
-        _give(pool, place, _length(np.int64(pool.numbers[place]), form))
+        _give(pool, start, _length(np.int64(pool.numbers[start]), form))
         return
-    while place != 0:
-        after = np.int64(pool.numbers[place + NEXT])
-        _give(pool, place, CELL_LENGTH)
-        place = after
+    while start != 0:
+        after = np.int64(pool.numbers[start + NEXT])
+        _give(pool, start, CELL_LENGTH)
+        start = after
 
 
 @cached_njit(**OPTIONS)
@@ -355,25 +355,25 @@ def each_entry(pool, lines, has_row, new_rows):
     """Marks the rows of all entries in `has_row`, or renumbers them by `new_rows`, if that is not empty."""
     numbers = pool.numbers
     for line in range(len(lines)):
-        place, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
+        start, form = np.int64(lines[line] >> FORM_SHIFT), np.int64(lines[line] & FORM)
         if form != CELLS:
-            _each_of_units(numbers, place, form, has_row, new_rows)
+            _each_of_units(numbers, start, form, has_row, new_rows)
             continue
-        while place != 0:
+        while start != 0:
             for column in range(N_STAMPS):
-                numbers[place + column] = _one_entry(np.int64(numbers[place + column]), has_row, new_rows)
-            place = np.int64(numbers[place + NEXT])
+                numbers[start + column] = _one_entry(np.int64(numbers[start + column]), has_row, new_rows)
+            start = np.int64(numbers[start + NEXT])
 
 
 @inline_njit
-def _each_of_units(numbers, place, form, has_row, new_rows):
-    head = np.int64(numbers[place])
+def _each_of_units(numbers, start, form, has_row, new_rows):
+    head = np.int64(numbers[start])
     for column in range(N_STAMPS):
         for unit in range(LINE_NBYTES >> shift_of(form)):
             if head >> column & 1:
-                entry = _unit_entry(numbers, place, head, form, column, unit)
+                entry = _unit_entry(numbers, start, head, form, column, unit)
                 entry = _one_entry(entry, has_row, new_rows)  # a new number is never greater
-                _put_unit_entry(numbers, place, head, form, column, unit, entry)
+                _put_unit_entry(numbers, start, head, form, column, unit, entry)
 
 
 @inline_njit

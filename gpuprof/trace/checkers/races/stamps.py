@@ -75,12 +75,12 @@ class LineTable(NamedTuple):
 
 
 @inline_njit
-def _line_of(place, address):
+def _line_of(table, address):
     """The number of an address's line; -1 if its page has none."""
-    if len(place.pages) == 0:
+    if len(table.pages) == 0:
         return address >> LINE_SHIFT
     number = address >> PAGE_SHIFT
-    page = place.pages[number] if number < len(place.pages) else np.int64(-1)
+    page = table.pages[number] if number < len(table.pages) else np.int64(-1)
     return page if page < 0 else (page << (PAGE_SHIFT - LINE_SHIFT)) + (address >> LINE_SHIFT & LINES_OF_PAGE - 1)
 
 
@@ -105,7 +105,7 @@ def _has_room(order, pool, n_rows, n_numbers):
 
 @cached_njit(**OPTIONS)
 def touch(
-    order, pool, place, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
+    order, pool, table, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
 ):  # fmt: skip
     """Warps read or write memory, each `stored.nbytes` per lane: `shown`, int64 (n, 32), are the program's addresses.
     `addresses`, `moments`: int64 (32,), scratch space for a warp; `n_rows`, `n_numbers`: the maximum needs of each.
@@ -116,7 +116,7 @@ def touch(
         if not _has_room(order, pool, n_rows, n_numbers):
             return k
         block, slot, warp = stored.blocks[k], slots[k], stored.warps[k]
-        left, has_lines = _lanes_with_lines(place, stored, k, addresses)
+        left, has_lines = _lanes_with_lines(table, stored, k, addresses)
         if not has_lines:
             return k
         if stored.masks[k] == 0:
@@ -126,9 +126,9 @@ def touch(
                 catch_up(order, slot, warp)
             if how & MAY_BE_FLAG and does & READ:
                 order.pending[slot, warp] = 1
-        if order.apart[slot, warp] == 0 and left != 0:
+        if order.diverged[slot, warp] == 0 and left != 0:
             moments[:] = present(order, block, slot, warp, 0)
-        for lane in range(32 if order.apart[slot, warp] != 0 else 0):
+        for lane in range(32 if order.diverged[slot, warp] != 0 else 0):
             if left >> lane & 1:
                 moments[lane] = present(order, block, slot, warp, lane)
         access = order.counts[N_ACCESSES]
@@ -150,24 +150,24 @@ def touch(
                           does, access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
             while members >> lane:
                 base, some, lane = _next_line(group, members, lane, stored.nbytes)
-                _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
+                _touch_line(order, pool, table.lines, _line_of(table, base), found, stored, group, base, some)
         order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
     return len(stored.masks)
 
 
 @inline_njit
-def _lanes_with_lines(place, stored, k, addresses):
+def _lanes_with_lines(table, stored, k, addresses):
     """Lanes to process, as bits, whose addresses, those of lines, are written to `addresses`; and whether all of them
     have lines. A misaligned access faults or is refused.
     """
     covered, mask = np.int64(0), np.int64(stored.masks[k])
     for lane in range(32):
         address = stored.addresses[k, lane]
-        is_inside = place.low <= address <= place.high - stored.nbytes
+        is_inside = table.low <= address <= table.high - stored.nbytes
         if not mask >> lane & 1 or address & stored.nbytes - 1 or not is_inside:
             continue
         addresses[lane] = address + stored.origins[k]
-        if _line_of(place, addresses[lane]) < 0:
+        if _line_of(table, addresses[lane]) < 0:
             return covered, False
         covered |= np.int64(1) << lane
     return covered, True
@@ -310,7 +310,7 @@ def numbers_of_range(nbytes: int) -> int:
 
 @cached_njit(**OPTIONS)
 def touch_range(
-    order, pool, place, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
+    order, pool, table, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
 ):  # fmt: skip
     """An asynchronous operation requested by a lane reads or writes a range of memory, which has room and lines;
     `moment`: that of the operation. `address` is that of lines, `shown` the program's.
@@ -325,4 +325,4 @@ def touch_range(
     end = address + nbytes
     for base in range(address >> LINE_SHIFT << LINE_SHIFT, end, LINE_NBYTES):
         some = WHOLE << max(address - base, 0) & WHOLE & WHOLE >> max(base + LINE_NBYTES - end, 0)
-        _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, np.int64(some))
+        _touch_line(order, pool, table.lines, _line_of(table, base), found, stored, group, base, np.int64(some))

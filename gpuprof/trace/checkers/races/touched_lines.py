@@ -15,7 +15,7 @@ from gpuprof.trace.checkers.races.access_rows import (
     LANE,
     LANE_SHIFT,
     MOMENT,
-    PLACE,
+    SITE,
     STRIDE,
     WIDTH,
     lane_from,
@@ -140,13 +140,13 @@ def _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, 
                     byte += 1
                     continue
                 end, lane, step = _stretch(order, entry, some, start, byte)
-                moment, place = order.rows[entry >> LANE_SHIFT, MOMENT], of_way(order, entry, PLACE)
+                moment, site = order.rows[entry >> LANE_SHIFT, MOMENT], of_way(order, entry, SITE)
                 address = starts[page] + (number << LINE_SHIFT)
                 thread = np.int64(moments[moment, BLOCK]) * threads_per_block + 32 * moments[moment, WARP] + lane
                 now[START], now[END], now[FIRST_THREAD], now[STEP] = address + byte, address + end, thread, step
                 now[ORIGIN] = address + byte - (byte % step if step else 0)
-                now[AT], now[WRITTEN] = place >> AT_SHIFT, writer != 0 and place & HAS_VALUE != 0
-                now[DOES] = _does(place & HOW) | (WRITES if writer != 0 else 0)
+                now[AT], now[WRITTEN] = site >> AT_SHIFT, writer != 0 and site & HAS_VALUE != 0
+                now[DOES] = _does(site & HOW) | (WRITES if writer != 0 else 0)
                 byte = end
                 if _continues(row, now):
                     row[END] = now[END]

@@ -23,8 +23,8 @@ from gpuprof.trace.checkers.races.lane_order import (
     KNOWN,
     NOW,
     PRESENT,
-    apart_of,
     clock_of,
+    diverged_row,
     forget_present,
     known_of,
     of_lane,
@@ -54,7 +54,7 @@ class Order(NamedTuple):
     """
 
     state: np.ndarray  # (slots, warps, n): see `lane_order`
-    apart: np.ndarray  # (slots, warps)
+    diverged: np.ndarray  # (slots, warps)
     by_lane: np.ndarray  # (n, n, 32)
     known: np.ndarray  # (n, 32, 32): how far a lane knows another; no lanes if none waits for others of its warp
     arrived: np.ndarray  # (slots, warps): lanes that wait for others of their warp, as bits
@@ -103,7 +103,7 @@ def present(order, block, slot, warp, lane):
     if number_now != 0:
         return number_now
     epoch, clock = of_lane(order, NOW, slot, warp, lane), clock_of(order, slot, warp, lane)
-    row, tick = order.apart[slot, warp], order.tick[slot, warp] if order.tick.shape[1] != 0 else np.int32(0)
+    row, tick = order.diverged[slot, warp], order.tick[slot, warp] if order.tick.shape[1] != 0 else np.int32(0)
     for other in range(32 if row != 0 else 0):
         number = order.by_lane[row, PRESENT, other]
         if number != 0:
@@ -185,10 +185,10 @@ def is_before(order, moment, lane, block, slot, warp, my_lane):
         knows = its_warp == warp and order.known.shape[1] != 0
         if knows and known_of(order, slot, warp, my_lane, lane) > moments[moment, CLOCK]:
             return True
-    place = its_block * order.apart.shape[1] + its_warp
-    if place >= len(order.published):  # there are no publications in this kernel
+    index = its_block * order.diverged.shape[1] + its_warp
+    if index >= len(order.published):  # there are no publications in this kernel
         return False
-    by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
+    by_block, by_gpu = order.published[index, tick, CTA], order.published[index, tick, GPU]
     if its_block == block:
         return 0 < by_block <= order.acquired[slot, warp, CTA]
     acquired = order.acquired[slot, warp, GPU]
@@ -210,7 +210,7 @@ def pass_barriers(order, masks, slots, warps, absent):
             continue
         if order.acquired.shape[1] != 0:
             _pass_on(order, slot, warp)
-        row = apart_of(order, slot, warp, masks[k], absent[k])
+        row = diverged_row(order, slot, warp, masks[k], absent[k])
         if row == 0:
             order.state[slot, warp, NOW] += 1
             order.state[slot, warp, PRESENT] = 0
@@ -248,7 +248,7 @@ def publish(order, masks, blocks, slots, warps, scope, waits):
             continue
         block, slot, warp = blocks[k], slots[k], warps[k]
         catch_up(order, slot, warp)
-        published = order.published[block * order.apart.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
+        published = order.published[block * order.diverged.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
         for each in range(scope + 1):
             if published[each] == 0:
                 published[each] = now
@@ -306,7 +306,7 @@ def sync_warps(order, masks, slots, warps, members, live, absent):
 @call_njit
 def _join(order, slot, warp, together, absent):
     """Each of the lanes gets the knowledge of all of them."""
-    row = apart_of(order, slot, warp, together, absent)
+    row = diverged_row(order, slot, warp, together, absent)
     if row == 0:
         state = order.state[slot, warp]
         state[CLOCK_NOW] += 1
@@ -395,7 +395,7 @@ def fence_proxy(order, masks, slots, warps, absent):
         if masks[k] == 0:
             continue
         catch_up(order, slot, warp)
-        epoch, row = _latest(order, slot, warp, masks[k]), apart_of(order, slot, warp, masks[k], absent[k])
+        epoch, row = _latest(order, slot, warp, masks[k]), diverged_row(order, slot, warp, masks[k], absent[k])
         if row == 0:
             state = order.state[slot, warp]
             state[CLOCK_NOW] += 1  # so that the next moment is a new one
@@ -427,7 +427,7 @@ def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     for fence in order.block_fences[slot]:
         if epoch < fence < mine:
             return True
-    place = its_warp + moments[moment, BLOCK] * order.apart.shape[1]
-    if place >= len(order.published):
+    index = its_warp + moments[moment, BLOCK] * order.diverged.shape[1]
+    if index >= len(order.published):
         return False
-    return 0 < order.published[place, tick, CTA] <= order.fence_acquired[slot, warp]
+    return 0 < order.published[index, tick, CTA] <= order.fence_acquired[slot, warp]
