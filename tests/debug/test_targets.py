@@ -126,7 +126,7 @@ def test_damaged_facts_about_variables(tmp_path):
 
 
 HOSTILE = {
-    "cuda kernel ()": "'()' is no kernel",
+    "cuda kernel ()": "'()' is not a kernel",
     "cuda warp 1 lane 31": "Request cannot be satisfied. CUDA focus unchanged.",
     "x 1.5": "a double is not an address",
     "continue \u00b2": "'\u00b2' is not a count",

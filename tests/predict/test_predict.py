@@ -194,7 +194,7 @@ def test_calibration_needs_the_same_waits(folder, tmp_path):
 def test_pages_of_text_alone_are_not_asked_for_as_a_table(folder):
     code, out, error = gpuprof(folder, "predict", "k.gprec", "--explain", "--format", "csv")
     assert (code, out) == (2, "")
-    assert "--sensitivity and --explain are text alone" in error
+    assert "--sensitivity and --explain print only text" in error
 
 
 def test_explain_and_sensitivity_name_unit_and_number(folder):

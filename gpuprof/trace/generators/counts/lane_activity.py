@@ -1,9 +1,9 @@
 """The share of active lanes."""
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Column, Table
 
 BLOCKS = Table(
     "blocks",

@@ -3,10 +3,10 @@
 import numpy as np
 
 from gpuprof.jit.cached import cached_njit
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
-from gpuprof.trace.tables import Column, Table
 
 NAME = Column("allocation", "text", "", "name of the allocation with the addresses; empty: none")
 LINES = Table(
