@@ -48,7 +48,7 @@ def command(profile: Path, given: Given):
     from gpuprof.check.requirements import measure_requirements, outcome_lines, outcome_objects, parse_requirement
     from gpuprof.check.rules import DEFAULT, parse_rule
     from gpuprof.correlate.database import reading
-    from gpuprof.correlate.results import read_results
+    from gpuprof.correlate.findings import read_results
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
 
