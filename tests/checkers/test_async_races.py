@@ -11,6 +11,7 @@ import pytest
 from gpuprof.run.compile_file import build
 from gpuprof.trace.checkers.racecheck import Racecheck
 from tests.support.compacting import Compacting
+from tests.support.matrices import long_but_every
 from tests.support.nvidia_tools import PTXAS, needs_ptxas
 from tests.support.planted import Planted, in_short
 
@@ -301,7 +302,7 @@ def planted(tmp_path_factory):
     return Planted(tmp_path_factory.mktemp("async"), source_of(CASES), Racecheck(), Compacting(), chip="h200")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", long_but_every(3, CASES), ids=lambda case: case.name)
 def test_planted(planted, case):
     x, y = planted.array(4096), planted.array(8192)
     kinds = {kind for kind, _ in in_short(planted.run(case.name, case.cluster, case.block, x, y, cluster=case.cluster))}

@@ -11,6 +11,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.errors import KernelFault
 from gpuprof.trace.checkers.initcheck import Initcheck
 from gpuprof.trace.checkers.memcheck import Memcheck
+from tests.support.matrices import long_but_every
 from tests.support.planted import Planted, in_short
 
 N = 32  # threads
@@ -252,7 +253,7 @@ def content(planted, defined: str) -> int:
     return address
 
 
-@pytest.mark.parametrize("doubt", DOUBTS, ids=lambda doubt: doubt.name)
+@pytest.mark.parametrize("doubt", long_but_every(2, DOUBTS), ids=lambda doubt: doubt.name)
 def test_parts(planted, doubt):
     found = planted.run(doubt.kernel, 1, N, content(planted, doubt.defined), planted.array(512), *doubt.more)
     assert in_short(found) == list(doubt.found)

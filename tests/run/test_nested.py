@@ -125,6 +125,7 @@ __global__ void nothing(int *x, int n) { if (n) note<<<n, 1>>>(x, n); }
 """
 
 
+@pytest.mark.long
 def test_streams_of_kernels(tmp_path):
     """The block's stream keeps its order, each launch with all that comes of it; the tail comes when all else is
     over.

@@ -238,6 +238,7 @@ def rows_of(rows: np.ndarray, names) -> list[tuple]:
     return sorted(tuple(int(row[name]) for name in names) for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", long_from(1, SEEDS))
 def test_fuzz(tmp_path, program, monkeypatch, seed):
     recording, expected, given = recorded(tmp_path / "s.gprec", program, Chance(seed), monkeypatch)
