@@ -16,8 +16,9 @@ from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError, KernelFault, NotComparable
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
+from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
-from gpuprof.run.run_settings import LaunchResult, Observer, Settings
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_session
 
 # Commands that say nothing to the GPU: they may stand between the two launches.

@@ -82,6 +82,7 @@ SUB_ROOMS = {
     "emulate": ("core", "trace_log", "scalar", "memory", "collectives", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
     "export": (REST, "paths", "timeline", "tables", "graph"),
+    "run": ("trace_counts", "hazards", "observers", "compile_file", "run_settings", "launching", "drawing", REST),
 }
 
 MOST_FILES = 20

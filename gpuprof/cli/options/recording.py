@@ -102,7 +102,7 @@ def trace_settings(traces: Sequence[str]) -> dict:
     """The session.Settings that --trace makes. Raises UsageError for a generator that there is not."""
     if not traces:
         return {}
-    from gpuprof.run.tracing import Attached
+    from gpuprof.run.observers.tracing import Attached
     from gpuprof.trace.find import make, parse_spec
 
     specs = [parse_spec(text) for text in traces]

@@ -19,9 +19,8 @@ from gpuprof.device import commands as cmd
 from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
-from gpuprof.run.emulation_progress import emulating
-from gpuprof.run.emulation_thread import Orders, ahead
-from gpuprof.run.tracing import LaunchTrace
+from gpuprof.run.launching.emulation_progress import emulating
+from gpuprof.run.launching.emulation_thread import Orders, ahead
 from gpuprof.timing.batch import Shades
 from gpuprof.timing.draws import DrawWork
 from gpuprof.timing.sampling.filter import Filter
@@ -202,9 +201,8 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 
 class BegunLaunch(NamedTuple):
-    """A launch that is counted and recorded, and how it goes on: its emulation, which fills the counters, the samples
-    that are wanted of it, the priority that its stream had when it was asked for, who watches it, and the number of its
-    task.
+    """A launch that was requested: its emulation, which fills the counters, the filter of its samples, and the priority
+    that its stream had at the request.
     """
 
     launch: cmd.Launch
@@ -212,15 +210,11 @@ class BegunLaunch(NamedTuple):
     emulate: Emulate
     filter: Filter
     priority: int
-    trace: LaunchTrace | None = None
-    task: int = 0
 
 
 @dataclass(eq=False)
 class PendingLaunch:
-    """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has
-    them.
-    """
+    """A launch in flight. It waits for `after`, `after_signal` and `launched_by`, as in timing.batch.Grid."""
 
     launch: cmd.Launch
     counters: LaunchCounters
@@ -230,9 +224,7 @@ class PendingLaunch:
     after: tuple[int, ...]
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
-    trace: LaunchTrace | None = None
-    task: int = 0
-    # of a draw's shader, as timing.batch.Grid has them
+    # of a draw's shader, as in timing.batch.Grid
     shades: Shades | None = None
     draw: DrawWork | None = None
 
@@ -316,8 +308,6 @@ class InFlight:
                 tuple(sorted(after)),
                 after_signal,
                 launched_by,
-                begun.trace,
-                begun.task,
             )
         )
 

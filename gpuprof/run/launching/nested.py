@@ -17,7 +17,7 @@ from gpuprof.emulate.core.device_launches import BLOCK_STREAM, FIRE_AND_FORGET, 
 from gpuprof.errors import KernelFault
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import LAUNCH_SERVICE
-from gpuprof.run.pending import BegunLaunch, InFlight
+from gpuprof.run.launching.pending import BegunLaunch, InFlight
 
 _SYSCALL = BY_NAME["SYSCALL"]
 DEEPEST = 24  # CUDA programming guide: the limit of nesting

@@ -14,7 +14,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
-from gpuprof.run.pending import Shelf
+from gpuprof.run.launching.pending import Shelf
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink
 from gpuprof.timing.sampling.configuration import Sampling
