@@ -36,8 +36,12 @@ class Request(NamedTuple):
     origin: Origin
 
     @property
+    def named_words(self) -> dict[str, int]:
+        return dict(zip(self.call.given, self.words, strict=True))
+
+    @property
     def nbytes(self) -> int:
-        """That are copied or filled."""
+        """The bytes that are copied or filled."""
         at = self.call.nbytes_at
         if self.call.name == "copy_in":
             return len(self.payload)
