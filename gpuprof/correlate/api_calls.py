@@ -8,8 +8,6 @@ from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording
 from gpuprof.relate.task_kinds import NONE
 
-TIMES = ("begin_ns", "end_ns", "waited_ns", "nbytes")
-
 
 class ApiCall(NamedTuple):
     """`direction`: what it copied or filled, as tasks are called; "" for nothing, "several" where a graph did both.

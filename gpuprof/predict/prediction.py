@@ -5,12 +5,9 @@ bottlenecks.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
-from gpuprof.chips import Chip
-from gpuprof.correlate.database import reading
 from gpuprof.predict.bottleneck import UNITS, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
 from gpuprof.predict.draws.cycles import DrawCycles, cycles_of_draws
@@ -20,7 +17,7 @@ from gpuprof.predict.launch import model
 from gpuprof.predict.levels import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
 from gpuprof.predict.mapping import IDENTITIES, Mappings
 from gpuprof.predict.naive import naive_cycles
-from gpuprof.predict.recorded import Buffer, Recorded, read_recorded
+from gpuprof.predict.recorded import Buffer, Recorded
 from gpuprof.predict.refusal import refusals
 from gpuprof.predict.work import Work
 
@@ -89,13 +86,6 @@ class Prediction:
 
 def _nobody(points: int) -> None:
     pass
-
-
-def predict(database: Path, chips: Sequence[Chip], mappings: Mappings = IDENTITIES) -> Prediction:
-    """Of a recording or its database. Raises what `reading` and `read_recorded` raise."""
-    with reading(database) as db:
-        recorded = read_recorded(db)
-    return predicted(recorded, numbers_of(chips), mappings)
 
 
 def predicted(
