@@ -9,7 +9,8 @@ it gives each its input and has no rule of its own.
     trace_counts     accesses and reuse distances of a launch's trace
     run_settings     the settings of a session, and its reports to the caller
     compile_file     from a source file to a Program
-    script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)
+    target           decides what FILE is and how it is launched, for every command that runs one
+    script           runs a Python script inside a recording, whose Device is then the recorded GPU
     program_run      runs a whole CUDA program inside a recording, or without one
     replay           gives a session the commands that a recording has saved
     reorder_experiment  runs a stream without one of its orders

@@ -22,7 +22,7 @@ NO_SAMPLING = Sampling()
 
 
 class Observer:
-    """Reports of a session to its caller, for the user. A command overrides those that it shows."""
+    """Gets what a session reports while it works. A command overrides the methods whose reports it shows."""
 
     def notice(self, text: str) -> None: ...
 
@@ -50,10 +50,11 @@ class Settings:
     record: str = "wide"
     sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
+    max_instructions: int | None = None  # of a warp
     save_stream: bool = False  # into the recording
     load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
     profiles_from_start: bool = True  # launches of a program are timed before cudaProfilerStart, too
-    is_timed: bool = True  # False: launches are emulated alone, and take no cycles
+    is_timed: bool = True  # False: launches are only emulated, and take no cycles
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""

@@ -116,9 +116,15 @@ class Session:
         for observer in self.observers:
             observer.begin(self.chip, settings.command)
         if settings.save_stream:
-            blocks, cycles = settings.sample_blocks, settings.max_cycles
-            alignment = self.memory.alignment
-            header = Header(STREAM_VERSION, settings.sampling, settings.record, blocks, cycles, alignment)
+            header = Header(
+                STREAM_VERSION,
+                settings.sampling,
+                settings.record,
+                settings.sample_blocks,
+                settings.max_cycles,
+                self.memory.alignment,
+                settings.max_instructions,
+            )
             self.stream = StreamWriter(self.recorder.stream, header)
 
     @property

@@ -42,7 +42,9 @@ class Tracer(Session):
             return super().submit(command)
         counters = LaunchCounters.zeros(len(command.module.code))
         command.module.refresh_constants(self.memory)
-        pieces = emulate(command, self.memory, chip=self.chip, max_cycles=MAX_WARP_INSTRUCTIONS, counters=counters)
+        pieces = emulate(
+            command, self.memory, chip=self.chip, max_warp_instructions=MAX_WARP_INSTRUCTIONS, counters=counters
+        )
         self.traced.append(Traced(command, tuple(pieces)))
         self.launcher.n_launches += 1
 

@@ -39,7 +39,7 @@ def sentence(chip: Chip, version: str) -> str:
 
 
 def of_summary(found: Summary) -> str:
-    if not found.published:
+    if found.worst is None or found.worst.difference is None:
         return NO_FIGURES
     given, given_near = found.published - found.follows, found.near - found.follows_near
     worst = f"{100 * found.worst.difference:+.0f} %"
