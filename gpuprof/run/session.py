@@ -71,7 +71,7 @@ class Session:
             self.memory.keep_apart([attached.generator.guard_nbytes for attached in settings.traces])
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)
-        self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, kept alive, and its ELF
+        self._images: dict[int, tuple[Program, bytes]] = {}  # id(program) -> the program, so that it lives, and its ELF
         self.place_of_call: Callable[[], str] = str  # the line and call of the host, if they are known
         self.stream: StreamWriter | None = None
         timing = GpuTiming(chip, settings.record, settings.sample_blocks, settings.max_cycles)
@@ -297,7 +297,7 @@ class Session:
 
 
 def open_session(settings: Settings, chip_name: str | None = None, memory: AddressSpace | None = None) -> Session:
-    """A Session that has begun its recording. The settings' chip goes before the one asked for."""
+    """A Session that has begun its recording. The settings' chip takes precedence over `chip_name`."""
     session = Session(settings, settings.chosen_chip(chip_name), memory)
     if session.recorder:
         session.begin_recording()

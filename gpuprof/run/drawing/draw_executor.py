@@ -39,7 +39,7 @@ class TimedShaders:
         self._n_shaded = dict.fromkeys(SHADER_STAGES, 0)  # warps so far
 
     def run(self, launch: cmd.Launch, shader: DrawStage) -> None:
-        """Emulates a shader of the draw, or the next part of what it shades; its trace is stored for the timing."""
+        """Emulates a shader of the draw, or the next part of its lanes; its trace is stored for the timing."""
         stage, in_flight = shader.stage, self._launcher.in_flight
         shades = Shades(self._number, stage, self._n_shaded[stage])
         begun = self._launcher.begin(launch, shader=shader)._replace(priority=PRIORITIES[stage])
@@ -177,5 +177,5 @@ def changes(before: cmd.Draw | None, command: cmd.Draw) -> int:
 
 
 def drains(before: cmd.Draw | None, command: cmd.Draw) -> bool:
-    """Whether a draw begins a pass: it has other targets, and may read those of the pass before."""
+    """True for a draw that begins a pass: it has other targets, and may read those of the pass before."""
     return before is not None and before.targets != command.targets

@@ -178,7 +178,7 @@ def _even(total: int, parts: int) -> np.ndarray:
 
 
 def _written(masks: np.ndarray, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of each quad, samples and pixels that are left."""
+    """The samples and pixels of each quad that are left."""
     of_pixel = (masks[:, None].astype(np.int64) >> (samples * np.arange(QUAD))) & ((1 << samples) - 1)
     n_samples = (masks[:, None].astype(np.int64) >> np.arange(samples * QUAD) & 1).sum(axis=1)
     return n_samples, (of_pixel != 0).sum(axis=1)

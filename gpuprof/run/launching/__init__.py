@@ -4,7 +4,7 @@ launcher             begins and emulates launches; waits for those in flight
 pending              launches in flight, and what each waits for; their traces, made to order
 nested               launches that kernels make
 emulation_thread     runs the emulation on another thread, a bounded number of pieces ahead of the timing
-emulation_progress   launches as stages of work under way, for people who wait
+emulation_progress   launches as stages of work under way, for people that wait
 settling             times a batch of launches, and reports each to the observers
 gpu_timing           the timing model of one GPU, and its state between batches
 sampling_overhead    times a batch twice, once without sampling

@@ -47,17 +47,17 @@ def counter_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
 
 def pattern_rows(counters: LaunchCounters, load_base: int) -> np.ndarray:
     """Patterns of shared memory as rows of records.schema.BANK_PATTERNS_DTYPE."""
-    found = []
+    rows = []
     for at, patterns in sorted(counters.patterns.items()):
         pc, others = load_base + INSTRUCTION_NBYTES * at, int(patterns.warps[-1])
-        for row in range(int(patterns.used[0])):
-            mask, warps = int(patterns.masks[row]), int(patterns.warps[row])
-            regular = lattice(patterns.places[row], mask)
+        for number in range(int(patterns.used[0])):
+            mask, warps = int(patterns.masks[number]), int(patterns.warps[number])
+            regular = lattice(patterns.places[number], mask)
             if regular is None:
                 others += warps
                 continue
-            ends = (int(patterns.first[row]), int(patterns.end[row]))
-            found.append((pc, mask, warps, *regular.strides, *regular.lanes, *ends))
+            ends = (int(patterns.first[number]), int(patterns.end[number]))
+            rows.append((pc, mask, warps, *regular.strides, *regular.lanes, *ends))
         if others:
-            found.append((pc, 0, others, *[0] * 8))
-    return np.array(found, BANK_PATTERNS_DTYPE)
+            rows.append((pc, 0, others, *[0] * 8))
+    return np.array(rows, BANK_PATTERNS_DTYPE)
