@@ -10,6 +10,7 @@ from gpuprof.run.observers.observer import LaunchResult, SessionObserver
 from gpuprof.run.trace_counts.launch_counts import TraceCounts
 from gpuprof.run.trace_counts.line_accesses import Recorded, recorded
 from gpuprof.run.trace_counts.reuse_distances import DeviceStream
+from gpuprof.tables.blocks import ACCESS_COUNTERS, REUSE_DISTANCES
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.state.programs import Programs
 
@@ -40,8 +41,8 @@ class BlockCounts(SessionObserver):
     def timed(self, result: LaunchResult) -> None:
         launch = result.launch.index
         if counts := self._counts.pop(launch, None):
-            self._recorder.exact_rows(b"ACCC", launch, counts.access_rows())
-            self._recorder.exact_rows(b"REUS", launch, counts.reuse_rows())
+            self._recorder.rows(ACCESS_COUNTERS, launch, counts.access_rows())
+            self._recorder.rows(REUSE_DISTANCES, launch, counts.reuse_rows())
 
     def stopped(self, launch: cmd.Launch, error: KernelFault | KeyboardInterrupt) -> None:
         self._counts.pop(launch.index, None)

@@ -66,7 +66,7 @@ class LaunchOrder(NamedTuple):
 
 class CompletedDraw(NamedTuple):
     """A draw that has drawn all. task: its task's number; buffer: that of its command buffer, if it is in one. blocks:
-    stage and records.schema.PRIMITIVES_DTYPE of each of its launches.
+    stage and tables.draws.PRIMITIVES of each of its launches.
     """
 
     draw: int

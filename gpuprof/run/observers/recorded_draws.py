@@ -10,9 +10,9 @@ from dataclasses import astuple
 
 import numpy as np
 
-from gpuprof.records.schema import WAVE_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.observers.observer import CompletedDraw, LaunchOrder, LaunchResult, LaunchStart, SessionObserver
+from gpuprof.tables.draws import PRIMITIVES, WAVES
 from gpuprof.timing.state.launch_timing import DrawTiming
 
 
@@ -36,7 +36,7 @@ class RecordedDraws(SessionObserver):
     def drawn(self, draw: CompletedDraw) -> None:
         launches = {stage: iter(numbers) for stage, numbers in self._launches.items()}
         for stage, rows in draw.blocks:
-            self._recorder.exact_rows(b"PRIM", next(launches[stage]), rows)
+            self._recorder.rows(PRIMITIVES, next(launches[stage]), rows)
         self._open.append(draw)
 
     def timed(self, result: LaunchResult) -> None:
@@ -54,7 +54,7 @@ class RecordedDraws(SessionObserver):
         for draw in self._open:
             self._recorder.draw(_fields(draw) | _measured(draw, self._timings.get(draw.draw)))
             if timing := self._timings.get(draw.draw):
-                self._recorder.table(b"WAVE", _wave_rows(draw, timing))
+                self._recorder.table(WAVES, _wave_rows(draw, timing))
         self._open, self._timings = [], {}
 
 
@@ -93,7 +93,7 @@ def _measured(draw: CompletedDraw, timing: DrawTiming | None) -> dict:
 
 
 def _wave_rows(draw: CompletedDraw, timing: DrawTiming) -> np.ndarray:
-    waves = np.zeros(len(timing.waves), WAVE_DTYPE)
+    waves = np.zeros(len(timing.waves), WAVES.dtype)
     waves["draw"] = draw.draw
     for name in timing.waves.dtype.names:
         waves[name] = timing.waves[name]

@@ -7,19 +7,18 @@ from gpuprof.chips import Chip
 from gpuprof.chips.fidelity.sentence import sentence
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
-from gpuprof.emulate.trace_log.counters import LaunchCounters
-from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.observers.launch_rows import activity_rows, counter_rows, pattern_rows, sm_rows
+from gpuprof.run.observers.launch_rows import exact_rows
 from gpuprof.run.observers.observer import LaunchResult, LaunchStart, SessionObserver
+from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
+from gpuprof.tables.samples import SAMPLED_COUNTERS
 from gpuprof.timing.buffer import by_launch
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import described
-from gpuprof.timing.state.activity_bins import MOST_BINS, coarser
-from gpuprof.timing.state.launch_timing import LaunchTiming
+from gpuprof.timing.state.activity_bins import MOST_BINS
 from gpuprof.timing.state.model_version import MODEL_VERSION
 
-CHUNK_OF_ROWS = {SAMPLED_COUNTERS_DTYPE: b"SMCN", BLOCK_COUNTERS_DTYPE: b"BLKC", WARP_COUNTERS_DTYPE: b"WRPC"}
+TABLE_OF_ROWS = {table.dtype: table for table in (SAMPLED_COUNTERS, BLOCK_COUNTERS, WARP_COUNTERS)}
 # Bins of a launch's activity in a recording: its share of MOST_BINS by the cycles of all launches so far. So a long run
 # has bins for its logarithm only, and one launch has all.
 LEAST_BINS = 16
@@ -75,15 +74,18 @@ class Recording(SessionObserver):
 
     def samples(self, rows: np.ndarray) -> None:
         for launch, rows_of_launch in by_launch(rows):
-            if chunk := CHUNK_OF_ROWS.get(rows_of_launch.dtype):
-                self._recorder.exact_rows(chunk, launch, rows_of_launch)
+            if table := TABLE_OF_ROWS.get(rows_of_launch.dtype):
+                self._recorder.rows(table, launch, rows_of_launch)
             else:
                 self._recorder.samples(launch, rows_of_launch)
 
     def timed(self, result: LaunchResult) -> None:
-        self._cycles += result.timing.cycles
-        most_bins = max(LEAST_BINS, MOST_BINS * result.timing.cycles // max(1, self._cycles))
-        record_end(self._recorder, result.launch, result.timing, result.counters, most_bins)
+        launch, timing = result.launch, result.timing
+        self._cycles += timing.cycles
+        most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self._cycles))
+        for table, rows in exact_rows(timing, result.counters, launch.module.load_base, most_bins):
+            self._recorder.rows(table, launch.index, rows)
+        self._recorder.launch_end(launch.index, timing)
 
     def note(self, launch: cmd.Launch, text: str) -> None:
         self._recorder.mark(text, launch.index)
@@ -110,21 +112,3 @@ def launch_fields(start: LaunchStart, module: int) -> dict:
         "text": launch.name,
         "task": start.task,
     }
-
-
-def record_end(
-    recorder: RecordWriter, launch: cmd.Launch, timing: LaunchTiming, counters: LaunchCounters, most_bins: int
-) -> None:
-    """Writes the exact rows of a launch, its activity in `most_bins` bins of time at most, and its end."""
-    base = launch.module.load_base
-    recorder.ledger(launch.index, timing.ledger, base)
-    recorder.stalls(launch.index, timing.stalls, base)
-    recorder.exact_rows(b"CAUS", launch.index, timing.causes)
-    recorder.counters(launch.index, counter_rows(counters, base))
-    recorder.exact_rows(b"BANK", launch.index, pattern_rows(counters, base))
-    recorder.exact_rows(b"SMDR", launch.index, timing.losses)
-    bins, stalls = activity_rows(coarser(timing.activity, most_bins), timing.start_cycle)
-    recorder.exact_rows(b"ACTV", launch.index, bins)
-    recorder.exact_rows(b"ACTR", launch.index, stalls)
-    recorder.exact_rows(b"ACSM", launch.index, sm_rows(timing))
-    recorder.launch_end(launch.index, timing)

@@ -25,13 +25,14 @@ from gpuprof.run.hazards.host_errors import HostError, host_error, leaks
 from gpuprof.run.hazards.launch_races import LaunchRaces
 from gpuprof.run.observers.kernel_facts import kernel_of, text_of
 from gpuprof.run.observers.observer import DrawStage, LaunchResult, SessionObserver
+from gpuprof.tables.table import Table
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.findings import Findings
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Finding, Results, Table
+from gpuprof.trace.tables import Finding, Results
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +87,14 @@ class LaunchTrace:
         for name, generator, results in self.results:
             for table in generator.tables:
                 columns = [
-                    {"name": column.name, "type": column.type, "unit": column.unit, "text": column.meaning}
+                    {"name": column.name, "type": column.type, "unit": column.unit, "text": column.text}
                     for column in table.columns
                 ]
                 fields = {
                     "launch": results.launch,
                     "generator": name,
                     "table": table.name,
-                    "text": table.meaning,
+                    "text": table.text,
                     "columns": columns,
                 }
                 recorder.trace_table(fields, results.tables[table.name])
