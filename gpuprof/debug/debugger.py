@@ -52,7 +52,6 @@ STEPS: dict[str, Callable[[Position], Arrived]] = {
     "until": past_line,
     "finish": out_of_function,
 }
-INTO_FUNCTIONS = ("step", "stepi")
 
 
 class Debugger:

@@ -13,7 +13,7 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Function, Location
-from gpuprof.run.tracing import code_of
+from gpuprof.run.observers.kernel_facts import code_of
 
 PTX = "ptx"  # as a file's name: the PTX of the module
 _DEPOT = re.compile(r"^\s*mov\.[bu]\d+\s+%SPL,\s*([\w$.]+)\s*;")

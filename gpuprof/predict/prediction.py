@@ -5,12 +5,9 @@ bottlenecks.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
-from gpuprof.chips import Chip
-from gpuprof.correlate.database import reading
 from gpuprof.predict.bottleneck import UNITS, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
 from gpuprof.predict.command_buffers import microseconds, parallel_parts, recorded_buffer, recorded_test, serial
@@ -20,7 +17,7 @@ from gpuprof.predict.draws.draw_stages import refusals_of_draw
 from gpuprof.predict.launch import model, naive_cycles
 from gpuprof.predict.launch_refusal import refusals
 from gpuprof.predict.mapping import IDENTITIES, Mappings
-from gpuprof.predict.recorded import Buffer, Recorded, read_recorded
+from gpuprof.predict.recorded import Buffer, Recorded
 from gpuprof.predict.work import Work
 
 AT_A_TIME = 512  # chips: their rows of stalls stay in the processor's cache
@@ -91,13 +88,6 @@ class Prediction:
 
 def _ignored(points: int) -> None:
     pass
-
-
-def predict(database: Path, chips: Sequence[Chip], mappings: Mappings = IDENTITIES) -> Prediction:
-    """The prediction for a recording or its database. Raises what `reading` and `read_recorded` raise."""
-    with reading(database) as db:
-        recorded = read_recorded(db)
-    return predicted(recorded, numbers_of(chips), mappings)
 
 
 def predicted(

@@ -102,6 +102,7 @@ SUB_ROOMS = {
         "space",
         "output",
     ),
+    "run": ("trace_counts", "hazards", "observers", "compile_file", "run_settings", "launching", "drawing", REST),
 }
 
 MOST_FILES = 20

@@ -46,7 +46,7 @@ ALLOWED = {
     ("gpuprof.sweep.run_sweep", "os.open"): "/dev/null, for a worker's output",
     ("gpuprof.sweep.run_sweep", "os.fdopen"): "a pipe to the process that started this worker",
     ("gpuprof.sweep.run_sweep", "pickle.load"): "from the process that started this worker",
-    ("gpuprof.run.pending", "pickle.load"): "a temporary file of this process, without a name",
+    ("gpuprof.run.launching.pending", "pickle.load"): "a temporary file of this process, without a name",
     ("gpuprof.cli.main", "os.open"): "/dev/null, for our own output",
     ("gpuprof.cli.list", "path.read_text"): "samples of the source checkout",
     ("gpuprof.chips.fidelity.kernels", "PATH.open"): "a table of the package",

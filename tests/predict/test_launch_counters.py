@@ -10,10 +10,10 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
 from gpuprof.predict.output.prediction_screen import STOPPED, warnings_of
-from gpuprof.predict.prediction import predict
 from gpuprof.predict.recorded import read_recorded
 from tests.importers.test_ncu_csv import DETAILS
 from tests.support.command import gpuprof
+from tests.support.predictions import predict
 
 SOURCE = """\
 // LAUNCH: strided<<<4, 64>>>(a: f32[8192]=random, b: f32[256])

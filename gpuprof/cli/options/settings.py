@@ -101,8 +101,8 @@ def load_base(value: int | str) -> int | None:
 
 
 def traces_of(texts: Sequence[str]) -> tuple:
-    """The run.tracing.Attached generators. Raises UsageError for one that there is not."""
-    from gpuprof.run.tracing import Attached
+    """The run.observers.tracing.Attached generators. Raises UsageError for one that there is not."""
+    from gpuprof.run.observers.tracing import Attached
     from gpuprof.trace.find import make, parse_spec
 
     specs = [parse_spec(text) for text in texts]

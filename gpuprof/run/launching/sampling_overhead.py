@@ -1,11 +1,11 @@
-"""What sampling costs a kernel: the same launches timed twice, once on a GPU whose cells write nothing.
+"""The cost of sampling to a kernel: the same launches timed twice, once on a GPU whose cells write nothing.
 
     pieces of the trace ─> undisturbed GPU ─> cycles
-          └─ put by ─────> disturbed GPU ───> cycles, samples
+          └─ stored ─────> disturbed GPU ───> cycles, samples
 
-The emulator works to the orders of the first timing, which are those of a run without sampling: so what happens in
-memory, and what is counted of it, is as it would be. Both GPUs live as long as the session, and what sampling leaves
-behind in the L2 is charged to the launch that pays.
+The emulator works to the orders of the first timing, which are those of a run without sampling: so memory and counters
+are those of that run. Both GPUs live as long as the session, and the lines that sampling leaves in the L2 are charged
+to the launch that pays.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
-from gpuprof.run.pending import Shelf
+from gpuprof.run.launching.pending import Shelf
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink
 from gpuprof.timing.sampling.configuration import Sampling
@@ -41,24 +41,25 @@ def simulate_twice(
     leaves no samples.
     """
     traces = [_Trace(grid.pieces) for grid in grids]
-    first = [replace(grid, pieces=trace.put_by()) for grid, trace in zip(grids, traces, strict=True)]
+    first = [replace(grid, pieces=trace.storing()) for grid, trace in zip(grids, traces, strict=True)]
     second = [replace(grid, pieces=trace, order=trace.order) for grid, trace in zip(grids, traces, strict=True)]
     quiet = simulate_batch(undisturbed, first, Sampling(), lambda samples: None, max_cycles)
-    found = simulate_batch(machine, second, sampling, sink, max_cycles, record_nbytes=record_nbytes)
-    return [replace(b, disturbance_cycles=b.cycles - a.cycles) for a, b in zip(quiet, found, strict=True)]
+    disturbed = simulate_batch(machine, second, sampling, sink, max_cycles, record_nbytes=record_nbytes)
+    return [
+        replace(timing, disturbance_cycles=timing.cycles - alike.cycles)
+        for alike, timing in zip(quiet, disturbed, strict=True)
+    ]
 
 
 class _Trace:
-    """A launch's pieces, put by as they are used, and given a second time to other orders."""
+    """A launch's pieces, stored as they are used, and given a second time to other orders."""
 
     def __init__(self, pieces: Iterable[TracePiece]):
-        self._pieces, self._shelf = (
-            pieces,
-            Shelf("traces that --stream lsu times twice", "use --stream aux, or a shorter launch"),
-        )
+        self._pieces = pieces
+        self._shelf = Shelf("traces that --stream lsu times twice", "use --stream aux, or a shorter launch")
         self._open: deque[Order] = deque()
 
-    def put_by(self) -> Iterator[TracePiece]:
+    def storing(self) -> Iterator[TracePiece]:
         for piece in self._pieces:
             self._shelf.put(piece)
             yield piece

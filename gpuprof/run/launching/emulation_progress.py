@@ -1,4 +1,4 @@
-"""Launches as stages: which they are, where they stand and how much they have done, for whoever waits."""
+"""Launches as stages of work: their names, positions and progress, for people that wait."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager

@@ -17,7 +17,7 @@ from gpuprof.emulate.core.device_launches import BLOCK_STREAM, FIRE_AND_FORGET, 
 from gpuprof.errors import KernelFault
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import LAUNCH_SERVICE
-from gpuprof.run.pending import BegunLaunch, InFlight
+from gpuprof.run.launching.pending import BegunLaunch, InFlight
 
 _SYSCALL = BY_NAME["SYSCALL"]
 DEEPEST = 24  # CUDA programming guide: the limit of nesting
@@ -26,14 +26,14 @@ Begin = Callable[[cmd.Launch, int], BegunLaunch]
 
 
 def launches_grids(module: LoadedModule) -> bool:
-    """Whether there is code in a module that launches."""
+    """True for a module with code that launches."""
     calls = module.code["opcode"] == _SYSCALL.number
     return bool((module.code["imm"][calls] == LAUNCH_SERVICE).any())
 
 
 class Descent:
-    """The descendants of one flight. `emulate` runs all flights so far to their end; `begin` says how a launch goes on,
-    given it and the number of the one that launched it.
+    """The descendants of one flight. `emulate` runs all flights so far to their end; `begin` begins a launch, given
+    it and the index of the launch that launched it.
     """
 
     def __init__(self, in_flight: InFlight, emulate: Callable[[], None], begin: Begin, chip: Chip):
@@ -46,10 +46,10 @@ class Descent:
         flights = self.in_flight.flights
         requests = flights[number].counters.launched.grids
         before: dict[tuple, list[int]] = defaultdict(list)  # by stream: the flights that its next launch waits for
-        for request in (each for each in requests if each.stream != TAIL_LAUNCH):
+        for request in (request for request in requests if request.stream != TAIL_LAUNCH):
             before[_stream(request)] = self._child(number, request, before[_stream(request)], depth)
         tail = list(range(number, len(flights)))
-        for request in (each for each in requests if each.stream == TAIL_LAUNCH):
+        for request in (request for request in requests if request.stream == TAIL_LAUNCH):
             tail = self._child(number, request, tail, depth)
 
     def _child(self, number: int, request: GridRequest, after: list[int], depth: int) -> list[int]:

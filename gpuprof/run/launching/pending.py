@@ -1,8 +1,8 @@
-"""Launches in flight: asked of a stream, and not waited for yet.
+"""Launches in flight: requested on a stream, and not waited for yet.
 
-What they do to memory happens in the order they were asked for, whatever the timing says. When they run is worked out
-for all of them together, once somebody waits: `Flight.pieces` then gives the trace of each as the timing model orders
-it, and a launch whose turn comes before an earlier one has been emulated has that one done first, its trace put by.
+Their effects on memory happen in the order of the requests, whatever the timing is. They are timed together once the
+host waits: `PendingLaunch.pieces` then gives the trace of each as the timing model orders it. Before a launch is
+emulated, all earlier ones are emulated to their end, and their traces are stored.
 """
 
 import pickle
@@ -19,9 +19,8 @@ from gpuprof.device import commands as cmd
 from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
-from gpuprof.run.emulation_progress import emulating
-from gpuprof.run.emulation_thread import Orders, ahead
-from gpuprof.run.tracing import LaunchTrace
+from gpuprof.run.launching.emulation_progress import emulating
+from gpuprof.run.launching.emulation_thread import Orders, ahead
 from gpuprof.timing.batch import Shades
 from gpuprof.timing.draws import DrawWork
 from gpuprof.timing.sampling.filter import Filter
@@ -38,10 +37,10 @@ Emulate: TypeAlias = Callable[[Orders], Iterator[TracePiece]]
 
 
 class Shelf:
-    """Pieces put by, first in, first out for each chunk of blocks: in memory, and beyond a bound in a file.
+    """Stored pieces, first in, first out for each chunk of blocks: in memory, and beyond a bound in a file.
 
-    `put` raises GpuprofError when the file gets too long, or the disk is full; `why`, in the plural, and `advice` say
-    what is put by and what to do about it.
+    `put` raises GpuprofError when the file gets too long, or the disk is full; `why`, in the plural, and `advice` are
+    the name of the pieces and a remedy.
     """
 
     def __init__(self, why: str, advice: str, in_memory_nbytes: int = IN_MEMORY_NBYTES, most_nbytes: int = MOST_NBYTES):
@@ -61,7 +60,7 @@ class Shelf:
         self._chunks.setdefault(piece.first_block, deque()).append(self._kept(piece))
 
     def take(self, order: Order) -> TracePiece | None:
-        """The piece that was ordered: the next of a chunk. None when a new chunk is asked for and there is none."""
+        """The piece that was ordered: the next of a chunk. None when a new chunk is ordered and there is none."""
         if order.first_block < 0 and not self._new:
             return None
         piece = self._chunks[order.first_block if order.first_block >= 0 else self._new.popleft()].popleft()
@@ -101,7 +100,7 @@ class Shelf:
 
 
 class Queue:
-    """Emulations in the order they were asked for: `first_open` is the number of the first that is not known to have
+    """Emulations in the order of their requests: `first_open` is the number of the first that is not known to have
     ended.
     """
 
@@ -116,13 +115,13 @@ class Queue:
             self.first_open += 1
 
     def run_through(self) -> None:
-        """Emulates all, and nobody wants a trace of them."""
+        """Emulates all, without a trace."""
         for pieces in self.pieces[self.first_open :]:
             pieces.run_through()
             self.first_open += 1
 
     def forget(self, first: int) -> None:
-        """Those from number `first` on."""
+        """Removes those from number `first` on."""
         del self.pieces[first:]
         self.first_open = min(self.first_open, first)
 
@@ -150,26 +149,26 @@ class Pieces:
         return self
 
     def __next__(self) -> TracePiece:
-        # Effects on memory come in the order asked, so all earlier launches are emulated first.
+        # Effects on memory come in the order of the requests, so all earlier launches are emulated first.
         self._queue.finish(self._number)
         if self._shelf is not None:
             return self._take()
         piece = next(self._started())
         # an order for a new chunk, when there was none, is passed over
         while not _answers(piece, self._open.popleft()):
-            assert self._open, "a piece that nobody ordered"
+            assert self._open, "a piece without an order"
         return piece
 
     def _started(self) -> Iterator[TracePiece]:
         """The emulation on its thread, where no signal meets it in the middle of an instruction."""
         if self._live is None:
-            with whole():  # or a signal might leave a thread at work that nobody knows of
+            with whole():  # or a signal might leave a thread at work without a reference to it
                 # Without a bound of the queue's own: orders bound the pieces that are made.
                 self._live = ahead(self._emulation, depth=0)
         return self._live
 
     def put_rest_by(self) -> None:
-        """Emulates to the launch's end; what is on order, and what nobody has ordered yet, is put by."""
+        """Emulates to the launch's end; pieces that are on order, or not ordered yet, are stored."""
         self._shelf = Shelf(
             "traces of a launch that later ones overtake",
             "wait for that launch before the later ones, or stop it earlier with --max-cycles",
@@ -187,7 +186,7 @@ class Pieces:
             pass
 
     def close(self) -> None:
-        """Ends the emulation, wherever it stands."""
+        """Ends the emulation, wherever it is."""
         (self._live or self._emulation).close()
 
     def _take(self) -> TracePiece:
@@ -202,9 +201,8 @@ def _answers(piece: TracePiece, order: Order) -> bool:
 
 
 class BegunLaunch(NamedTuple):
-    """A launch that is counted and recorded, and how it goes on: its emulation, which fills the counters, the samples
-    that are wanted of it, the priority that its stream had when it was asked for, who watches it, and the number of its
-    task.
+    """A launch that was requested: its emulation, which fills the counters, the filter of its samples, and the priority
+    that its stream had at the request.
     """
 
     launch: cmd.Launch
@@ -212,15 +210,11 @@ class BegunLaunch(NamedTuple):
     emulate: Emulate
     filter: Filter
     priority: int
-    trace: LaunchTrace | None = None
-    task: int = 0
 
 
 @dataclass(eq=False)
 class PendingLaunch:
-    """A launch in flight. `after`, `after_signal` and `launched_by` are what it waits for, as timing.batch.Grid has
-    them.
-    """
+    """A launch in flight. It waits for `after`, `after_signal` and `launched_by`, as in timing.batch.Grid."""
 
     launch: cmd.Launch
     counters: LaunchCounters
@@ -230,9 +224,7 @@ class PendingLaunch:
     after: tuple[int, ...]
     after_signal: tuple[int, ...]
     launched_by: tuple[int, int, int] | None
-    trace: LaunchTrace | None = None
-    task: int = 0
-    # of a draw's shader, as timing.batch.Grid has them
+    # of a draw's shader, as in timing.batch.Grid
     shades: Shades | None = None
     draw: DrawWork | None = None
 
@@ -255,7 +247,7 @@ class _Mark:
 
 
 class InFlight:
-    """The flights, in the order asked, and what waits for what."""
+    """The flights, in the order of their requests, and what waits for what."""
 
     def __init__(self) -> None:
         self.flights: list[PendingLaunch] = []
@@ -280,7 +272,7 @@ class InFlight:
 
     @property
     def are_draws(self) -> bool:
-        """Whether there is something in flight, all of it shaders of draws."""
+        """True if something is in flight, all of it shaders of draws."""
         return bool(self.flights) and all(flight.shades for flight in self.flights)
 
     @property
@@ -316,8 +308,6 @@ class InFlight:
                 tuple(sorted(after)),
                 after_signal,
                 launched_by,
-                begun.trace,
-                begun.task,
             )
         )
 
@@ -331,7 +321,7 @@ class InFlight:
         return [self.flights[number] for number in sorted(mark.flights)] if mark else []
 
     def mark(self, event: int, stream: int, cycle: int) -> None:
-        """Notes an event behind what a stream has; `cycle` is the present."""
+        """Records an event at the end of a stream; `cycle` is the present."""
         there = self._stream(stream)
         self._marks[event] = _Mark(cycle, frozenset(there.tail | there.events))
 
@@ -341,19 +331,19 @@ class InFlight:
             self._stream(stream).events |= self._marks[event].flights
 
     def depends(self, event: int) -> bool:
-        """Whether the event's cycle is not known before the flights have been timed."""
+        """True if the event's cycle is not known before the flights have been timed."""
         return bool(self._marks[event].flights)
 
     def cycle_of(self, event: int) -> int:
         return self._marks[event].cycle
 
     def finish_emulation(self) -> None:
-        """Emulates everything that was asked so far, so that memory has its effects."""
+        """Emulates everything that was requested so far, so that memory has its effects."""
         with emulating([(flight.launch, flight.counters) for flight in self.flights]):
             self._queue.finish(len(self.flights))
 
     def run_through(self) -> None:
-        """Emulates everything that was asked so far, without a trace: nothing of it is timed."""
+        """Emulates everything that was requested so far, without a trace: nothing of it is timed."""
         with emulating([(flight.launch, flight.counters) for flight in self.flights]):
             self._queue.run_through()
 

@@ -1,22 +1,22 @@
-"""What a session notes of its tasks: which there are, what they wait for, and which bytes they read and write.
+"""The tasks of a session: which there are, what they wait for, and which bytes they read and write.
 
     commands, footprints of launches ─> relate.journal ─ rows ─> recording
 
-A launch's bytes are noted when it has been emulated, those of a copy when it happens: both in the order of execution.
+A launch's bytes are recorded when it has been emulated, those of a copy when it happens: both in the order of
+execution.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.graphics_state.draw_state import FORMATS
 from gpuprof.device.memory import AddressSpace
-from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
 from gpuprof.records.writer import RecordWriter
@@ -25,10 +25,10 @@ from gpuprof.relate.byte_ranges import Ranges, coarser
 from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, RelationRow, TaskRow
 from gpuprof.relate.relation_rules import Candidate, Rule, checked, groups
 from gpuprof.relate.task_kinds import NONE, PARAMETERS
-from gpuprof.run.pending import PendingLaunch
+from gpuprof.run.observers.observer import CompletedDraw, LaunchOrder, LaunchStart, SessionObserver
 from gpuprof.tables.tasks import ACCESSES, CALLS, CONSTRAINTS, RELATIONS, TASKS
 
-# Ranges of one task in one buffer that are kept apart. Beyond, the smallest gaps are filled, and it is noted.
+# Separate ranges of one task in one buffer. If there are more, the smallest gaps are filled, which is recorded.
 MOST_RANGES = 4096
 HOST = "host"
 TABLES = {
@@ -59,11 +59,11 @@ class Ruled(NamedTuple):
     last: int = NONE
 
 
-class Relating:
-    """The tasks of one session. `footprint`: what notes the bytes of its launches; None where nobody wants them."""
+class Tasks(SessionObserver):
+    """The tasks of one session. `footprint` records the bytes of its launches; None if they are not recorded."""
 
     def __init__(self, memory: AddressSpace, recorder: RecordWriter | None, observe: bool, rules: Sequence[Rule] = ()):
-        """Without a recorder nothing is written; what scripts state is checked all the same."""
+        """Without a recorder nothing is written, but the statements of scripts are checked."""
         self._memory, self._recorder = memory, recorder
         self.footprint = Footprint() if observe and recorder else None
         self.journal = Journal(self._put, recorder.task_name if recorder else lambda number, text: None)
@@ -74,16 +74,47 @@ class Relating:
         self._is_drawing = False
         self._buffers: dict[int, int] = {}  # parameter by address of a live allocation, or of one that was freed
         self._front: tuple[int, ...] = ()  # tasks that have ended before all that is asked from now on
-        self._before: dict[int, tuple[int, ...]] = {}  # of a shader's task: those that had ended when it was asked for
+        self._before: dict[int, tuple[int, ...]] = {}  # a shader's task: those that had ended when it was requested
         self._of_stream: dict[int, int] = {}  # a copy, fill or wait at the end of a stream that has launches in flight
-        self._launches: dict[int, int] = {}  # task by launch
-        self._call: cmd.CallBegin | None = None  # that is open
+        self._launches: dict[int, int] = {}  # task by index of a timed launch
+        self._tasks: WeakKeyDictionary[cmd.Launch, int] = WeakKeyDictionary()
         self._after_copy: dict[int, int] = {}  # launch's task -> copy on its stream before it
+        self._call: cmd.CallBegin | None = None  # that is open
+        self._draws_of_pass: dict[int, list[int]] = {}  # tasks by pass
+        self._statements: dict[type, Callable] = {
+            cmd.TaskBegin: self._begin,
+            cmd.TaskEnd: self._end,
+            cmd.CallBegin: self._begin_call,
+            cmd.CallEnd: self._end_call,
+            cmd.Identify: self._identify,
+            cmd.Relate: self._relate,
+            cmd.Parameter: self._parameter,
+        }
 
-    # Tasks.
+    @property
+    def path(self) -> str:
+        """The names of the script's open tasks, outermost first, joined by /."""
+        return self.journal.path
 
-    def launch(self, launch: cmd.Launch, parent: int | None) -> int:
-        """A launch is asked for, by launch task `parent` or the host. Gives its task."""
+    @property
+    def innermost(self) -> int:
+        """The innermost task that is open."""
+        return self.journal.parent
+
+    @property
+    def command_buffer(self) -> int | None:
+        """The command buffer that is open."""
+        buffer = self.journal.command_buffer
+        return buffer.task if buffer else None
+
+    def command(self, command: cmd.Command, cycle: int) -> None:
+        if statement := self._statements.get(type(command)):
+            statement(command, cycle)
+
+    # Launches, copies, waits and draws.
+
+    def launch(self, start: LaunchStart) -> None:
+        launch, parent = start.launch, start.parent
         task = self.journal.leaf(
             task_kinds.LAUNCH,
             launch.function.display,
@@ -92,51 +123,41 @@ class Relating:
             parent=NONE if parent is None else self._launches[parent],
             work=0 if self._is_drawing else work_of(launch),  # units hand it more than its parameters
         )
-        self._launches[launch.index] = task
+        self._launches[launch.index] = self._tasks[launch] = task
         if self._rules:
             self._leaves[task] = launch.function.display
         if parent is None and launch.stream in self._of_stream:
             self._after_copy[task] = self._of_stream.pop(launch.stream)
-        return task
+        if start.shader:
+            # Copies that come while draws are in flight do not come before it.
+            self._before[task] = self._front
 
-    @contextmanager
-    def drawing(self) -> Iterator[None]:
-        """A draw. What the stages hand to each other is in no relation: buffers that it takes, and gives back."""
+    def draw_begins(self, name: str, cycle: int) -> None:
+        """A draw is a task. Buffers that its stages hand to each other are in no relation."""
+        self._begin(cmd.TaskBegin(name), cycle)
         if self.footprint:
             self._look()
         self._is_drawing = True
-        try:
-            yield
-        finally:
-            self._is_drawing = False
 
-    def passes(self, draws: dict[int, list[int]]) -> None:
-        """Passes become virtual tasks. draws: tasks by pass."""
-        for number, tasks in draws.items():
-            self.journal.gather(self.journal.virtual(task_kinds.pass_name(number), NONE), tasks)
+    def drawn(self, draw: CompletedDraw) -> None:
+        self._draws_of_pass.setdefault(draw.of_pass, []).append(draw.task)
 
-    def touched(self, flags: int, found: Bytes) -> None:
-        """What the fixed-function units access for the shader that was launched last."""
+    def draw_ends(self, name: str) -> None:
+        self._is_drawing = False
+        self._end(cmd.TaskEnd(name))
+
+    def touched(self, flags: int, touched: Bytes) -> None:
         self._look()
-        self._touched(self.journal.last, flags, found)
+        self._touched(self.journal.last, flags, touched)
 
-    def shader(self, task: int) -> None:
-        """The launch that was asked for last belongs to a draw: copies that come while draws are in flight are not
-        behind it.
-        """
-        self._before[task] = self._front
-
-    def untimed(self, launch: cmd.Launch, cycle: int) -> int:
-        """A launch that takes no time, once all before it is done. Gives its task."""
+    def untimed(self, launch: cmd.Launch, cycle: int) -> None:
+        """It begins once all before it is done."""
         task = self.journal.leaf(task_kinds.TASK, launch.function.display, row_of(launch.stream), cycle=cycle)
         self._constrain(task_kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
         self._front, self._of_stream = (task,), {}
-        return task
+        self._tasks[launch] = task
 
-    def happens(self, command: cmd.Command, cycle: int, tail: Iterable[PendingLaunch] = ()) -> None:
-        """A copy, fill, wait or free happens, not before a cycle, behind launches in flight: those on its stream, or of
-        the event that the stream waits for.
-        """
+    def happens(self, command: cmd.Command, cycle: int, after: Iterable[cmd.Launch] = ()) -> None:
         stream = getattr(command, "stream", 0)
         task = self.journal.leaf(
             KINDS[type(command)], self._name(command), HOST if stream == cmd.HOST else row_of(stream), cycle=cycle
@@ -145,11 +166,10 @@ class Relating:
             self._constrain(task_kinds.HOST_WAIT, {*self._front, *self._of_stream.values()}, task)
             self._front, self._of_stream = (task,), {}
         elif isinstance(command, cmd.Wait):
-            self._constrain(task_kinds.EVENT, {flight.task for flight in tail}, task)
+            self._constrain(task_kinds.EVENT, {self._tasks[launch] for launch in after}, task)
         else:
-            before = {flight.task for flight in tail} | (
-                {self._of_stream[stream]} if stream in self._of_stream else set()
-            )
+            before = {self._tasks[launch] for launch in after}
+            before |= {self._of_stream[stream]} if stream in self._of_stream else set()
             self._constrain(task_kinds.STREAM, before or {*self._front}, task)
             self._of_stream[stream] = task
         if self._rules:
@@ -160,38 +180,36 @@ class Relating:
         for source in sorted(sources):
             self.journal.constrain(kind, source, task)
 
-    def settled(self, flights: Sequence[PendingLaunch]) -> None:
-        """Launches have ended, before all that is asked from now on."""
-        if not flights:
-            return
+    def settled(self, batch: Sequence[LaunchOrder]) -> None:
         waited_for: set[int] = set()
-        for flight in flights:
-            waited_for |= self._ordered(flight, flights)
-        ends = [flight.task for number, flight in enumerate(flights) if number not in waited_for]
+        for ordered in batch:
+            waited_for |= self._ordered(ordered, batch)
+        ends = [self._tasks[ordered.launch] for number, ordered in enumerate(batch) if number not in waited_for]
         self._front = (*ends, *self._of_stream.values())
         self._of_stream = {}
 
-    def _ordered(self, flight: PendingLaunch, flights: Sequence[PendingLaunch]) -> set[int]:
-        """Writes what a launch waited for; gives the flights."""
-        found: list[tuple[int, int]] = []
-        for number in flight.after:
-            same = flights[number].launch.stream == flight.launch.stream
-            found.append((task_kinds.STREAM if same else task_kinds.EVENT, number))
-        found += [(task_kinds.PROGRAMMATIC, number) for number in flight.after_signal]
-        if flight.launched_by:
-            found.append((task_kinds.DEVICE_LAUNCH, flight.launched_by[0]))
-        for kind, number in found:
-            self.journal.constrain(kind, flights[number].task, flight.task)
-        if flight.task in self._after_copy:
-            self.journal.constrain(task_kinds.STREAM, self._after_copy.pop(flight.task), flight.task)
-        elif not found:
-            kind = task_kinds.DEFAULT_STREAM if flight.launch.stream == 0 else task_kinds.HOST_WAIT
-            self._constrain(kind, self._before.pop(flight.task, self._front), flight.task)
-        return {number for _, number in found}
+    def _ordered(self, ordered: LaunchOrder, batch: Sequence[LaunchOrder]) -> set[int]:
+        """Writes what a launch waited for; gives the numbers of these launches in the batch."""
+        launch, sources = ordered.launch, list[tuple[int, int]]()
+        for number in ordered.after:
+            same = batch[number].launch.stream == launch.stream
+            sources.append((task_kinds.STREAM if same else task_kinds.EVENT, number))
+        sources += [(task_kinds.PROGRAMMATIC, number) for number in ordered.after_signal]
+        if ordered.launched_by:
+            sources.append((task_kinds.DEVICE_LAUNCH, ordered.launched_by[0]))
+        task = self._tasks[launch]
+        for kind, number in sources:
+            self.journal.constrain(kind, self._tasks[batch[number].launch], task)
+        if task in self._after_copy:
+            self.journal.constrain(task_kinds.STREAM, self._after_copy.pop(task), task)
+        elif not sources:
+            kind = task_kinds.DEFAULT_STREAM if launch.stream == 0 else task_kinds.HOST_WAIT
+            self._constrain(kind, self._before.pop(task, self._front), task)
+        return {number for _, number in sources}
 
-    # What scripts state.
+    # Statements of scripts.
 
-    def begin(self, command: cmd.TaskBegin, cycle: int) -> None:
+    def _begin(self, command: cmd.TaskBegin, cycle: int) -> None:
         if command.rule:
             checked(Rule(command.name, command.rule, command.pattern), f"virtual task {command.name!r}")
         kind = task_kinds.COMMAND_BUFFER if command.is_command_buffer else task_kinds.TASK
@@ -202,41 +220,36 @@ class Relating:
         if command.rule:
             self._rules.append(Ruled(Rule(command.name, command.rule, command.pattern), task, self.journal.n_tasks))
 
-    def end(self, command: cmd.TaskEnd) -> None:
+    def _end(self, command: cmd.TaskEnd, cycle: int = 0) -> None:
         task = self.journal.end(command.name, command.identifier)
         self._rules = [
             ruled._replace(last=self.journal.n_tasks) if ruled.task == task else ruled for ruled in self._rules
         ]
 
-    def begin_call(self, command: cmd.CallBegin, cycle: int) -> None:
+    def _begin_call(self, command: cmd.CallBegin, cycle: int) -> None:
         if self._call:
             raise UsageError(f"{command.name} begins within {self._call.name}")
         self._call = command
         row = f"{HOST} thread {command.thread}" if command.thread else HOST
         self.journal.begin_call(command.name, row, command.identifier, cycle)
 
-    def end_call(self, command: cmd.CallEnd) -> None:
+    def _end_call(self, command: cmd.CallEnd, cycle: int) -> None:
         task, begun = self.journal.end_call(), self._call
         self._call = None
         file = self.journal.name(begun.file) if begun.file else NONE
         times = (begun.begin_ns, command.end_ns, command.waited_ns)
         self.journal.call(CallRow(task, file, begun.line, begun.thread, command.status, *times, command.nbytes))
 
-    @property
-    def path(self) -> str:
-        """The names of the script's open tasks, outermost first, joined by /."""
-        return self.journal.path
-
-    def identify(self, command: cmd.Identify) -> None:
+    def _identify(self, command: cmd.Identify, cycle: int) -> None:
         if self.journal.last is None:
             raise UsageError("nothing was asked of the GPU yet that a task could stand for")
         self.journal.assign(command.identifier, self.journal.last)
 
-    def relate(self, command: cmd.Relate) -> None:
+    def _relate(self, command: cmd.Relate, cycle: int) -> None:
         self._look()
         self.journal.relate(command.kind, command.identifier, command.others, map(self._buffer_at, command.buffers))
 
-    def parameter(self, command: cmd.Parameter) -> None:
+    def _parameter(self, command: cmd.Parameter, cycle: int) -> None:
         if command.kind not in PARAMETERS[1:]:
             raise UsageError(f"a parameter is a {', '.join(PARAMETERS[1:])}, not a {command.kind!r}")
         task = self.journal.task_of(command.identifier)
@@ -244,12 +257,11 @@ class Relating:
 
     # Bytes.
 
-    def emulated(self, task: int, module: LoadedModule) -> None:
-        """The launch that was emulated last is this task, of a kernel in the module: its footprint is what it read and
-        wrote. Its constants are read as a whole.
-        """
+    def emulated(self, launch: cmd.Launch) -> None:
+        """The footprint has the bytes that the launch read and wrote. Its constants are read as a whole."""
         if self.footprint is None:
             return
+        task, module = self._tasks[launch], launch.module
         self._look()
         reads = self.footprint.reads()
         if module.const_segment:
@@ -257,8 +269,8 @@ class Relating:
             self._touched_run(task, task_kinds.APPROXIMATE, start, end)
             others = (reads.end <= start) | (reads.start >= end)
             reads = Bytes(reads.start[others], reads.end[others])
-        for flags, found in ((0, reads), (task_kinds.WRITES, self.footprint.writes())):
-            self._touched(task, flags, found)
+        for flags, accessed in ((0, reads), (task_kinds.WRITES, self.footprint.writes())):
+            self._touched(task, flags, accessed)
 
     def _note(self, task: int, command: cmd.Command) -> None:
         if self.footprint is None:
@@ -271,14 +283,14 @@ class Relating:
         if freed and freed.address == command.address:
             self.journal.access(task, self._buffers[freed.address], task_kinds.FREES, 0, freed.nbytes)
 
-    def _touched(self, task: int, flags: int, found: Bytes) -> None:
-        """Bytes by buffer. Those of memory that is in no buffer any more are nobody's."""
+    def _touched(self, task: int, flags: int, accessed: Bytes) -> None:
+        """Bytes by buffer. Bytes of memory that has been freed belong to no buffer."""
         starts, ends = self._memory.starts, self._memory.ends
-        if not len(found.start) or not len(starts):
+        if not len(accessed.start) or not len(starts):
             return
-        owner = np.searchsorted(starts, found.start, "right") - 1
-        inside = (owner >= 0) & (found.end <= ends[owner])
-        owner, start, end = owner[inside], found.start[inside], found.end[inside]
+        owner = np.searchsorted(starts, accessed.start, "right") - 1
+        inside = (owner >= 0) & (accessed.end <= ends[owner])
+        owner, start, end = owner[inside], accessed.start[inside], accessed.end[inside]
         bounds = [*np.flatnonzero(np.diff(owner, prepend=-1)).tolist(), len(owner)]
         for first, after in pairwise(bounds):  # ranges ascend, and so do their buffers
             if after - first == 1:
@@ -286,11 +298,11 @@ class Relating:
             else:
                 self._touched_buffer(task, flags, Ranges(start[first:after], end[first:after]))
 
-    def _touched_buffer(self, task: int, flags: int, whole: Ranges) -> None:
-        kept = coarser(whole, MOST_RANGES)
-        told = flags | (0 if kept is whole else task_kinds.APPROXIMATE)
-        for start, end in kept.pairs():
-            self._touched_run(task, told, start, end)
+    def _touched_buffer(self, task: int, flags: int, exact: Ranges) -> None:
+        ranges = coarser(exact, MOST_RANGES)
+        flags |= 0 if ranges is exact else task_kinds.APPROXIMATE
+        for start, end in ranges.pairs():
+            self._touched_run(task, flags, start, end)
 
     def _touched_run(self, task: int, flags: int, start: int, end: int) -> None:
         """Addresses of one buffer."""
@@ -310,8 +322,8 @@ class Relating:
             if self._is_drawing:
                 self._buffers[allocation.address] = NONE
                 continue
-            place = {"address": allocation.address, "nbytes": allocation.nbytes}
-            self._buffers[allocation.address] = self._declare(allocation.name, PARAMETERS[0], "", place)
+            location = {"address": allocation.address, "nbytes": allocation.nbytes}
+            self._buffers[allocation.address] = self._declare(allocation.name, PARAMETERS[0], "", location)
 
     def _declare(self, name: str, kind: str, value: str, more: dict) -> int:
         number = self._n_parameters
@@ -334,7 +346,7 @@ class Relating:
         return self._buffers[allocation.address]
 
     def _name(self, command: cmd.Command) -> str:
-        """What the command works on, in words."""
+        """A name for the command's task."""
         if isinstance(command, cmd.Resolve):
             return f"resolve {self._memory.at(command.targets.colors[0]).name}"
         address = getattr(command, "address", getattr(command, "destination", None))
@@ -349,7 +361,9 @@ class Relating:
         self.journal.flush()
 
     def finish(self) -> None:
-        """Nothing follows: all tasks that rules gather are there."""
+        """Passes of draws become virtual tasks, and so do the tasks that rules gather."""
+        for number, tasks in self._draws_of_pass.items():
+            self.journal.gather(self.journal.virtual(task_kinds.pass_name(number), NONE), tasks)
         for ruled in self._rules:
             self._gather(ruled)
         self._rules = []
@@ -401,7 +415,7 @@ def row_of(stream: int) -> str:
 
 
 def work_of(launch: cmd.Launch) -> int:
-    """A hash of what a launch is asked to do: not 0."""
+    """A hash of the work that a launch does: not 0."""
     what = (
         launch.module.load_base,
         launch.function.name,

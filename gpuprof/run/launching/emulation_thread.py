@@ -4,7 +4,7 @@ The emulator (numpy, which releases the interpreter lock inside its loops) fills
 `nogil`) consumes on another. Memory is bounded by the queue's bound, or by what is ordered (`Orders`). The generator
 may have begun on the thread that calls.
 
-A thread that has come to its generator's end is kept for the next one: most launches are small, and starting a thread
+A thread that has reached its generator's end is reused for the next one: most launches are small, and starting a thread
 takes a good part of the time of one. A thread that was stopped is never used again.
 """
 
@@ -69,7 +69,7 @@ def _ahead(items: Iterator[T], depth: int) -> Iterator[T]:
     def put(item) -> bool:
         while not stop.is_set():
             try:
-                # A put without a timeout could not be stopped, and nobody may be left to take the item.
+                # A put without a timeout could not be stopped, and there may be no consumer any more.
                 results.put(item, timeout=0.05)
                 return True
             except queue.Full:
@@ -162,8 +162,8 @@ def _worker() -> _Worker:
 
 
 class _Settled:
-    """Whether a thread is past being stopped: from `settle` on no Stopped comes any more, and one under way has come
-    by its end.
+    """The state in which a thread cannot be stopped any more: after `settle` no Stopped is raised, and one that was on
+    its way has been raised by its end.
     """
 
     def __init__(self):
