@@ -12,13 +12,13 @@ MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64"
 
 _RUNTIME = (
     "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
-    # frames of the library are chained, so that it finds who called it (channel.cpp)
+    # frames of the library are chained, so that it finds its caller (channel.cpp)
     "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(INCLUDE / "gpuprof"),
 )  # fmt: skip
 
 
 class HostToolchain(NamedTuple):
-    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library;
+    """Commands and their flags. `cuda`: for .cu files, in addition to `host`; `library`: for our runtime library;
     `shared`: for all of it as a shared library for glibc.
     """
 
@@ -54,7 +54,7 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
     common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
-        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/line_table.py reads them
+        host=(*common, "-g1", "-gdwarf-4"),  # only lines, as program/line_table.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(PRELUDE),

@@ -60,7 +60,7 @@ class Toolchain(NamedTuple):
     flags: tuple[str, ...]  # for every translation unit
     library_names: dict[str, str]  # what debug info calls a header folder -> the folder
     name: str  # for people: "ziglang 0.17.0"
-    # what a cached result depends on beside source and flags: programs and their versions, this package's own files
+    # what a cached result depends on besides source and flags: programs and their versions, this package's own files
     identity: str
 
 

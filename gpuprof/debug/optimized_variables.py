@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.debug_registers import Kept, Place, Shape
+from gpuprof.assemble.debug_registers import DebugRegisters, Place, Shape
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.variables.positions import SIGN
 from gpuprof.debug.assignments import FunctionVariables, Key, Reached, Scopes, Spot, assigned, by_function, reached
@@ -70,17 +70,17 @@ class Optimized:
         self._types = _Types(self.table["types"])
 
     @cached_property
-    def _kept(self) -> tuple[Kept, bool]:
+    def _registers(self) -> tuple[DebugRegisters, bool]:
         """With whether it is of the code that runs."""
         program = self.program
         module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
-        kept = Kept({name: variables.registers for name, variables in self.functions.items()})
-        made = assemble_program(module, kept=kept)
-        return kept, made.code.tobytes() == program.code.tobytes()
+        registers = DebugRegisters({name: variables.registers for name, variables in self.functions.items()})
+        made = assemble_program(module, debug_registers=registers)
+        return registers, made.code.tobytes() == program.code.tobytes()
 
     @cached_property
     def _assigned(self) -> dict[str, dict[int, Mapping[Key, Spot]]]:
-        shapes, found = self._kept[0].shapes, {}
+        shapes, found = self._registers[0].shapes, {}
         for name, constant in self._arguments.items():
             variables = self.functions[name]
             first = self._first(variables, constant)
@@ -103,7 +103,7 @@ class Optimized:
 
     @cached_property
     def _reached(self) -> dict[str, dict[int, Reached]]:
-        shapes = self._kept[0].shapes
+        shapes = self._registers[0].shapes
 
         def is_set(variable: int, before: frozenset[int], position: int) -> bool:
             node, _ = self.table["places"][variable]
@@ -165,8 +165,10 @@ class Optimized:
     @cached_property
     def _arguments(self) -> dict[str, dict[str, Argument]]:
         """Registers that hold a part of a kernel's parameter from one place on, and nothing else."""
-        return {name: self._loaded(self._kept[0].shapes[name], variables) for name, variables in self.functions.items()
-                if name in self._kept[0].shapes}  # fmt: skip
+        shapes = self._registers[0].shapes
+        return {
+            name: self._loaded(shapes[name], variables) for name, variables in self.functions.items() if name in shapes
+        }
 
     def _loaded(self, shape: Shape, variables: FunctionVariables) -> dict[str, Argument]:
         writes = [register for block in shape.blocks for inst in block for register in inst.writes]
@@ -245,7 +247,7 @@ class Optimized:
 
     def shared_offset(self, function: str, symbol: str) -> int | None:
         """Where a variable lies in the shared memory of a function's blocks."""
-        placed = self._kept[0].shared.get(function, {})
+        placed = self._registers[0].shared.get(function, {})
         # The assembler names a variable that a function declares `FUNCTION::SYMBOL#SCOPE`.
         return next((at for name, at in placed.items() if name.rpartition("::")[2].partition("#")[0] == symbol), None)
 
@@ -306,9 +308,9 @@ class Optimized:
         return None if found is None else place(*found)
 
     def _place(self, function: str, at: int) -> Mapping[str, Place]:
-        kept, is_same = self._kept
+        registers, is_same = self._registers
         first = next(each.first for each in self.program.functions if each.name == function)
-        return kept.places[function][at - first] if is_same else {}
+        return registers.places[function][at - first] if is_same else {}
 
 
 def _is_of(argument: Argument, position: int) -> bool:

@@ -19,7 +19,7 @@ class Param:
     nbytes: int
     align: int
     is_pointer: bool = False
-    # For pointers: element type where the compiler told it ("f32", "s32", ...; "" unknown), and use inside the kernel.
+    # For pointers: element type where the compiler gives it ("f32", "s32", ...; "" unknown), and use inside the kernel.
     element: str = ""
     is_read: bool = True
     is_written: bool = True
@@ -75,7 +75,7 @@ class Function:
 
     @property
     def uniform_words(self) -> int:
-        """32-bit uniform registers that a warp uses, numbered behind the threads' own. Functions use none."""
+        """32-bit uniform registers that a warp uses, numbered after the threads' own. Functions use none."""
         if not self.is_kernel:
             return 0
         return max(0, max(self.r_count, 2 * self.d_count) - self.thread_words)

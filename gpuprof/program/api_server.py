@@ -37,7 +37,7 @@ class Services(Protocol):
     def linked(self, paths: Sequence[Path]) -> PtxModule:
         """.cu files as one module for the device."""
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Shows a sentence to the user."""
 
 
@@ -50,23 +50,23 @@ class ApiServer:
         arena: Arena,
         executable: Executable,
         services: Services,
-        tells_writes: bool = False,
+        reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
-        """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
+        """`reports_writes`: the host's writes to memory that is open to it become commands, so that a stream of them
         can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
         """
         self.device, self.arena, self.services = device, arena, services
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._streams = Streams(device)
         modules = Modules(device, executable, services.linked)
-        memory = Memory(device, arena, self._streams, tells_writes)
+        memory = Memory(device, arena, self._streams, reports_writes)
         launches = Launches(device, modules, memory, self._streams, choice, services.blocks_per_sm)
         groups = (modules, memory, launches, self._streams)
         own = {name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")}
@@ -75,7 +75,7 @@ class ApiServer:
         }
 
     def serve(self, request: Request) -> Reply:
-        """Carries a call out. Errors of ours become CUDA's; each is told once."""
+        """Carries a call out. Errors of ours become CUDA's; each is reported once."""
         is_part = request.origin.is_part or not request.call.is_listed
         if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
@@ -111,9 +111,9 @@ class ApiServer:
     def _tell(self, text: str) -> None:
         """With the call and its line; each of a place once."""
         whole = ": ".join(each for each in (self.place_of_call(), text) if each)
-        if text and whole not in self._told:
-            self._told.add(whole)
-            self.services.tell(whole)
+        if text and whole not in self._reported:
+            self._reported.add(whole)
+            self.services.notify(whole)
 
     def place_of_call(self) -> str:
         """The line and the call that is served, as far as they are known: "app.cu:15: cudaFree"."""

@@ -96,7 +96,7 @@ def _runtime(name: str) -> Path:
         return place
     with stage("building the runtime library"), temporary_folder() as scratch:
         (scratch / "calls.h").write_text(header(), encoding="utf-8")
-        # The calls have the version that executables ask for. The clocks have none, and so stand before libc's.
+        # The calls have the version that executables ask for. The clocks have none, and so go before libc's.
         script = scratch / "versions"
         script.write_text(f"{name} {{ global: cuda*; __cuda*; }};\n", encoding="utf-8")
         new = scratch / name

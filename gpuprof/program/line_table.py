@@ -27,7 +27,7 @@ UNREADABLE = (struct.error, ValueError, IndexError, KeyError, ArithmeticError, O
 
 
 class Place(NamedTuple):
-    """`file` is as the compiler was told; "" and 0: unknown. Code of several lines at once has a file alone."""
+    """`file` is as the compiler got it; "" and 0: unknown. Code of several lines at once has only a file."""
 
     file: str = ""
     line: int = 0
@@ -54,7 +54,7 @@ class Places:
         return names[at] if at >= 0 and offset < ends[at] else ""
 
     def line(self, address: int) -> Place:
-        """Where the call stands that returns to an address."""
+        """The position of the call that returns to an address."""
         found = self._kept.get(address)
         if found is None:
             starts, places = self._lines
@@ -115,7 +115,7 @@ def _text(data: bytes, start: int) -> str:
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, Place]]:
-    """(first address, place); NOWHERE behind the end of a sequence."""
+    """(first address, place); NOWHERE after the end of a sequence."""
     start = 0
     while start + 6 <= len(data):
         length, version = struct.unpack_from("<IH", data, start)

@@ -91,7 +91,7 @@ class _Services:
     def linked(self, paths: Sequence[Path]) -> PtxModule:
         return read_linked(paths, arch=self.arch, options=self.settings.options)
 
-    def tell(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         self.settings.observer.notice(text)
 
 
@@ -143,7 +143,7 @@ def _run(
         arena,
         executable,
         _Services(settings, device.chip.arch),
-        tells_writes=settings.save_stream,
+        reports_writes=settings.save_stream,
         choice=choice,
         lists_calls=settings.recorder is not None,
     )

@@ -131,8 +131,7 @@ class Layout:
                 if width != 1 or list(first) != [replace(value, byte=k) for k in range(ADDRESS_NBYTES)]:
                     raise self._error(
                         variable,
-                        f"the eight bytes of the address of {symbol} must stand in eight elements of one byte, in "
-                        "order",
+                        f"the eight bytes of the address of {symbol} must be in eight elements of one byte, in order",
                     )
                 if byte:
                     continue

@@ -12,7 +12,7 @@ _LOADS = [row.kind == "load" for row in TABLE]
 
 
 def has_effect(inst: Inst) -> bool:
-    """True if it must stay though nobody reads its result."""
+    """True if it must stay even when its result is never read."""
     number = inst.op.number
     return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
 
@@ -74,7 +74,7 @@ def replace_reads(inst: Inst, new: dict[int, int]) -> None:
 
 
 def remove_dead(body: Body) -> None:
-    """Deletes instructions whose results nobody reads; an atomic whose old value nobody wants becomes a reduction."""
+    """Deletes instructions whose results are never read; an atomic whose old value is not used becomes a reduction."""
     count = use_counts(body)
     for block in reversed(body.blocks):
         kept = []
@@ -109,7 +109,7 @@ def narrow_fetches(body: Body) -> None:
         return
     read = {register for block in body.blocks for inst in block.insts for register in inst.reads()}
     for inst in fetches:
-        # One channel stays even if nobody reads it: a mask of 0 stands for all four (isa.modifiers).
+        # One channel stays even if it is never read: a mask of 0 stands for all four (isa.modifiers).
         wanted = max((n for n, register in enumerate(inst.dst, 1) if register in read), default=1)
         if wanted < len(inst.dst):
             inst.dst = inst.dst[:wanted]

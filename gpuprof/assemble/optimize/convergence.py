@@ -28,7 +28,7 @@ _MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the searc
 def add_meetings(body: Body) -> None:
     """Inserts BSSY, BSYNC and YIELD. The control flow graph must be connected."""
     blocks = body.blocks
-    # Marks matter to timing alone, so a function without them is still right.
+    # Marks only matter to timing, so a function without them is still right.
     if len(blocks) < 3 or len(blocks) > _MOST_BLOCKS:
         return
     apart = _different_registers(body)
@@ -124,7 +124,7 @@ def apart_by_control(body: Body) -> set[int] | None:
                 writes.setdefault(register, set()).add(index)
     apart = _different_registers(body)
     while True:
-        taken_apart: set[int] = set()  # blocks that some lanes of a warp may go through alone
+        taken_apart: set[int] = set()  # blocks that only some lanes of a warp may go through
         for index, block in enumerate(blocks):
             last = block.insts[-1] if block.insts else None
             if last is not None and last.op.kind == "branch" and last.guard in apart:
@@ -152,8 +152,8 @@ def _exits(blocks: list[Block]) -> list[int]:
 
 
 def _ending(blocks: list[Block]) -> set[int]:
-    """Blocks from which some way leads to an exit. Lanes that turn for ever meet nobody, and ptxas 13.0 has no mark
-    where some may.
+    """Blocks from which some way leads to an exit. Lanes in an endless loop never meet others, and ptxas 13.0 has no
+    mark where there may be some.
     """
     found, todo = set(), _exits(blocks)
     while todo:

@@ -123,7 +123,7 @@ def contract_products(body: Body) -> None:
     """x * y + z without a rounding in between, where PTX says none: `mul.f32` and `add.f32` may be contracted,
     `mul.rn.f32` may not.
 
-    It changes results, so it is no optimisation to be left out. ptxas does the same unless it is told -fmad=false.
+    It changes results, so it is no optimisation to be left out. ptxas does the same without -fmad=false.
     """
     sums = [inst for inst in body.instructions() if inst.contracts and inst.op.number in _CONTRACTED]
     makers = Makers(body) if sums else None

@@ -28,7 +28,7 @@ _WORTH = 7700
 _ALWAYS = 328
 _COUNTING = 3  # slots: the counter, its test and the jump
 _SHARED_LOAD = 6  # slots that a load from shared memory counts for
-_MOST_SLOTS = 8192  # of all copies together; ptxas goes on to at least this
+_MOST_SLOTS = 8192  # of all copies together; ptxas unrolls up to at least this
 _FARTHEST = 16  # blocks looked through for the number that a counter starts from
 _SLOW = ("iterative", "iterative64")  # expansions with a subroutine, whose loops ptxas keeps
 _NOT_COPIED = BETWEEN_LANES | kinds_of("fence", "warp_sync", "sleep", "stack_save", "stack_change", "syscall")
@@ -153,7 +153,7 @@ class _Copies:
         self.own = whole_groups(writers.keys() - between - after - body.fixed.keys(), insts)
         self.same = self._same(always, writers)
         ids = {id(inst) for inst in always}
-        # Of these each write has a register of its own, which the reads behind it read.
+        # Of these each write has a register of its own, which the reads after it read.
         renamed = {
             register
             for register, found in writers.items()
@@ -240,7 +240,7 @@ class _Copies:
         return self.names.get(operand, operand)
 
     def _count(self, inst: Inst, turn: int, is_last: bool, insts: list[Inst]) -> None:
-        """A register that each turn adds a number to, behind this turn's addition."""
+        """A register that each turn adds a number to, after this turn's addition."""
         register = inst.dst
         if is_last and register in self.wanted:
             self.names.pop(register, None)
@@ -255,7 +255,7 @@ class _Copies:
         insts.append(new)
 
     def _set_counter(self, turn: int, insts: list[Inst]) -> None:
-        """The counter in front of a turn, or, behind the last, what is left in it."""
+        """The counter before a turn, or, after the last, what is left in it."""
         counter = self.loop.counter
         value = self.start + self.loop.step * turn
         insts.append(constant_move(self._name(counter), self.body.files[counter], value, self.branch))

@@ -19,7 +19,7 @@ _MOST_INITIAL_VALUES = 1 << 22
 
 
 class VariableParser(ValueParser):
-    """Declarations of variables, wherever they stand."""
+    """Declarations of variables, in modules, functions and blocks."""
 
     def state_space(self) -> str:
         space = self.token.text[1:]

@@ -269,7 +269,7 @@ class _Units:
             self.lane[register] = index * words
 
     def _loosen(self, unit: Unit):
-        """A texture unit writes the components somebody wants, side by side; only as many need to be aligned."""
+        """A texture unit writes the requested components, side by side; only as many need to be aligned."""
         wanted = sum(any(stop - start > 1 for start, stop in lane) for lane in unit.lanes)
         unit.align = min(1 << max(wanted - 1, 0).bit_length(), _WIDEST_ALIGNMENT)
 
@@ -352,7 +352,7 @@ class _File:
         self.top = 0  # no unit was placed from here on
 
     def find(self, unit: Unit) -> int | None:
-        """The place that leaves most aligned pairs and quads whole: beside what is taken already; else the lowest that
+        """The place that leaves most aligned pairs and quads whole: next to registers in use; else the lowest that
         is free.
         """
         width = len(unit.lanes)
@@ -419,7 +419,7 @@ def _reserve(body: Body, files: dict[str, _File]) -> int:
                 for file, count in zip("RP", inst.clobbers, strict=True):
                     for register in range(min(count, LIMITS[file])):
                         if register != STACK_POINTER or file == "P":
-                            # Between the call's reads at 2 i and the next instruction's: arguments may stand in
+                            # Between the call's reads at 2 i and the next instruction's: arguments may be in
                             # registers that it overwrites.
                             insort(files[file].taken[register], (2 * index + 1, 2 * index + 2))
             index += 1

@@ -1,4 +1,4 @@
-"""64-bit values whose upper half is known to be zero stand in one register between blocks, as ptxas has them: it keeps
+"""64-bit values whose upper half is known to be zero are in one register between blocks, as ptxas has them: it keeps
 the two halves of a value apart.
 
 A block that reads the value puts the pair together anew. That takes no issue slot: PACK.64 and LO.64 only name halves.

@@ -15,7 +15,7 @@ from gpuprof.compile.layouts.structures import NAME, STRUCTURES, Layouts, joined
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.isa.facts import MemberStore, Range
 
-MOST_NBYTES = 256  # of a structure that is told of: of a larger one, the part is that the member lies in
+MOST_NBYTES = 256  # of a structure in a fact: of a larger one, the fact is about the part that the member lies in
 
 _FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 # Arrays of a structure, the pointer that it starts from, and its numbers.

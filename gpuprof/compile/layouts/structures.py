@@ -54,7 +54,7 @@ Layouts: TypeAlias = Callable[[str | int], Layout]
 
 
 def layouts_of(ir: str, metadata: Metadata, data: Any, parse: Callable[[str], Any]) -> Layouts:
-    """`data`: how LLVM lays out data; `parse` gives IR as its module. Nothing is done before somebody asks."""
+    """`data`: how LLVM lays out data; `parse` gives IR as its module. Nothing is computed before the first use."""
     kinds = cache(lambda: _kinds(ir, parse))
     written = cache(lambda: _written_by_name(metadata))
     behind = cache(lambda: _behind_bases(metadata))
@@ -90,7 +90,7 @@ def _layout(nbytes: int, offsets: list[int], members: list[list[Taken]]) -> Layo
 def _kinds(ir: str, parse: Callable[[str], Any]) -> dict[str, Any]:
     """LLVM's types by name."""
     types = {found[1]: found[0] for found in _TYPE.finditer(ir)}
-    # A module of the types alone: the whole one takes its time.
+    # A module of the types only: to parse the whole one takes long.
     users = [f"@{number} = external global {name}" for number, name in enumerate(types)]
     module = parse("\n".join((*types.values(), *users)))
     return dict(zip(types, (each.global_value_type for each in module.global_variables), strict=True))

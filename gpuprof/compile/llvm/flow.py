@@ -27,7 +27,7 @@ def ir_blocks(lines: Sequence[str]) -> list[IrBlock]:
     blocks = []
     for first, end in zip(starts, ends, strict=True):
         last = next((at for at in range(first, end) if lines[at].startswith(ENDS)), end)
-        targets = _TARGET.findall("\n".join(lines[last:end]))  # those of a `switch` stand in the lines behind it
+        targets = _TARGET.findall("\n".join(lines[last:end]))  # those of a `switch` are in the lines after it
         blocks.append(IrBlock(first, end, tuple(sorted({number_of[each] for each in targets}))))
     return blocks
 
@@ -64,7 +64,7 @@ def _common(one: int, other: int, above: dict[int, int], rank: dict[int, int]) -
 
 
 def postorder(following: Sequence[Sequence[int]]) -> list[int]:
-    """Blocks that the first leads to, each behind all that follow it but for the heads of loops."""
+    """Blocks that the first leads to, each after all that follow it, except for the heads of loops."""
     found, seen, todo = [], {0}, [(0, iter(following[0]))]
     while todo:
         rest = todo[-1][1]

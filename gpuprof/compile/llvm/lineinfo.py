@@ -90,7 +90,7 @@ def label_index(label: int) -> int | None:
 
 
 def blamed(chain: Chain) -> str:
-    """The line to tell the user: the innermost one in a file of theirs."""
+    """The line to report to the user: the innermost one in a file of theirs."""
     place = next((each for each in chain if not each.file.startswith("<")), chain[0])
     return f"{place.file}:{place.line}"
 

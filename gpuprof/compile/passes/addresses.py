@@ -79,7 +79,7 @@ def _shared_once(function: str) -> str | None:
 
 
 def _written_again(function: str) -> set[str]:
-    """Registers that may be written more than once: LLVM writes the others where every reader comes behind them."""
+    """Registers that may be written more than once: LLVM writes the others before all their readers."""
     count = Counter(found[1] for line in function.splitlines() if (found := _WRITTEN.match(line)))
     return {register for register, n in count.items() if n > 1} | {
         register for asm in _ASM.findall(function) for register in _REGISTER.findall(asm)
@@ -126,7 +126,7 @@ def _chain(block: int, above: dict[int, int]) -> list[int]:
 
 
 def _leading_to(target: int, blocks: list[_Block]) -> set[int]:
-    """Blocks from which some way leads to the target; the target itself stands for its way out and back."""
+    """Blocks from which some path leads to the target; the target itself is one if a path leads out of it and back."""
     before: dict[int, list[int]] = {}
     for index, block in enumerate(blocks):
         for successor in block.successors:
@@ -142,7 +142,7 @@ def _leading_to(target: int, blocks: list[_Block]) -> set[int]:
 
 def _moved(lines: list[str], moves: list[tuple[_Block, list[_Place]]]) -> str:
     """The text with the first of equal sums at the end of its new block, with its `.loc`, and without the others."""
-    moved: dict[int, list[str]] = {}  # by the line that they stand in front of
+    moved: dict[int, list[str]] = {}  # by the line before which they are put
     renamed: dict[str, str] = {}
     gone: set[int] = set()
     for home, (first, *others) in moves:

@@ -29,7 +29,7 @@ def turn_branches(ptx: str) -> str:
 
 
 def _turned(function: str) -> str:
-    """One function's text, with a branch that goes on where one jumped over it."""
+    """One function's text, with one branch in place of two where the first jumped over the second."""
     found = list(_OVER.finditer(function))
     for branch in reversed(found):
         before, after = function[: branch.start()], function[branch.end() :]

@@ -1,8 +1,8 @@
 """Local arrays into registers: loops that choose an element of one by their counter are unrolled whole.
 
 An array can live in registers only where each index is a constant. nvcc unrolls such loops beyond its usual bound, up
-to some 256 turns; LLVM has a bound for all loops alike. Here clang's IR, before any pass, is told which loops these
-are: by `llvm.loop.unroll.full`, as `#pragma unroll` tells it.
+to some 256 turns; LLVM has one bound for all loops. Here clang's IR, before any pass, gets a mark at these loops:
+`llvm.loop.unroll.full`, as by `#pragma unroll`.
 
     float sums[64];                                        alloca [64 x float]
     for (int i = 0; i < 64; i++) sums[i] = 0;              br label %10, !llvm.loop !5
@@ -43,11 +43,11 @@ class _Loop(NamedTuple):
 
 def unroll_over_local_arrays(ir: str) -> str:
     nodes = {node for function in _FUNCTION.findall(ir) for node in _loops_over_arrays(function)}
-    told = set(_UNROLL_NODE.findall(ir))  # of the user's own pragmas
+    own_pragmas = set(_UNROLL_NODE.findall(ir))  # the user's
 
     def mark(match: re.Match) -> str:
         node, others = match.groups()
-        if node not in nodes or told & set(re.findall(r"!\d+", others)):
+        if node not in nodes or own_pragmas & set(re.findall(r"!\d+", others)):
             return match[0]
         return f"{node} = distinct !{{{node}{others}, {_FULL}}}"
 

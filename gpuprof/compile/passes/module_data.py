@@ -37,7 +37,7 @@ def take_cluster_dims(ir: str) -> tuple[str, dict[str, str]]:
 
 
 def add_cluster_dims(ptx: str, dimensions: dict[str, str]) -> str:
-    """The PTX with the directives behind each kernel's parameters."""
+    """The PTX with the directives after each kernel's parameters."""
     for symbol, text in dimensions.items():
         head = re.compile(rf"(\.entry {re.escape(symbol)}\([^()]*\))")
         ptx = head.sub(rf"\1\n.explicitcluster\n.reqnctapercluster {text}", ptx)

@@ -37,8 +37,8 @@ def without_variables(ir: str) -> str:
 
 
 def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
-    """The optimized IR with numbers: of records, and of variables, one for each inlined copy of one. `positions`: what
-    `mark_positions` has said of it before.
+    """The optimized IR with numbers: of records, and of variables, one for each inlined copy of one. `positions`: the
+    result of `mark_positions` before.
 
     The table has `places`: of each number, variable and inlined call; `variables`: name, type, scope, place among the
     arguments or 0; `globals`: by symbol name, type, scope, state space; `scopes`: the parent of each, null for none;
@@ -71,8 +71,8 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
 
 def _record(number: int, found: re.Match, variable: Node, available: Available, at: int) -> Record:
     piece = _FRAGMENT.search(found["how"])
-    tells = variable.text("name").startswith(SIGN) and found["value"].startswith("i32 ")
-    position = int(found["value"].removeprefix("i32 ")) if tells and found["value"][4:].isdigit() else None
+    is_sign = variable.text("name").startswith(SIGN) and found["value"].startswith("i32 ")
+    position = int(found["value"].removeprefix("i32 ")) if is_sign and found["value"][4:].isdigit() else None
     return Record(
         number, available.block(at), f" @{piece[1]}:{piece[2]}" if piece else "", position,
         found["value"].rpartition(" ")[2], available.most_writes(found["value"], at),
@@ -89,7 +89,7 @@ def _named(number: int, node: int, variable: Node, root: int) -> tuple[str, str]
 
 
 def _root(metadata: Metadata, place: Node) -> int:
-    """The function that a location's code stands in, behind all inlining."""
+    """The function that a location's code is in, after all inlining."""
     while place.reference("inlinedAt") is not None:
         place = metadata.follow(place, "inlinedAt")
     return _function(metadata, place.reference("scope"))

@@ -1,9 +1,9 @@
-"""Where the source stands, said in the code: so that a debugger knows how far optimized code has come.
+"""Marks of source positions in the code, so that a debugger knows how far optimized code has come.
 
 LLVM moves instructions, and leaves in their places what it says about variables. An instruction of line 7 may then
 stand where line 5 has not set a variable yet. So clang's IR, not optimized yet, is cut into positions: a new one begins
 with each block and each line, and behind what may change a variable. A record at each says its number, as if a
-variable of the function, `@K`, had this value; passes move and copy it with the code around. It is told as one of many
+variable of the function, `@K`, had this value; passes move and copy it with the code around. It is one of many
 pieces of `@K`, so that no pass drops it where another follows. Behind them the debugger compares: `Positions` has the
 order of the positions in the source, and what each changes.
 

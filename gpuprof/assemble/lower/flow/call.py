@@ -186,7 +186,7 @@ def _call_service(lowering, name: str, call: CallParts, params: list[list[Place]
     emit_service(lowering, name, values, targets[0] if targets else None)
 
 
-_NO_ARRAY = ast.Number(0)  # an array of unknown size may be left out; nobody reads it then
+_NO_ARRAY = ast.Number(0)  # an array of unknown size may be left out; it is never read then
 
 
 def variable_home(lowering, operand) -> Home | None:

@@ -1,4 +1,4 @@
-"""The `.param` variables that a block declares for its calls, and where they stand.
+"""The `.param` variables that a block declares for its calls, and where they are.
 
 Arguments are passed by value, at the call. A variable therefore has a home of its own: a register, or room in the
 frame of the function that calls. What the convention passes in memory may stand in the callee's frame from the start,
@@ -55,14 +55,14 @@ def _calls(block: ast.Block) -> Iterator[CallParts]:
 
 
 class _Touch(NamedTuple):
-    """A statement that names a variable: where it stands, and "argument", "result", "load", "store" or "other"."""
+    """A statement that names a variable: its place, and "argument", "result", "load", "store" or "other"."""
 
     index: int
     how: str
 
 
 def _offsets(block: ast.Block, names: set[str], convention_of) -> dict[str, int]:
-    """Offsets in the callee's frame of the variables that can stand there all the time."""
+    """Offsets in the callee's frame of the variables that can be there all the time."""
     touches: dict[str, list[_Touch]] = defaultdict(list)
     places: dict[str, int] = {}
     leaves: list[int] = []  # statements after which something else may be in the callee's frame
