@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.records.schema import SM_SHIFT
+from gpuprof.tables.samples import SM_SHIFT
 from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
 from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.machine import State

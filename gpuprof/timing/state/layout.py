@@ -14,7 +14,9 @@ from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
+from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
+from gpuprof.tables.table import SUM
 
 QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
@@ -242,20 +244,8 @@ SM = np.dtype(
     align=True,
 )
 
-# What is counted of a block, by the columns of records.schema.BLOCK_COUNTERS_COLUMNS.
-BLOCK_COUNTS = (
-    "issue_slots",
-    "issue_cycles",
-    "resident_cycles",
-    "l1_sectors",
-    "l1_hits",
-    "l2_requests",
-    "l2_request_cycles",
-    "l2_sectors",
-    "l2_hits",
-    "dram_read_sectors",
-    "dram_write_sectors",
-)
+# Amounts that are counted of a block; `warps` is known when it starts.
+BLOCK_COUNTS = tuple(name for name in BLOCK_COUNTERS.names(SUM) if name != "warps")
 BLOCK = np.dtype(
     [
         ("free", "i8"),  # since when, if it is not used
@@ -666,8 +656,8 @@ TABLES = {
     "block": Table(BLOCK),
     "waited": Table(WORD, "n_waits"),  # by warp: its stalled cycles by kind
     "over": Table(SHORT),  # block slots whose blocks have ended in this quantum
-    "block_row": Table(BLOCK_COUNTERS_DTYPE),
-    "warp_row": Table(WARP_COUNTERS_DTYPE),
+    "block_row": Table(BLOCK_COUNTERS.dtype),
+    "warp_row": Table(WARP_COUNTERS.dtype),
     "arrived": Table(SHORT, "n_barriers"),  # by block slot
     "begun": Table(WORD, "n_barriers"),  # by block slot: when the first warp arrived
     "round": Table(WORD),  # by warps that arrive: cycles from the first arrival on
@@ -705,8 +695,8 @@ TABLES = {
     "request": Table(REQUEST),
     "load": Table(LOAD_RECORD),
     "bucket": Table(SHORT),  # first request of each cycle
-    "record": Table(WIDE_DTYPE),
-    "counted": Table(SAMPLED_COUNTERS_DTYPE),
+    "record": Table(WIDE.dtype),
+    "counted": Table(SAMPLED_COUNTERS.dtype),
     "gate": Table(GATE),  # by grid
     "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
     "draw": Table(DRAW),

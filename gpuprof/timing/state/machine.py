@@ -17,7 +17,8 @@ from gpuprof.emulate.trace_log.formats import N_MBARRIERS
 from gpuprof.errors import UsageError
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
+from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
 from gpuprof.timing.sampling.configuration import MODES, Sampling
 from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
@@ -120,8 +121,8 @@ class Cell(NamedTuple):
     fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
     waited: np.ndarray  # int64 (warps, kinds of waits)
     over: np.ndarray  # int32 (block slots,)
-    block_row: np.ndarray  # records.schema.BLOCK_COUNTERS_DTYPE
-    warp_row: np.ndarray  # records.schema.WARP_COUNTERS_DTYPE
+    block_row: np.ndarray  # tables.blocks.BLOCK_COUNTERS
+    warp_row: np.ndarray  # tables.blocks.WARP_COUNTERS
 
 
 class Blame(NamedTuple):
@@ -386,16 +387,16 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_dr
             f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
         )
     return Cell(
-        record=scratch("record", (room,), WIDE_DTYPE),
-        counted=scratch("counted", (room if sampling.sampled_counters else 1,), SAMPLED_COUNTERS_DTYPE),
+        record=scratch("record", (room,), WIDE.dtype),
+        counted=scratch("counted", (room if sampling.sampled_counters else 1,), SAMPLED_COUNTERS.dtype),
         leaves=scratch("leaves", (room,), np.int64),
         # The outlet numbers the places of all SMs anew.
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
         over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
         # In a quantum each slot is left once, at most.
-        block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS_DTYPE),
-        warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS_DTYPE),
+        block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS.dtype),
+        warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS.dtype),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
         watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
     )
