@@ -44,11 +44,11 @@ class Shape:
 
     def chain(self, register: int) -> list[int]:
         """A register and those that have its value once it is written."""
-        found = [register]
+        copies = [register]
         # Registers that are never set may be copied in a circle.
-        while (more := self.copies.get(found[-1])) is not None and more not in found:
-            found.append(more)
-        return found
+        while (more := self.copies.get(copies[-1])) is not None and more not in copies:
+            copies.append(more)
+        return copies
 
 
 @dataclass
@@ -98,20 +98,20 @@ def starts(blocks: list, successors: list[list[int]], first: dict, step: Callabl
     """The state at the beginning of each block: sets by key, which are united where paths meet. `step(item, state)`
     changes the state by an item of a block; {} for a block that is not reached.
     """
-    found: list[dict] = [first] + [{} for _ in blocks[1:]]
+    states: list[dict] = [first] + [{} for _ in blocks[1:]]
     todo = [0]
     while todo:
         number = todo.pop()
-        state = dict(found[number])
+        state = dict(states[number])
         for item in blocks[number]:
             step(item, state)
         for successor in successors[number]:
-            known = found[successor]
+            known = states[successor]
             met = {key: value | known.get(key, frozenset()) for key, value in state.items()}
             if met != known:
-                found[successor] = met
+                states[successor] = met
                 todo.append(successor)
-    return found
+    return states
 
 
 def _last_writers(shape: Shape, registers: set[int]) -> dict[int, dict[int, Last]]:
@@ -122,13 +122,13 @@ def _last_writers(shape: Shape, registers: set[int]) -> dict[int, dict[int, Last
             _write(state, register, register, item.line, item.is_sure)
 
     first = {register: frozenset({(register, UNSET)}) for register in registers}
-    found: dict[int, dict[int, Last]] = {}
+    writers: dict[int, dict[int, Last]] = {}
     for block, start in zip(shape.blocks, starts(shape.blocks, shape.successors, first, step), strict=True):
         state = dict(start)
         for item in block:
-            found.setdefault(item.line, dict(state))
+            writers.setdefault(item.line, dict(state))
             step(item, state)
-    return found
+    return writers
 
 
 def _write(state: dict, key, register: int, line: int, is_sure: bool) -> None:
@@ -168,13 +168,13 @@ class _Final:
 
     def places(self, block: Block, start: dict[Place, Last]) -> dict[int, dict[str, Place]]:
         """The places of registers at the instructions of a block, by their ids."""
-        found, state = {}, dict(start)
+        places, state = {}, dict(start)
         writes = [(at, inst.line, set(inst.writes())) for at, inst in enumerate(block.insts)]
         for at, inst in enumerate(block.insts):
             if state and inst.line in self.writers:
-                found[id(inst)] = dict(self._kept(at, inst.line, state, writes))
+                places[id(inst)] = dict(self._kept(at, inst.line, state, writes))
             self._step(inst, state)
-        return found
+        return places
 
     def _kept(self, at: int, line: int, state: dict[Place, Last], writes: list) -> Iterator[tuple[str, Place]]:
         for name, chain in self.wanted.items():

@@ -236,7 +236,7 @@ def _sources(
         return str(Path(library_names[library], rest)) if library in library_names else name
 
     own = {unit.path: unit.source for unit in units}
-    found = opened_texts({name: place_of(name) for name in files if name not in own}, opened)
+    texts = opened_texts({name: place_of(name) for name in files if name not in own}, opened)
     for path in own.keys() & set(files):
-        found[path] = own[path].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return {name: found[name] for name in files if name in found}
+        texts[path] = own[path].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return {name: texts[name] for name in files if name in texts}

@@ -31,19 +31,19 @@ def texts_below(places: Mapping[str, str], folders: Collection[Path]) -> dict[st
     roots = [Path(os.path.realpath(folder)) for folder in folders]
 
     def is_below(place: str) -> bool:
-        found = Path(os.path.realpath(place))
-        return found.suffix.lower() in SUFFIXES and any(found.is_relative_to(root) for root in roots)
+        real = Path(os.path.realpath(place))
+        return real.suffix.lower() in SUFFIXES and any(real.is_relative_to(root) for root in roots)
 
     return _texts({name: place for name, place in places.items() if "\0" not in place and is_below(place)})
 
 
 def _texts(places: Mapping[str, str]) -> dict[str, str]:
-    found = {}
+    texts = {}
     for name, place in places.items():
         text = _text_of(place)
         if text is not None:
-            found[name] = text
-    return found
+            texts[name] = text
+    return texts
 
 
 def _text_of(place: str) -> str | None:

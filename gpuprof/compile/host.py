@@ -46,10 +46,10 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools, found = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
+    tools, headers_of_cccl = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-    ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(found))
+    ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(headers_of_cccl))
     headers = (*ours, *toolchain.library_flags(library, machine))
     common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
@@ -66,6 +66,6 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
         ),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
-        folders=tuple(toolchain.library_names(library, found).values()),
+        folders=tuple(toolchain.library_names(library, headers_of_cccl).values()),
         identity=f"{tools.identity} {target}",
     )  # fmt: skip

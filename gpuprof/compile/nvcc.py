@@ -48,7 +48,7 @@ def find(named: str = "nvcc") -> Nvcc:
     places = (
         [named] if named != "nvcc" else [named, *(os.path.join(folder, "bin", "nvcc") for folder in folders if folder)]
     )
-    command = next((found for place in places if (found := shutil.which(place))), None)
+    command = next((path for place in places if (path := shutil.which(place))), None)
     if command is None:
         raise CompileError(
             f"{named}: no such program on PATH, in CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, name its "

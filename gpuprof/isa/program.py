@@ -151,10 +151,10 @@ class Program:
 
 def first_uniform_words(functions: tuple[Function, ...], n_instructions: int) -> list[int]:
     """For each instruction of a module, the number from which on its registers are uniform ones."""
-    found = [MOST_WORDS] * n_instructions
+    first = [MOST_WORDS] * n_instructions
     for function in functions:
-        found[function.first : function.first + function.count] = [function.first_uniform_word] * function.count
-    return found
+        first[function.first : function.first + function.count] = [function.first_uniform_word] * function.count
+    return first
 
 
 def basic_block_starts(code: np.ndarray) -> np.ndarray:

@@ -53,9 +53,9 @@ def open_binary(path: Path) -> Executable:
 def library_name(path: Path) -> str:
     """The name by which an executable wants the CUDA runtime. Raises UsageError where it has none."""
     needed, sections = _linked_libraries(path)
-    found = next((name for name in needed if name.startswith(LIBRARY)), None)
-    if found is not None and found.removeprefix(LIBRARY).isdecimal():
-        return found
+    library = next((name for name in needed if name.startswith(LIBRARY)), None)
+    if library is not None and library.removeprefix(LIBRARY).isdecimal():
+        return library
     if DEVICE_CODE in sections:
         raise UsageError(
             f"{path}: the CUDA runtime is linked in, where gpuprof cannot reach it; link with `nvcc -cudart shared`"

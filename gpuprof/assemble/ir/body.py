@@ -59,25 +59,25 @@ class Inst:
 
     def reads(self) -> list[int]:
         """Virtual registers read, guard included; one that is read twice is there twice."""
-        found = []
+        registers = []
         for value in _READ[self.op.number](self):
             if value.__class__ is int:
-                found.append(value)
+                registers.append(value)
             elif value is not None:
-                found += value
-        return found
+                registers += value
+        return registers
 
     def writes(self) -> tuple[int, ...] | list[int]:
         if _WRITES_DST_ONLY[self.op.number]:
             value = self.dst
             return (value,) if value.__class__ is int else value or ()
-        found = []
+        registers = []
         for value in _WRITTEN[self.op.number](self):
             if value.__class__ is int:
-                found.append(value)
+                registers.append(value)
             elif value is not None:
-                found += value
-        return found
+                registers += value
+        return registers
 
     @property
     def kills(self) -> bool:

@@ -19,27 +19,27 @@ def has_effect(inst: Inst) -> bool:
 
 def single_definitions(body: Body) -> dict[int, Inst]:
     """The defining instruction of every register that is written exactly once, and always when it is reached."""
-    found: dict[int, Inst] = {}
+    makers: dict[int, Inst] = {}
     others: set[int] = set(body.fixed)
     for block in body.blocks:
         for inst in block.insts:
             for register in inst.writes():
-                if register in found or not (inst.guard is None or inst.fresh):
+                if register in makers or not (inst.guard is None or inst.fresh):
                     others.add(register)
-                found[register] = inst
+                makers[register] = inst
     for register in others:
-        found.pop(register, None)
-    return found
+        makers.pop(register, None)
+    return makers
 
 
 def definitions(body: Body) -> dict[int, list[Inst]]:
     """The instructions that write each register, but for those that the calling convention fills."""
-    found: dict[int, list[Inst]] = {}
+    makers: dict[int, list[Inst]] = {}
     for inst in body.instructions():
         for register in inst.writes():
             if register not in body.fixed:
-                found.setdefault(register, []).append(inst)
-    return found
+                makers.setdefault(register, []).append(inst)
+    return makers
 
 
 def use_counts(body: Body) -> Counter[int]:

@@ -52,9 +52,9 @@ class Scope:
         """
         scope = self
         while scope:
-            found = getattr(scope, table).get(name)
-            if found is not None or scope.declares(name):
-                return found
+            value = getattr(scope, table).get(name)
+            if value is not None or scope.declares(name):
+                return value
             scope = scope.parent
         return None
 

@@ -41,7 +41,7 @@ def join_halves(body: Body) -> None:
         highs: dict[tuple, Inst] = {}
         behind: dict[int, Inst] = {}  # id of the first of two -> the half that it had, taken from the whole
         for inst in block.insts:
-            found, others = (lows, highs) if inst.op is _PRODUCT else (highs, lows)
+            own, others = (lows, highs) if inst.op is _PRODUCT else (highs, lows)
             if (
                 (inst.op is not _PRODUCT and inst.op.number not in _HIGH)
                 or inst.guard is not None
@@ -54,7 +54,7 @@ def join_halves(body: Body) -> None:
             if first is not None and all(makers.keeps(source, first, inst) for source in (inst.a, inst.b)):
                 behind[id(first)] = _as_halves(body, first, inst)
             else:
-                found[key] = inst
+                own[key] = inst
         if behind:
             block.insts = [each for inst in block.insts for each in (inst, behind.get(id(inst))) if each is not None]
 

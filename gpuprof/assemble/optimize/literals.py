@@ -55,18 +55,18 @@ def share_constants(body: Body) -> None:
 def _moves(body: Body) -> dict[int, tuple]:
     """Registers that only ever hold a constant, each with what it holds and how it is made."""
     single = single_definitions(body)
-    found = {
+    moves = {
         r: (*constant_of(i), i.op.number)
         for r, i in single.items()
         if constant_of(i) is not None and i.dst == r and not i.outgoing
     }
-    for inst in body.instructions() if found else ():
+    for inst in body.instructions() if moves else ():
         for slot in READ_SLOTS[inst.op.number]:
             group = getattr(inst, slot)
             if group.__class__ is tuple:
                 for register in group:
-                    found.pop(register, None)
-    return found
+                    moves.pop(register, None)
+    return moves
 
 
 def _share_in_blocks(body: Body, moves: dict[int, tuple]) -> None:

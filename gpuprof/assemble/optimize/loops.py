@@ -142,7 +142,7 @@ def find_loops(body: Body) -> list[Loop]:
 
 def counted_loops(body: Body) -> list[Loop]:
     """The innermost loops that count towards a bound, in the order of the blocks; no two have a block in common."""
-    found = []
+    loops = []
     index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
     for last, block in enumerate(body.blocks[:-1]):
         branch = block.insts[-1] if block.insts else None
@@ -158,8 +158,8 @@ def counted_loops(body: Body) -> list[Loop]:
         if first > last or not _is_closed(body.blocks, first, last):
             continue
         if loop := _counted(body, first, last, branch):
-            found.append(loop)
-    return found
+            loops.append(loop)
+    return loops
 
 
 def _is_closed(blocks: list[Block], first: int, last: int) -> bool:

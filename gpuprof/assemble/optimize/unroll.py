@@ -83,10 +83,10 @@ class _Unrolled:
         always = every_turn(self.region)
         self.steps = {  # register -> what a turn adds to it
             register: step
-            for register, found in writers.items()
+            for register, writes in writers.items()
             if register not in in_groups
             and register not in body.fixed
-            and (step := increment_of(register, found, always)) is not None
+            and (step := increment_of(register, writes, always)) is not None
         }
         # Registers of which each copy has its own.
         self.own = whole_groups(set(writers) - between - after - body.fixed.keys(), self._insts())

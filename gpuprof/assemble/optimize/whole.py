@@ -49,14 +49,14 @@ def unroll_whole(body: Body) -> None:
 
 def _unroll_innermost(body: Body) -> bool:
     """Unrolls the innermost of these loops. False if there are none."""
-    found = [(loop, start) for loop in counted_loops(body) if (start := _start(body, loop)) is not None]
-    found = [(loop, start, turns) for loop, start in found if (turns := _turns(body, loop, start))]
-    if not found:
+    loops = [(loop, start) for loop in counted_loops(body) if (start := _start(body, loop)) is not None]
+    loops = [(loop, start, turns) for loop, start in loops if (turns := _turns(body, loop, start))]
+    if not loops:
         return False
     liveness = block_liveness(body)
     result: list[Block] = []
     done = 0
-    for loop, start, turns in found:
+    for loop, start, turns in loops:
         between, after = (set(liveness.members(liveness.live_in[index])) for index in (loop.first, loop.last + 1))
         result += body.blocks[done : loop.first]
         if loop.test.dst in after:
@@ -156,9 +156,9 @@ class _Copies:
         # Of these each write has a register of its own, which the reads after it read.
         renamed = {
             register
-            for register, found in writers.items()
+            for register, makers in writers.items()
             if register not in self.same and register not in grouped and register not in body.fixed
-            and all(id(inst) in ids and inst.guard is None for inst in found)
+            and all(id(inst) in ids and inst.guard is None for inst in makers)
         }  # fmt: skip
         self.own -= self.same | renamed
         self.n_writes = {register: len(writers[register]) for register in renamed}
@@ -174,16 +174,16 @@ class _Copies:
 
     def _same(self, always: list[Inst], writers: dict[int, list[Inst]]) -> set[int]:
         """Registers that hold the same in all turns, computed by instructions without effect."""
-        found: set[int] = set()
+        same: set[int] = set()
         for inst in always:
             if (
                 inst.op.kind in ("compute", "special") and not is_fence(inst) and not reads_clock(inst)
                 and inst.guard is None and inst.dst.__class__ is int and inst.writes() == (inst.dst,)
                 and inst.dst in self.own and len(writers[inst.dst]) == 1
-                and all(register in found or register not in writers for register in inst.reads())
+                and all(register in same or register not in writers for register in inst.reads())
             ):  # fmt: skip
-                found.add(inst.dst)
-        return found
+                same.add(inst.dst)
+        return same
 
     def blocks(self) -> list[Block]:
         result = [Block(self.label)]

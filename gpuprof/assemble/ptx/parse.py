@@ -103,10 +103,10 @@ class _Parser(BodyParser):
     def resolve_aliases(self):
         """A function's other name gets a copy of it."""
         for name, target, token in self.aliases:
-            found = self.functions.get(target)
-            if found is None or not found.body or found.is_kernel:
+            function = self.functions.get(target)
+            if function is None or not function.body or function.is_kernel:
                 raise self.error(f"{name} is an alias of {target}, which is not a function of this module", token)
-            self.add_function(replace(found, name=name))
+            self.add_function(replace(function, name=name))
 
     # declaration: [linkage] ( function | variable )
     def declaration(self):

@@ -94,12 +94,12 @@ class BodyParser(VariableParser):
 
     def inner_variables(self) -> list[ast.Variable]:
         """Variables of a block: those in memory go to the module, or the frame, under a name of their own."""
-        found = []
+        variables = []
         for variable in self.variables():
             if variable.space in ("global", "const", "shared", "local"):
                 variable = self.with_symbol(variable)
-            found.append(variable)
-        return found
+            variables.append(variable)
+        return variables
 
     def with_symbol(self, variable: ast.Variable) -> ast.Variable:
         self.n_symbols += 1

@@ -114,16 +114,16 @@ def _allocate(body: Body, limit: int) -> Allocation:
 
 def _fewest(body: Body, units: "_Units", order: list[Unit]) -> tuple[Allocation, list[Unit]]:
     """The first allocation of `_ORDERS` that takes the fewest words, with the order of its units."""
-    found: list[tuple[Allocation, list[Unit]]] = []
+    allocations: list[tuple[Allocation, list[Unit]]] = []
     for key in _ORDERS:
         ordered = sorted(order, key=lambda u, k=key: (u.fixed is None, k(u)))
         try:
-            found.append((_place(body, units, ordered, None), ordered))
+            allocations.append((_place(body, units, ordered, None), ordered))
         except OutOfRegisters as error:
             failed = error
-    if not found:
+    if not allocations:
         raise failed
-    return min(found, key=lambda each: each[0].words)
+    return min(allocations, key=lambda each: each[0].words)
 
 
 def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | None") -> Allocation:
@@ -314,13 +314,13 @@ class _Units:
     @cached_property
     def writes(self) -> dict[int, list[tuple[int, Inst]]]:
         """The writes of each register: (position, instruction)."""
-        found: dict[int, list[tuple[int, Inst]]] = {}
+        writes: dict[int, list[tuple[int, Inst]]] = {}
         for index, inst in enumerate(self.body.instructions()):
             for register in inst.writes():
                 # Instruction i reads at 2 i and writes at 2 i + 1, so its destination may take the place of a source
                 # that ends there.
-                found.setdefault(register, []).append((2 * index + 1, inst))
-        return found
+                writes.setdefault(register, []).append((2 * index + 1, inst))
+        return writes
 
     def _merge(self, one: Unit, other: Unit, shift: int):
         """Makes `other` part of `one`, its lane 0 on lane `shift`, where that is possible."""

@@ -14,7 +14,7 @@ def pressure(graph: Dependences, order: list[int]) -> list[int]:
     """Words that are live after each instruction of an order, with what it needs for itself while it runs."""
     words = graph.words_before
     left = [len(readers) for readers in graph.readers]
-    found = []
+    live_words = []
     for index in order:
         for value in graph.reads[index]:
             left[value] -= 1
@@ -27,8 +27,8 @@ def pressure(graph: Dependences, order: list[int]) -> list[int]:
                 words += graph.words[value]
             else:
                 passing += graph.words[value]
-        found.append(words + passing + SCRATCH[graph.region[index].op.number])
-    return found
+        live_words.append(words + passing + SCRATCH[graph.region[index].op.number])
+    return live_words
 
 
 def lowest_order(graph: Dependences, free_registers: int) -> list[int]:
@@ -38,11 +38,11 @@ def lowest_order(graph: Dependences, free_registers: int) -> list[int]:
     could be taken last, which goes down a tree branch by branch.
     """
     standing = list(range(len(graph.region)))
-    found, words = _lower(graph, [standing, _from_the_end(graph, _all_alike, False)])
+    lowest, words = _lower(graph, [standing, _from_the_end(graph, _all_alike, False)])
     if words <= free_registers - RESERVED_WORDS:
-        return found
+        return lowest
     distance = _instructions_to_makers(graph)
-    return _lower(graph, [found, *(_from_the_end(graph, distance, latest) for latest in (False, True))])[0]
+    return _lower(graph, [lowest, *(_from_the_end(graph, distance, latest) for latest in (False, True))])[0]
 
 
 def _lower(graph: Dependences, orders: list[list[int]]) -> tuple[list[int], int]:

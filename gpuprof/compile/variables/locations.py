@@ -67,7 +67,7 @@ def verbose_output(target, module_of: Callable[[], object], options: Callable[[l
 def with_places(ptx: str, verbose_ptx: str, listing: str, numbered: Numbered) -> str:
     """The PTX with comments on where variables are. A function whose texts do not agree has none."""
     verbose = dict(_FUNCTION.findall(verbose_ptx))
-    listed = {found[1].strip(): found[0] for found in _MACHINE_CODE.finditer(listing)}
+    listed = {code[1].strip(): code[0] for code in _MACHINE_CODE.finditer(listing)}
 
     def replace(match: re.Match) -> str:
         name, body = match[1], match[2]
@@ -109,20 +109,20 @@ def _commented(body: str, verbose_body: str, listing: str, records: Sequence[Rec
     lines = body.split("\n")
     if [code for line in lines if (code := _code(line))] != codes or len(comments) != len(values):
         return body
-    found: list[list[str | Report]] = [[]]  # by block
+    by_block: list[list[str | Report]] = [[]]  # by block
     number, at = 0, 0
     for line in lines:
         if code := _code(line):
             if _LABEL.match(code):
-                found.append([])
+                by_block.append([])
             while at < len(comments) and comments[at][0] <= number:
-                found[-1].append(comments[at][1])
+                by_block[-1].append(comments[at][1])
                 at += 1
             number += 1
-        found[-1].append(line)
+        by_block[-1].append(line)
         if _LEAVES.match(code):
-            found.append([])
-    return "\n".join(_all_in_order(without_overwritten(found, records), records))
+            by_block.append([])
+    return "\n".join(_all_in_order(without_overwritten(by_block, records), records))
 
 
 def _all_in_order(blocks: Sequence[Sequence[str | Report]], records: Sequence[Record]) -> Iterator[str]:
@@ -132,7 +132,7 @@ def _all_in_order(blocks: Sequence[Sequence[str | Report]], records: Sequence[Re
             if isinstance(item, Report):
                 homes.setdefault(item.record, set()).add(number)
     for number, block in enumerate(blocks):
-        elsewhere = {record for record, found in homes.items() if found != {number}}
+        elsewhere = {record for record, blocks_of in homes.items() if blocks_of != {number}}
         for item in in_order(block, records, elsewhere, _is_written):
             yield item if isinstance(item, str) else f"{SET}{item.text}"
 
@@ -158,7 +158,7 @@ def _values(body: str, listing: str) -> list[Report]:
     if declared != {_PREFIX[kind]: count for kind, count in counts.items()}:
         names = {}
     return [
-        Report(int(found["number"] or found["several"]), _place(found, names)) for found in _LISTED.finditer(listing)
+        Report(int(match["number"] or match["several"]), _place(match, names)) for match in _LISTED.finditer(listing)
     ]
 
 
@@ -177,28 +177,28 @@ def _place(found: re.Match, names: dict[int, str]) -> str:
 
 def _sums(steps: list[str]) -> list[str] | None:
     """Signs and numbers of an expression; None for one of another kind."""
-    steps, found = [step for step in steps if step != "DW_OP_stack_value"], []
+    steps, sums = [step for step in steps if step != "DW_OP_stack_value"], []
     while steps:
         name, *steps = steps
         if name == "DW_OP_plus_uconst" and steps:
-            found += ["+", steps.pop(0)]
+            sums += ["+", steps.pop(0)]
         elif name in ("DW_OP_constu", "DW_OP_consts") and len(steps) > 1 and steps[1] in _SIGNS:
-            found += [_SIGNS[steps[1]], steps[0]]
+            sums += [_SIGNS[steps[1]], steps[0]]
             steps = steps[2:]
         else:
             return None
-    return found
+    return sums
 
 
 def _register(value: str, names: dict[int, str]) -> str:
-    if found := re.fullmatch(r"(?:\w+ )*%(\d+)(?::\w+)?", value):
-        return names.get(int(found[1]), "?")
+    if match := re.fullmatch(r"(?:\w+ )*%(\d+)(?::\w+)?", value):
+        return names.get(int(match[1]), "?")
     if re.fullmatch(r"-?\d+", value):
         return f"={value}"
-    if found := re.fullmatch(r"i\d+ (-?\d+)", value):
-        return f"={found[1]}"
-    if found := re.fullmatch(r"(float|double) (\S+)", value):
-        return _float(*found.groups())
+    if match := re.fullmatch(r"i\d+ (-?\d+)", value):
+        return f"={match[1]}"
+    if match := re.fullmatch(r"(float|double) (\S+)", value):
+        return _float(*match.groups())
     return "?"
 
 

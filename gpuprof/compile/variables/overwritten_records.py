@@ -30,8 +30,8 @@ def written(line: str) -> list[str]:
     """Registers that a line of PTX may change, with their %."""
     if _WRITES_NONE.match(line):
         return []
-    found = _WRITTEN.match(line)
-    return re.findall(r"%\w+", found[1] if found else line.partition("//")[0])
+    match = _WRITTEN.match(line)
+    return re.findall(r"%\w+", match[1] if match else line.partition("//")[0])
 
 
 def without_overwritten(blocks: Sequence[Items], records: Sequence[Record]) -> list[list[str | Report]]:
@@ -90,13 +90,13 @@ def _register(item: Report) -> str:
 
 
 def _labels(blocks: Sequence[Items]) -> dict[str, int]:
-    return {found[1]: number for number, block in enumerate(blocks) for item in block
-            if isinstance(item, str) and (found := _LABEL.match(item))}  # fmt: skip
+    return {match[1]: number for number, block in enumerate(blocks) for item in block
+            if isinstance(item, str) and (match := _LABEL.match(item))}  # fmt: skip
 
 
 def _following(block: Items, number: int, labels: dict[str, int]) -> list[int]:
     """Blocks that may be next: of a branch through a table all that have labels."""
-    jump = next((found for item in block if isinstance(item, str) and (found := _JUMPS.match(item))), None)
+    jump = next((match for item in block if isinstance(item, str) and (match := _JUMPS.match(item))), None)
     if jump is None:
         return [number + 1]
     if jump[2] == "brx":

@@ -108,5 +108,5 @@ class _Order:
                 yield Comment(f"{record.number} {LOST}{record.piece}")
             else:
                 positions.setdefault(record.number, []).append(record.position)
-        for number, found in positions.items():
-            yield Comment(f"{number} | {' '.join(map(str, found))}")
+        for number, reached in positions.items():
+            yield Comment(f"{number} | {' '.join(map(str, reached))}")

@@ -50,10 +50,10 @@ def _access_modifiers(lowering) -> _Access:
 
 
 def _elements(lowering, index: int, count: int) -> tuple:
-    found = ast.elements_of(lowering.operand(index))
-    if len(found) != count:
-        raise lowering.error(f"{len(found)} registers for {count} elements")
-    return found
+    elements = ast.elements_of(lowering.operand(index))
+    if len(elements) != count:
+        raise lowering.error(f"{len(elements)} registers for {count} elements")
+    return elements
 
 
 def _ld(lowering):

@@ -129,8 +129,8 @@ def _convention_of_call(lowering, call: CallParts) -> Convention | None:
         return None
     name = call.prototype.text
     targets = lowering.scope.find("targets", name)
-    found = lowering.layout.functions.get(targets[0]) if targets else lowering.scope.find("prototypes", name)
-    return convention(found.params, found.returns) if found else None
+    declared = lowering.layout.functions.get(targets[0]) if targets else lowering.scope.find("prototypes", name)
+    return convention(declared.params, declared.returns) if declared else None
 
 
 def _call(lowering):

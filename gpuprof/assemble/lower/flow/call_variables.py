@@ -85,7 +85,7 @@ def _offsets(block: ast.Block, names: set[str], convention_of) -> dict[str, int]
             leaves.append(index)
             for name in names & set(_names_in(statement)):
                 touches[name].append(_Touch(index, "other"))
-    return {name: places[name] for name, found in touches.items() if name in places and _stays(found, leaves, stores)}
+    return {name: places[name] for name, own in touches.items() if name in places and _stays(own, leaves, stores)}
 
 
 def _stays(touches: list[_Touch], leaves: list[int], stores: list[int]) -> bool:
@@ -102,8 +102,8 @@ def _stays(touches: list[_Touch], leaves: list[int], stores: list[int]) -> bool:
 
 
 def _between(indices: list[int], first: int, last: int) -> bool:
-    found = bisect_left(indices, first + 1)
-    return found < len(indices) and indices[found] < last
+    at = bisect_left(indices, first + 1)
+    return at < len(indices) and indices[at] < last
 
 
 def _places_in_memory(call: CallParts, convention_of) -> dict[str, int]:
