@@ -322,14 +322,14 @@ def test_both_sides_of_registers_are_told(planted):
     who = "the warp of thread (0, 0, 0) of block (0, 0, 0)"
     assert told == {
         "never_fenced": (
-            f"{who} multiplies; no wgmma.fence stands before its first wgmma.mma_async, so registers may have old "
+            f"{who} multiplies; there is no wgmma.fence before its first wgmma.mma_async, so registers may have old "
             "values", 4, False),
         "scaled": (
-            f"{who} multiplies %r, which it has written; no wgmma.fence stands between, so it may have the old value",
-            4, True),
+            f"{who} multiplies %r, which it has written; there is no wgmma.fence in between, so it may have the old "
+            "value", 4, True),
         "a_overwritten": (
-            f"{who} writes %r, which a wgmma.mma_async reads; nobody has waited for its group, so it may still be "
-            "under way", 8, True),
+            f"{who} writes %r, which a wgmma.mma_async reads; no thread has waited for its group, so it may still be "
+            "in progress", 8, True),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from gpuprof.emulate.core.device_launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
 from gpuprof.records.reader import read_recording
 from gpuprof.run.compile_file import BuildOptions
-from gpuprof.run.nested import DEEPEST
+from gpuprof.run.launching.nested import DEEPEST
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from tests.support.command import gpuprof as gpuprof_command
