@@ -12,7 +12,7 @@ from contextlib import closing
 from functools import cache
 from typing import NamedTuple
 
-from gpuprof.chips.draws import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
+from gpuprof.chips.draw_units import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.schema import DDL
 from gpuprof.correlate.traces import wrong_tables

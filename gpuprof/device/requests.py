@@ -8,7 +8,7 @@ from gpuprof.base.compared_results import Result
 from gpuprof.base.stages import stage
 from gpuprof.device.api import Device, Module
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.data import array_seed, make_array
+from gpuprof.device.array_contents import array_seed, make_array
 from gpuprof.device.elements import ELEMENTS
 from gpuprof.device.images import IMAGE_ELEMENTS
 from gpuprof.device.launching.argument_values import (

@@ -5,11 +5,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from gpuprof.emulate.bulk import operations, tiles
+from gpuprof.emulate.bulk import bulk_copies, tiles
 from gpuprof.emulate.collectives import barriers, cluster, control, mbarrier, services, warp
 from gpuprof.emulate.collectives.control import End, build_fall
 from gpuprof.emulate.collectives.rendezvous import Members, members_of_block
-from gpuprof.emulate.core.graph import OrderedGraph
+from gpuprof.emulate.core.convergence_order import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import KINDS_OF_FILE, SCRATCH_P2, TRASH, TRASH_P2, Pool, Ref, code_of
 from gpuprof.emulate.core.operation import Env, Op, guard_reader
@@ -45,7 +45,7 @@ FAMILIES = (
     surface,
     mbarrier,
     cluster,
-    operations,
+    bulk_copies,
     tensor,
     fragments,
 )  # fmt: skip

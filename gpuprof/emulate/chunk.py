@@ -17,11 +17,11 @@ from gpuprof.emulate.collectives.barriers import Barriers
 from gpuprof.emulate.collectives.cluster import ClusterBarrier
 from gpuprof.emulate.collectives.mbarrier import Mbarriers
 from gpuprof.emulate.collectives.rendezvous import lanes_outside, waiting_lanes
-from gpuprof.emulate.core.calls import CallStack
+from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
-from gpuprof.emulate.core.refusal import WrongRange
+from gpuprof.emulate.core.late_accesses import WrongRange
 from gpuprof.emulate.scalar import special
 from gpuprof.emulate.trace_log.touched import Tell
 from gpuprof.emulate.warp_sync import Meetings

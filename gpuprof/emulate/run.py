@@ -13,8 +13,8 @@ from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.lanes import WARP
 from gpuprof.emulate.core.rounding import usual_floats
 from gpuprof.emulate.core.spaces import BlockSpace, GlobalSpace, LaneSpace, ReadOnlySpace
-from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.event_tally import Tally
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TraceLog, TracePiece
 from gpuprof.emulate.watch.footprint import Footprint
 from gpuprof.emulate.watch.listener import Listener

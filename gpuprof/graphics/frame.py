@@ -36,7 +36,7 @@ from gpuprof.device.launching.bind import parameter_block
 from gpuprof.device.tasks import Task
 from gpuprof.errors import UsageError
 from gpuprof.graphics.argument_checks import of_kind, real, sequence_of
-from gpuprof.graphics.checks import check_buffers, check_extents, check_viewport
+from gpuprof.graphics.draw_checks import check_buffers, check_extents, check_viewport
 from gpuprof.graphics.draw_counts import DrawCounts
 from gpuprof.graphics.pipeline import Pipeline, ShaderFacts
 from gpuprof.graphics.png import SIGNATURE, write_png

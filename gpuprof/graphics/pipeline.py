@@ -24,7 +24,7 @@ from gpuprof.device.variables import find_variable
 from gpuprof.errors import UsageError
 from gpuprof.graphics.argument_checks import known, of_kind, real, sequence_of
 from gpuprof.graphics.chain import check_chain
-from gpuprof.graphics.checks import (
+from gpuprof.graphics.draw_checks import (
     check_bias,
     check_blend,
     check_outputs_fit,

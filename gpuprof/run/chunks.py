@@ -9,7 +9,7 @@ from gpuprof.chips import Chip
 from gpuprof.chips.fidelity.sentence import sentence
 from gpuprof.device import commands as cmd
 from gpuprof.device.module import LoadedModule
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES, LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES, LaunchCounters
 from gpuprof.emulate.trace_log.patterns import lattice
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.command_stream.codec import VERSION as STREAM_VERSION, Header

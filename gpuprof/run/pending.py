@@ -16,14 +16,14 @@ import numpy as np
 
 from gpuprof.base.interrupts import whole
 from gpuprof.device import commands as cmd
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
 from gpuprof.errors import GpuprofError
 from gpuprof.run.emulation_progress import emulating
 from gpuprof.run.emulation_thread import Orders, ahead
 from gpuprof.run.tracing import LaunchTrace
 from gpuprof.timing.batch import Shades
-from gpuprof.timing.draws import DrawWork
+from gpuprof.timing.draw_tables import DrawWork
 from gpuprof.timing.sampling.filter import Filter
 
 # The host waits when so many launches are in flight, or so many instructions of theirs (each has a row of the ledger

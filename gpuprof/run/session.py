@@ -26,7 +26,7 @@ from gpuprof.device.load_map import LoadMap, move_nbytes
 from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule, load
 from gpuprof.emulate.run import emulate
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import DeviceMemoryError, KernelFault, UsageError
 from gpuprof.graphics.draw_counts import DrawCounts
@@ -50,7 +50,7 @@ from gpuprof.run.run_settings import Settings
 from gpuprof.run.settling import Settler
 from gpuprof.run.trace_records import record_finding
 from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
-from gpuprof.timing.draws import check_graphics
+from gpuprof.timing.draw_tables import check_graphics
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, registers
 from gpuprof.timing.sampling.filter import Chooser

@@ -15,14 +15,14 @@ import numpy as np
 from gpuprof.chips.residency import registers_of_warp
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
-from gpuprof.timing.draws import DrawWork, rows_of
+from gpuprof.timing.draw_tables import DrawWork, rows_of
 from gpuprof.timing.sampling.filter import Filter
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import bins_of, first_shift
 from gpuprof.timing.state.layout import N_GROUPS
 from gpuprof.timing.state.machine import Machine, carve_out
 from gpuprof.timing.state.occupancy import Occupancy, occupancy
-from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.static_program import StaticProgram
 
 if TYPE_CHECKING:
     from gpuprof.device.commands import Launch

@@ -10,13 +10,13 @@ from numba import int64, typeof
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
 from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
-from gpuprof.timing.state.tables import part_at, row_of, sm_at
+from gpuprof.timing.state.table_rows import part_at, row_of, sm_at
 from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.arrivals import serve_requests
 from gpuprof.timing.units.distributor import start_blocks
+from gpuprof.timing.units.draw_pipeline import pass_items
 from gpuprof.timing.units.fifo import store
 from gpuprof.timing.units.per_block import write_blocks
-from gpuprof.timing.units.pipeline import pass_items
 from gpuprof.timing.units.sampler import sample
 from gpuprof.timing.units.scheduler import schedule, wake
 from gpuprof.timing.units.stage_units import settle

@@ -3,10 +3,10 @@ it would take.
 
 A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which
 leave parts of it empty; and at another one from when the L2 is full, for then what was written must go to the DRAM. The
-rate is looked at whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
-L2 is full, the L2 is filled at once (`aged`); once it is known well enough behind that, only so many blocks are still
-started that a whole number of batches is left out: the end then looks as it would. How many issue slots these have is
-known exactly, from the emulator's counters.
+rate is measured whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
+L2 is full, the L2 is filled at once (`fill_l2`); once it is known well enough after that, only so many further blocks
+are started that an integral number of batches is left out: the end then looks as it would. How many issue slots these
+have is known exactly, from the emulator's counters.
 """
 
 from dataclasses import replace
@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.timing.batch import PreparedGrid
-from gpuprof.timing.causes import scaled_causes
 from gpuprof.timing.l2_warmup import fill
+from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import QUANTUM
-from gpuprof.timing.state.lengths import scaled_stalls
 from gpuprof.timing.state.machine import State
-from gpuprof.timing.state.static import FOLDED, JOINED, static_program
+from gpuprof.timing.state.stall_tables import scaled_stalls
+from gpuprof.timing.state.static_program import FOLDED, JOINED, static_program
 
 if TYPE_CHECKING:
     from gpuprof.device.module import LoadedModule

@@ -13,16 +13,15 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
-from gpuprof.timing.causes import causes_of_grids, forget, grow, new_blame
-from gpuprof.timing.draws import tables_of, timings_of
+from gpuprof.timing.draw_tables import tables_of, timings_of
 from gpuprof.timing.extrapolate import Settling
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import ALL
+from gpuprof.timing.stall_causes import causes_of_grids, forget, grow, new_blame
 from gpuprof.timing.state.activity_bins import SM_HAS_WARPS, activity_of, bins_of
 from gpuprof.timing.state.extrapolation import Extrapolation
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.layout import NEVER, PORT_TENSOR, QUANTUM, SECTOR_NBYTES, TICKS
-from gpuprof.timing.state.lengths import stalls_of
 from gpuprof.timing.state.machine import (
     Machine,
     Program,
@@ -34,7 +33,8 @@ from gpuprof.timing.state.machine import (
     new_core,
     new_memory,
 )
-from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.stall_tables import stalls_of
+from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.timing.trace_feed import LiveTrace
 
 if TYPE_CHECKING:

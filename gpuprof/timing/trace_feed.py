@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import join_sectors
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
+from gpuprof.emulate.trace_log.trace_entries import join_sectors
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.state.layout import EMPTY, PIECE_PLACES, STARVED, STEP_NBYTES
 from gpuprof.timing.state.machine import State
@@ -251,7 +251,7 @@ class _Source:
         assert piece.warps_per_block == self.warps_per_block, (
             f"{piece.warps_per_block} warps a block, not {self.warps_per_block}"
         )
-        # Compiled code follows these records without bounds checks (state/tables.py), so a wrong piece must stop here.
+        # Compiled code follows these records without bounds checks (state/table_rows.py): a wrong piece must stop here.
         steps = np.diff(piece.step_start)
         assert len(steps) == len(piece.final) == piece.n_blocks * self.warps_per_block, (
             "a piece of other warps than it says"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, ON_CHIP, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, SECTOR_MASK
 from gpuprof.isa.encoding import PT, RZ, decode, reads, writes
 from gpuprof.isa.families.tensor import FORMS, NBITS
 from gpuprof.isa.modifiers import FIELDS

@@ -14,7 +14,7 @@ from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state import layout, programs
 from gpuprof.timing.state.cached_tables import KeptTables
 from gpuprof.timing.state.machine import new_cell, new_core, new_memory, power_on
-from gpuprof.timing.state.static import static_program
+from gpuprof.timing.state.static_program import static_program
 from tests.support.timing_support import access, encode, launch, make, piece, warp
 
 SAMPLED = Sampling(period_cycles=32, mode="all")

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from gpuprof.chips.draws import COSTS, unit_cycles
+from gpuprof.chips.draw_units import COSTS, unit_cycles
 from gpuprof.chips.fields import GRAPHICS
 from gpuprof.isa.encoding import make
 from tests.readable.pipeline import Draw, Item

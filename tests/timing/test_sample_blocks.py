@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import load_chip
-from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
+from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES
 from gpuprof.records.schema import CAUSES_DTYPE
 from gpuprof.timing.extrapolate import (
     LEAST_BATCHES,

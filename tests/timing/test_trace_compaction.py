@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.timing.state.layout import MACHINE, WARP
 from gpuprof.timing.trace_compaction import ARRAYS, WHOLE_PIECES, gather, link_of, standing
 

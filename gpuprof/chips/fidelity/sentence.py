@@ -5,8 +5,8 @@ line.
 import re
 
 from gpuprof.chips import Chip, list_chips, load_chip
-from gpuprof.chips.fidelity import kernels
-from gpuprof.chips.fidelity.stored import Summary, model_version, summary
+from gpuprof.chips.fidelity import published_kernels
+from gpuprof.chips.fidelity.model_figures import Summary, model_version, summary
 
 NOT_COMPARED = "kernel cycles not compared with hardware"
 NOT_TIMED = "no kernel timed on hardware"  # the same on a report's line
@@ -48,15 +48,15 @@ def of_summary(found: Summary) -> str:
 
 def of_kernels(chip: str, version: str) -> str:
     """What is known of whole kernels on a chip."""
-    found = kernels.of_chip(chip) if kernels.model_version() == version else None
+    found = published_kernels.of_chip(chip) if published_kernels.model_version() == version else None
     return COMPARED.format(found.launches, percent(found.error)) if found else NOT_COMPARED
 
 
 def like(kind: str, chip: str) -> str:
     """How far the model is off for kernels of a kind (likeness.KINDS) on a chip; "" where none was measured."""
-    if found := kernels.of_kind(kind, chip):
+    if found := published_kernels.of_kind(kind, chip):
         return LIKE.format(kind, percent(found.error), found.launches)
-    if found := kernels.of_kind(kind):
+    if found := published_kernels.of_kind(kind):
         return LIKE_ELSEWHERE.format(kind, percent(found.error), found.launches)
     return ""
 

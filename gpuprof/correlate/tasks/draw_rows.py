@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.checked import Wrong
 from gpuprof.correlate.checked_tables import declared_tables, in_draws, in_values
 from gpuprof.errors import FileFormatError

@@ -6,7 +6,7 @@ Words stand for choices; their place in these tuples is their number in the comp
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 
 STAGES = SHADER_STAGES
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpuprof.base.wording import base_name
 from gpuprof.device.launching.argument_values import PLAIN_STARTS, ArrayName, Expected, Saved
-from gpuprof.device.launching.numbers import IDENTIFIER, NumberParser
+from gpuprof.device.launching.text_scanner import IDENTIFIER, NumberParser
 
 _NAME = re.compile(
     r"(?:(?P<kernel>[^=#]+?)(?:#(?P<ordinal>[1-9]\d{0,8}))?\.)?(?P<array>[A-Za-z_$][A-Za-z0-9_$]*|\d{1,4})(?=\s*=)",

@@ -38,7 +38,7 @@ from gpuprof.device.launching.argument_values import (
 )
 from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.launching.expected_results import ResultParser
-from gpuprof.device.launching.numbers import IDENTIFIER
+from gpuprof.device.launching.text_scanner import IDENTIFIER
 from gpuprof.errors import UsageError
 
 RESERVED = frozenset(("true", "false", "null", "nullptr", "inf", "nan", "dim3"))

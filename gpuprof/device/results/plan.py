@@ -18,7 +18,7 @@ from gpuprof.base.compared_results import Result
 from gpuprof.base.files import replacing
 from gpuprof.base.wording import plural
 from gpuprof.device.array import DeviceArray
-from gpuprof.device.data import numbers, reference_array
+from gpuprof.device.array_contents import numbers, reference_array
 from gpuprof.device.kernels import means_kernel
 from gpuprof.device.launching.argument_values import (
     Argument,

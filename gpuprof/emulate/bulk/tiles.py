@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.bulk import tensormap
-from gpuprof.emulate.bulk.operations import NBYTES_OF, reduce_into
+from gpuprof.emulate.bulk.bulk_copies import NBYTES_OF, reduce_into
 from gpuprof.emulate.bulk.transfer import Transfer, per_lane, targets
 from gpuprof.emulate.collectives.services import find_bytes
 from gpuprof.isa.encoding import Instruction

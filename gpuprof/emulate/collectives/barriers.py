@@ -11,7 +11,7 @@ from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks, unpack_masks
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
 from gpuprof.emulate.core.operation import Env, full_row, read_predicate
-from gpuprof.emulate.trace_log.formats import access_word
+from gpuprof.emulate.trace_log.trace_entries import access_word
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.flow.graph import BasicBlock

@@ -23,7 +23,7 @@ from gpuprof.emulate.core.operands import PRED, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.memory.access import Site, make_site, touch
 from gpuprof.emulate.memory.access_records import records_of
-from gpuprof.emulate.trace_log.formats import N_MBARRIERS, access_word
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS, access_word
 from gpuprof.isa.encoding import PT, RZ, Instruction
 from gpuprof.isa.families.mbarrier import BYTES_BIAS, BYTES_MASK, COUNT, VALID
 from gpuprof.isa.flow.graph import BasicBlock

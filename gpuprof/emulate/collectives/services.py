@@ -22,9 +22,9 @@ from gpuprof.emulate.core.device_launches import (
 )
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.late_accesses import refuse_one
 from gpuprof.emulate.core.operands import TRASH, U32, U64, destination, source
 from gpuprof.emulate.core.operation import Env, full_row
-from gpuprof.emulate.core.refusal import refuse_one
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.flow.graph import BasicBlock
 from gpuprof.isa.special import LAUNCH_SERVICE

@@ -30,7 +30,7 @@ class RegisterFile:
     """All registers of a chunk's lanes: `rows[file][index]` is a row of n elements (files R, D, P)."""
 
     def __init__(self, n_lanes: int, counts: tuple[int, int, int], constants: tuple[list, ...]):
-        from gpuprof.emulate.core.register_rows import gather, scatter  # brings Numba
+        from gpuprof.emulate.core.row_kernels import gather, scatter  # brings Numba
 
         self.gather, self.scatter = gather, scatter
         self.n_lanes = n_lanes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpuprof.emulate.core.graph import OrderedGraph
+from gpuprof.emulate.core.convergence_order import OrderedGraph
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import (
     FILE_OF_KIND,

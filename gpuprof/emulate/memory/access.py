@@ -10,7 +10,7 @@ from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, guard_reader
 from gpuprof.emulate.core.spaces import NO_RANGES
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack
 
@@ -137,8 +137,8 @@ def on_chip_of(space, site: Site) -> np.ndarray:
 
 
 def counted(lanes: Lanes, site: Site, space, traced: np.ndarray, masks: np.ndarray) -> "Totals":
+    from gpuprof.emulate.trace_log.access_counts import count
     from gpuprof.emulate.trace_log.coalesce import Totals
-    from gpuprof.emulate.trace_log.counting import count
 
     pieces, stride = space.pieces(site.nbytes)
     on_chip = on_chip_of(space, site)

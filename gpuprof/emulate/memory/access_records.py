@@ -7,7 +7,7 @@ import numpy as np
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.memory.access import Site
 from gpuprof.emulate.trace_log.coalesce import Totals, tag_passes
-from gpuprof.emulate.trace_log.formats import MOST_SECTORS, access_word
+from gpuprof.emulate.trace_log.trace_entries import MOST_SECTORS, access_word
 
 SHARED_PASS_NBYTES = 128  # what shared memory takes in one pass through its banks
 NONE = np.empty(0, np.int64)

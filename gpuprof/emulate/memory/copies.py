@@ -11,7 +11,7 @@ from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.memory.access import Site, check, make_site, touch
 from gpuprof.emulate.memory.access_records import NONE, records_of
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 from gpuprof.isa.encoding import Instruction
 
 WORD = 4  # bytes that are moved at once where lanes take all or nothing

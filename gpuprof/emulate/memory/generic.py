@@ -6,8 +6,8 @@ from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WIN
 from gpuprof.emulate.core.faults import fault_of_element, first_active
 from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.memory.access import Site, Touched, touch
-from gpuprof.emulate.trace_log.formats import SECTOR_MASK
 from gpuprof.emulate.trace_log.trace import TraceLog
+from gpuprof.emulate.trace_log.trace_entries import SECTOR_MASK
 
 SPLIT_SPACES = frozenset(["generic"])
 WINDOWS = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW), ("param", PARAM_WINDOW))

@@ -8,7 +8,7 @@ import numpy as np
 from gpuprof.emulate.core.lanes import WARP, Lanes
 from gpuprof.emulate.core.operands import F32, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, read_predicate
-from gpuprof.emulate.trace_log.formats import access_word
+from gpuprof.emulate.trace_log.trace_entries import access_word
 from gpuprof.isa.encoding import PT, Instruction
 from gpuprof.isa.opcodes import by_number
 from gpuprof.isa.slow_paths import SLOW_PATHS

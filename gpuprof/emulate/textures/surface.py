@@ -9,9 +9,9 @@ from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.device.images import IMAGE_ELEMENTS, Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes
+from gpuprof.emulate.core.late_accesses import WrongRange, refuse
 from gpuprof.emulate.core.operands import KIND_OF_TYPE, U32, U64, Ref, source
 from gpuprof.emulate.core.operation import Env, Op, full_row, guard_reader
-from gpuprof.emulate.core.refusal import WrongRange, refuse
 from gpuprof.emulate.memory.load_store import ELEMENTS
 from gpuprof.emulate.textures.image_access import active_elements, find_images, refuse_image, trace
 from gpuprof.isa.encoding import RZ, Instruction

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, ON_CHIP, access_word
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, ON_CHIP, access_word
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 

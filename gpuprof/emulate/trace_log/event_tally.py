@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.patterns import Patterns
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE, join_sectors
 
 
 class TracePiece(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from gpuprof.emulate.collectives.barriers import Barriers
 from gpuprof.emulate.collectives.cluster import ClusterBarrier
 from gpuprof.emulate.collectives.mbarrier import Mbarriers
-from gpuprof.emulate.core.calls import CallStack
+from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd
 from gpuprof.emulate.core.lanes import Lanes, RegisterFile
 from gpuprof.emulate.core.spaces import BlockSpace, LaneSpace

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.core.lanes import WARP
-from gpuprof.emulate.core.refusal import WrongRange
+from gpuprof.emulate.core.late_accesses import WrongRange
 from gpuprof.emulate.trace_log.touched import Touched
 
 

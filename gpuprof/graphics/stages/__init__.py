@@ -1,6 +1,6 @@
 """The fixed-function stages of a draw, one a file, in the order that a primitive comes through them.
 
-    fetch         indices and topology ─> the vertices of each primitive
+    index_fetch   indices and topology ─> the vertices of each primitive; also of a geometry shader's strips
     reuse         primitives ─> batches, whose vertices are shaded once
     tessellate    patches and their levels ─> vertices, and primitives between them
     strips        what a geometry shader marks ─> points, lines or triangles

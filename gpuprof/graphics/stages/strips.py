@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpuprof.graphics.stages.fetch import turned
+from gpuprof.graphics.stages.index_fetch import turned
 
 BEGINS, GOES_ON = 1, 2  # a strip, with a vertex; 0: no vertex. include/gpuprof/graphics.h writes them
 

@@ -5,7 +5,7 @@ Here is what fixed-function units have to do with them; what shaders do there is
 
 import numpy as np
 
-from gpuprof.chips.draws import most_nbytes
+from gpuprof.chips.draw_units import most_nbytes
 from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.targets import UnitBytes, target_traffic

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.device import commands as cmd
 from gpuprof.run.drawing.pixel_work import WorkOfDraw
 from gpuprof.run.pending import BegunLaunch, InFlight, PendingLaunch

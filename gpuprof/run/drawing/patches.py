@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device import commands as cmd
-from gpuprof.graphics.checks import check_lanes
+from gpuprof.graphics.draw_checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.tessellate.cut import Cut
 from gpuprof.graphics.stages.tessellate.levels import N_LEVELS

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from gpuprof.chips import Chip
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.errors import UsageError
 
 NO_END = (1 << 62) - 1

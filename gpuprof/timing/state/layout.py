@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips.fields import FIELDS
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
@@ -418,10 +418,10 @@ LOAD_RECORD = np.dtype(
 # Stalls of one instruction and reason that had one cause. `next` chains rows of one hash.
 BLAME = np.dtype([("key", "i8"), ("cycles", "i8"), ("stalls", "i8"), ("next", "i4")], align=True)
 
-# What the fixed-function units do for draws (units/pipeline.py): items pass the columns of their series one after the
-# other, each in the order of its series. Rows of a series' items follow those of the series before it. In the column
-# WARPS, an item is a block of a grid. FED and RETIRED take no time: items are brought to the shader, and leave it, in
-# their order.
+# The work of the fixed-function units for draws (units/draw_pipeline.py): items pass the columns of their series one
+# after the other, each in the order of its series. Rows of a series' items follow those of the series before it. In the
+# column WARPS, an item is a block of a grid. FED and RETIRED take no time: items are brought to the shader, and leave
+# it, in their order.
 WARPS, FED, RETIRED = "warps", "fed", "retired"
 SERIES = {
     "vertex": ("fetch", WARPS, RETIRED),

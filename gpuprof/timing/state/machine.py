@@ -13,7 +13,7 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.chips.model import LINE_NBYTES
-from gpuprof.emulate.trace_log.formats import N_MBARRIERS
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
 from gpuprof.errors import UsageError
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
@@ -23,14 +23,14 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import N_ACTIVITIES, bins_of
-from gpuprof.timing.state.bypass import N_KINDS, bypass_cycles
 from gpuprof.timing.state.cached_tables import KeptTables
+from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
-from gpuprof.timing.state.lengths import new_stall_rows
 from gpuprof.timing.state.occupancy import Occupancy
 from gpuprof.timing.state.programs import Programs
 from gpuprof.timing.state.rounds import round_cycles
-from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.stall_tables import new_stall_rows
+from gpuprof.timing.state.static_program import StaticProgram
 from gpuprof.timing.state.wait_masks import WAITS
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gpuprof.chips import Chip
-from gpuprof.timing.state.static import StaticProgram, static_program
+from gpuprof.timing.state.static_program import StaticProgram, static_program
 
 if TYPE_CHECKING:
     from gpuprof.device.module import LoadedModule

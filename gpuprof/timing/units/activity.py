@@ -9,7 +9,7 @@ one.
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.activity_bins import MOST_BINS
 from gpuprof.timing.state.layout import ACTIVE
-from gpuprof.timing.state.tables import activity_at, grid_at
+from gpuprof.timing.state.table_rows import activity_at, grid_at
 
 
 @inline_njit

@@ -2,9 +2,9 @@
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_BUCKETS, QUANTUM
-from gpuprof.timing.state.tables import bucket_at, request_at
+from gpuprof.timing.state.table_rows import bucket_at, request_at
+from gpuprof.timing.units.draw_traffic import serve_units
 from gpuprof.timing.units.l2 import serve
-from gpuprof.timing.units.traffic import serve_units
 
 
 @call_njit

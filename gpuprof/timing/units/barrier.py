@@ -16,7 +16,7 @@ from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, KIND, NEVER, TICK_BITS, TICKS
 from gpuprof.timing.state.rounds import MOST_WARPS
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     access_of,
     arrived_at,
     begun_at,
@@ -27,7 +27,7 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
-from gpuprof.timing.units.blame import itself, latecomer, seen_by
+from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
 from gpuprof.timing.units.mbarrier import let_go
 from gpuprof.timing.units.scoreboard import hold, sleep
 

@@ -8,7 +8,7 @@ breadth-first over all SMs. Its warps go to the partitions with the most free wa
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import CAUSE_WHO_SHIFT, EMPTY, NEVER, QUANTUM, STARTING, TICK_BITS
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     arrived_at,
     block_at,
     board_at,
@@ -19,9 +19,9 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
+from gpuprof.timing.units.draw_pipeline import advance, released_at, shading
 from gpuprof.timing.units.mbarrier import start_mbarriers
 from gpuprof.timing.units.per_block import begin_block, begin_warp
-from gpuprof.timing.units.pipeline import advance, released_at, shading
 from gpuprof.timing.units.pool import pick_head
 from gpuprof.timing.units.scoreboard import sleep
 from gpuprof.timing.units.sm_resources import blocks_that_fit_since, find_room, next_room, take

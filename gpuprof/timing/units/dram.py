@@ -9,8 +9,8 @@ counts as open when another one is, up to OPEN_ROWS of them.
 
 from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import OPEN_ROWS, QUEUE, TICK_BITS
-from gpuprof.timing.state.tables import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
-from gpuprof.timing.units.cache import fold_bits
+from gpuprof.timing.state.table_rows import block_at, channel_tick_at, channel_turn_at, dram_row_at, grid_at
+from gpuprof.timing.units.set_associative import fold_bits
 
 SCATTER = 0x9E3779B1  # 2^32 by the golden ratio: multiplicative hashing (Knuth, volume 3, 6.4)
 

@@ -3,7 +3,7 @@
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.sampling.triggers import BANK_CONFLICT, DIVERGENT_BRANCH, INST_ISSUED, L1_MISS, L2_MISS
 from gpuprof.timing.state.layout import QUANTUM
-from gpuprof.timing.state.tables import load_at, sm_at, warp_at
+from gpuprof.timing.state.table_rows import load_at, sm_at, warp_at
 
 
 @call_njit

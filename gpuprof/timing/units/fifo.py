@@ -9,7 +9,7 @@ next record follows `drain_cycles` after the load/store unit took it.
 from gpuprof.chips.model import LINE_NBYTES
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import BUFFER_LINE, NEVER, TICK_BITS, TICKS, WRITE
-from gpuprof.timing.state.tables import fifo_at, leaves_at, loss_at, request_at, sm_at
+from gpuprof.timing.state.table_rows import fifo_at, leaves_at, loss_at, request_at, sm_at
 from gpuprof.timing.units.l1 import request
 
 

@@ -4,7 +4,7 @@ request per line.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import MISSING_SHIFT, SECTOR_MASK
+from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, SECTOR_MASK
 from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
@@ -17,7 +17,7 @@ from gpuprof.timing.state.layout import (
     SECTOR_NUMBER_NBYTES,
     TOKEN,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     l1_line_at,
     l1_tag_at,
@@ -32,7 +32,7 @@ from gpuprof.timing.state.tables import (
     warp_at,
     word_at,
 )
-from gpuprof.timing.units.cache import expect, find, fold_bits, n_sectors, oldest
+from gpuprof.timing.units.set_associative import expect, find, fold_bits, n_sectors, oldest
 
 L1, PENDING = INDEX["l1"], INDEX["pending"]
 

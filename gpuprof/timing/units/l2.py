@@ -9,7 +9,7 @@ from gpuprof.isa.causes import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.layout import ATOMIC_REQUEST, COPY_WAYS, MERGE, READ, TICK_BITS, TOKEN, WRITE
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     grid_at,
     l1_line_at,
@@ -24,10 +24,10 @@ from gpuprof.timing.state.tables import (
     sm_at,
     warp_at,
 )
-from gpuprof.timing.units.cache import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.dram import read, write
 from gpuprof.timing.units.events import count_l2_misses
 from gpuprof.timing.units.per_block import asker_of
+from gpuprof.timing.units.set_associative import find, fold_bits, n_sectors, oldest
 from gpuprof.timing.units.tlb import translated
 
 PENDING, L2_NEAR, L2_FAR, DRAM, ATOMIC = (INDEX[name] for name in ("pending", "l2", "l2_far", "dram", "atomic"))

@@ -3,9 +3,9 @@ holds).
 
 It is kept lazily. When a warp issues at cycle t, the cycles since it was last accounted for split by the known ends of
 each kind of dependency, in order of priority; once no dependency holds, they split into throttled and not selected by
-how long the port that the instruction needs was busy in that time. Each part is one stall (see `lengths`). It is
-charged to what ended it, too (`blame`), and to the time in which it was (`activity`). Within one wait for a turn, what
-held the register file and the port stands before the cycles of not selected: their order is not known.
+how long the port that the instruction needs was busy in that time. Each part is one stall (see `stall_tables`). It is
+also charged to its cause (`cause_ledger`) and to the time in which it was (`activity`). Within one wait for an issue,
+cycles of the register file and the port precede those of not selected: their order is not known.
 """
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_CLASSES, PORT_LSU, REASON_OF_CLASS
-from gpuprof.timing.state.lengths import N_BINS, ROW
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.stall_tables import N_BINS, ROW
+from gpuprof.timing.state.table_rows import (
     cause_at,
     floor_log2,
     inst_at,
@@ -29,7 +29,7 @@ from gpuprof.timing.state.tables import (
     word_at,
 )
 from gpuprof.timing.units.activity import spend, spend_issue
-from gpuprof.timing.units.blame import blame, seen_by
+from gpuprof.timing.units.cause_ledger import blame, seen_by
 from gpuprof.timing.units.per_block import count_wait
 
 SELECTED, NOT_SELECTED, BARRIER = INDEX["selected"], INDEX["not_selected"], INDEX["barrier"]
@@ -75,8 +75,8 @@ def charge_issue(machine, warp, cycle):
 
 @call_njit
 def charge(machine, warp, reason, cause, begin, end):
-    """A stall of warp `warp` at the instruction that it is at, from cycle `begin` to `end`, is over: see `lengths` for
-    how it is counted, `blame` for its cause.
+    """Charges a stall of warp `warp` at its current instruction, from cycle `begin` to `end`: `stall_tables` describes
+    how it is counted, `cause_ledger` its cause.
     """
     cycles = end - begin
     spend(machine, np.int64(warp.grid), reason, begin, end)

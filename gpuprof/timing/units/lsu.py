@@ -8,7 +8,7 @@ global memory, and one for all else.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import ON_CHIP, join_sectors
+from gpuprof.emulate.trace_log.trace_entries import ON_CHIP, join_sectors
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import (
     ACCESS_NBYTES,
@@ -28,7 +28,7 @@ from gpuprof.timing.state.layout import (
     TOKEN,
     WRITE,
 )
-from gpuprof.timing.state.static import (
+from gpuprof.timing.state.static_program import (
     ATOMIC,
     BULK,
     CONSTANT,
@@ -41,7 +41,7 @@ from gpuprof.timing.state.static import (
     SHARED,
     STORE,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     access_of,
     block_at,
     grid_at,
@@ -59,15 +59,15 @@ from gpuprof.timing.state.tables import (
     warp_at,
     word_at,
 )
+from gpuprof.timing.units.async_copies import add_to_group, open_group
 from gpuprof.timing.units.barrier import open_all
-from gpuprof.timing.units.blame import itself, latecomer, seen_by
-from gpuprof.timing.units.cache import n_sectors
-from gpuprof.timing.units.copies import add_to_group, open_group
-from gpuprof.timing.units.fetch import constant_line
+from gpuprof.timing.units.cause_ledger import itself, latecomer, seen_by
+from gpuprof.timing.units.instruction_fetch import constant_line
 from gpuprof.timing.units.l1 import expect_load, line_mask, load, request, send
 from gpuprof.timing.units.mbarrier import end_phases, wait
 from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import write_class, write_results
+from gpuprof.timing.units.set_associative import n_sectors
 
 QUEUE, QUEUED, UNIT, SHARED_MEMORY = KIND["queue"], KIND["queued"], KIND["unit"], KIND["shared"]
 IN_CACHE, CONSTANT_MISS, ATOMIC_UNIT = KIND["constant"], KIND["constant_miss"], KIND["atomic"]

@@ -10,13 +10,13 @@ another block, or two objects share a key.
 
 import numpy as np
 
-from gpuprof.emulate.trace_log.formats import N_MBARRIERS
+from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, HOLDING, NEVER
-from gpuprof.timing.state.tables import access_of, block_at, ended_at, landed_at, lander_at, warp_at
-from gpuprof.timing.units.blame import seen_by
+from gpuprof.timing.state.table_rows import access_of, block_at, ended_at, landed_at, lander_at, warp_at
+from gpuprof.timing.units.cause_ledger import seen_by
 from gpuprof.timing.units.scoreboard import hold, sleep
 
 LONG_SCOREBOARD = INDEX["long_scoreboard"]

@@ -5,7 +5,7 @@ again.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     block_row_at,
     grid_at,

@@ -8,8 +8,8 @@ none left does the next begin. So later grids get what earlier ones leave over.
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACTIVE, ENDED, HOLDING, KIND, NEVER, PENDING, QUANTUM
-from gpuprof.timing.state.tables import block_at, edge_at, grid_at, warp_at
-from gpuprof.timing.units.pipeline import shaded
+from gpuprof.timing.state.table_rows import block_at, edge_at, grid_at, warp_at
+from gpuprof.timing.units.draw_pipeline import shaded
 from gpuprof.timing.units.scoreboard import hold, sleep
 from gpuprof.timing.units.sm_resources import find_room
 

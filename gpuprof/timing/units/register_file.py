@@ -6,8 +6,8 @@ rest can be read in time, which every warp that is ready waits for as dispatch_s
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import KIND, PORTS
-from gpuprof.timing.state.tables import part_at, port_at, warp_at
-from gpuprof.timing.units.blame import itself
+from gpuprof.timing.state.table_rows import part_at, port_at, warp_at
+from gpuprof.timing.units.cause_ledger import itself
 
 PIPE = KIND["pipe"]
 N_PORTS = len(PORTS)

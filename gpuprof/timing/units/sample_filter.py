@@ -6,7 +6,7 @@ import numpy as np
 
 from gpuprof.base.block_order import linear_block
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.tables import gate_at, grid_at, warp_at, watched_at
+from gpuprof.timing.state.table_rows import gate_at, grid_at, warp_at, watched_at
 
 linear = inline_njit(linear_block)
 

@@ -11,12 +11,12 @@ from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.sampling.configuration import ALL_WARPS, BY_TRIGGER, RANDOM, ROUND_ROBIN
 from gpuprof.timing.sampling.triggers import L2_MISS
-from gpuprof.timing.state.tables import grid_at, part_at, record_at, sm_at, warp_at
+from gpuprof.timing.state.table_rows import grid_at, part_at, record_at, sm_at, warp_at
 from gpuprof.timing.units.counter_record import write_counters
 from gpuprof.timing.units.fifo import enter
 from gpuprof.timing.units.ledger import SELECTED
-from gpuprof.timing.units.reasons import holding_reasons, resident
 from gpuprof.timing.units.sample_filter import block_in_grid, passes
+from gpuprof.timing.units.warp_state import holding_reasons, resident
 
 
 @inline_njit

@@ -17,7 +17,7 @@ from gpuprof.timing.state.layout import (
     STARTING,
     TICK_BITS,
 )
-from gpuprof.timing.state.static import (
+from gpuprof.timing.state.static_program import (
     ARRIVE,
     BARRIER,
     BULK_WAIT,
@@ -36,14 +36,13 @@ from gpuprof.timing.state.static import (
     SLEEP,
     SLOW_PATH,
 )
-from gpuprof.timing.state.tables import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.state.table_rows import cause_at, grid_at, inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.units.async_copies import commit
 from gpuprof.timing.units.barrier import arrive, arrive_at_traced
-from gpuprof.timing.units.blame import itself
-from gpuprof.timing.units.copies import commit
+from gpuprof.timing.units.cause_ledger import itself
 from gpuprof.timing.units.events import count_issue
 from gpuprof.timing.units.ledger import charge_hold, charge_issue
 from gpuprof.timing.units.lsu import access, shuffle, wait_for_phase
-from gpuprof.timing.units.multiply import commit_products, multiply, wait_for_products
 from gpuprof.timing.units.pool import launch_grids, signal, wait_for_grids
 from gpuprof.timing.units.register_file import read_registers
 from gpuprof.timing.units.retire import (
@@ -57,6 +56,7 @@ from gpuprof.timing.units.retire import (
     stores_done,
 )
 from gpuprof.timing.units.scoreboard import become_ready, hold, next_instruction, wait_for_dependencies, write_results
+from gpuprof.timing.units.wgmma import commit_products, multiply, wait_for_products
 
 MEMBAR_REASON, SLEEPING, LONG_SCOREBOARD = INDEX["membar"], INDEX["sleeping"], INDEX["long_scoreboard"]
 RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "unit", "pipe", "scheduler"))

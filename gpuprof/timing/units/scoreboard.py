@@ -26,8 +26,8 @@ from gpuprof.timing.state.layout import (
     TOKEN,
     WAITING,
 )
-from gpuprof.timing.state.static import COPY_WAIT, FOLDED, JOINED, MULTIPLY, SLOW_PATH
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.static_program import COPY_WAIT, FOLDED, JOINED, MULTIPLY, SLOW_PATH
+from gpuprof.timing.state.table_rows import (
     access_of,
     blocked_at,
     board_at,
@@ -48,8 +48,8 @@ from gpuprof.timing.state.tables import (
     until_at,
     warp_at,
 )
-from gpuprof.timing.units.copies import group_waits
-from gpuprof.timing.units.fetch import constant_line, fetch, missed
+from gpuprof.timing.units.async_copies import group_waits
+from gpuprof.timing.units.instruction_fetch import constant_line, fetch, missed
 from gpuprof.timing.units.ledger import busy_cycles, held_cycles
 from gpuprof.timing.units.trace_cursor import more_steps
 

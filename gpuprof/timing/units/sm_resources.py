@@ -9,7 +9,7 @@ while an SM is empty, and stays while it has blocks.
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import NEVER
 from gpuprof.timing.state.machine import sets_of_l1
-from gpuprof.timing.state.tables import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
+from gpuprof.timing.state.table_rows import block_at, grid_at, l1_line_at, l1_tag_at, l1_use_at, presence_at, sm_at
 
 sets = inline_njit(sets_of_l1)
 

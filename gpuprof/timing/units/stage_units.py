@@ -18,7 +18,7 @@ from gpuprof.timing.state.layout import (
     QUANTUM,
     TOKEN,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     block_at,
     blocked_at,
     board_at,
@@ -31,8 +31,8 @@ from gpuprof.timing.state.tables import (
     until_at,
     warp_at,
 )
+from gpuprof.timing.units.async_copies import settle_copy
 from gpuprof.timing.units.barrier import open_all
-from gpuprof.timing.units.copies import settle_copy
 from gpuprof.timing.units.mbarrier import end_phases
 from gpuprof.timing.units.scoreboard import gap_waits, register_waits, sleep
 

@@ -7,7 +7,7 @@ and channels. Stores and atomics pass it; loads that its L1 sent later come back
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import TLB_HINTS
-from gpuprof.timing.state.tables import l2_tlb_at, tlb_at, tlb_hint_at
+from gpuprof.timing.state.table_rows import l2_tlb_at, tlb_at, tlb_hint_at
 
 
 @inline_njit

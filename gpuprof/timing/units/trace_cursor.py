@@ -6,7 +6,7 @@ for more, and gets it before the next quantum begins: no cycle depends on where 
 
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import ACCESS_NBYTES, SECTOR_NUMBER_NBYTES, STARVED, STEP_NBYTES
-from gpuprof.timing.state.tables import grid_at, piece_of, warp_at, word_at
+from gpuprof.timing.state.table_rows import grid_at, piece_of, warp_at, word_at
 
 
 @call_njit

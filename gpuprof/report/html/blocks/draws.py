@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from gpuprof.chips.draws import MEMORIES
+from gpuprof.chips.draw_units import MEMORIES
 from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.schema import Column, Columns, Table, by_column

@@ -7,7 +7,7 @@ copies of this quantum are not served.
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import CLASS_LONG, ENTRY_SHIFT, N_GROUPS, TOKEN
-from gpuprof.timing.state.tables import board_at, cause_at, maker_at, second_at, until_at, warp_at
+from gpuprof.timing.state.table_rows import board_at, cause_at, maker_at, second_at, until_at, warp_at
 
 
 @inline_njit

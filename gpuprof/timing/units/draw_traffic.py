@@ -17,7 +17,7 @@ from gpuprof.timing.state.layout import (
     TICKS,
     WRITE,
 )
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     column_at,
     grid_at,
     item_at,
@@ -27,8 +27,8 @@ from gpuprof.timing.state.tables import (
     unit_access_at,
     unit_traffic_at,
 )
-from gpuprof.timing.units.cache import fold_bits, n_sectors
 from gpuprof.timing.units.l2 import answer_cycles, partial_ticks, touch
+from gpuprof.timing.units.set_associative import fold_bits, n_sectors
 
 
 @call_njit

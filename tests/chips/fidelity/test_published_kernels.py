@@ -4,9 +4,9 @@ from math import sqrt
 
 import pytest
 
-from gpuprof.chips.fidelity import kernels, sentence
-from gpuprof.chips.fidelity.kernels import Likeness, Row, Spread, Step
+from gpuprof.chips.fidelity import published_kernels, sentence
 from gpuprof.chips.fidelity.likeness import KINDS, Totals, Use, kind, not_measured, totals
+from gpuprof.chips.fidelity.published_kernels import Likeness, Row, Spread, Step
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.timing.state.model_version import MODEL_VERSION
 
@@ -27,32 +27,34 @@ def test_the_error_is_averaged_by_family_and_card():
         row("e", 100, 900, "tiles", trust="low"),
         row("f", 100, None, "tiles", reason="does not compile"),
     ]
-    assert kernels.errors(rows) == pytest.approx(
+    assert published_kernels.errors(rows) == pytest.approx(
         {("a", "clang"): 0.1, ("b", "clang"): 0.3, ("c", "clang"): 0, ("d", "clang"): 0.5}
     )
-    assert kernels.balanced_error(rows) == pytest.approx(0.3)
-    assert kernels.balanced_error([]) is None
+    assert published_kernels.balanced_error(rows) == pytest.approx(0.3)
+    assert published_kernels.balanced_error([]) is None
 
 
 def test_a_group_is_compared_by_its_ratios():
     """Twice and 4.5 times too slow, together three times: 2 / 3 and 1.5."""
     rows = [row("a", 100, 200, group="g"), row("b", 10, 45, group="g"), row("c", 10, 20)]
-    assert kernels.ratios(rows) == pytest.approx({("a", "clang"): 2 / 3, ("b", "clang"): 1.5, ("c", "clang"): 2})
+    assert published_kernels.ratios(rows) == pytest.approx(
+        {("a", "clang"): 2 / 3, ("b", "clang"): 1.5, ("c", "clang"): 2}
+    )
     assert sqrt(2 * 4.5) == 3
 
 
 def test_the_spread_of_rows():
     """Errors of 0, 10, 20 and 100 %. The two in the middle change places: a rank correlation of 0.8."""
     rows = [row("a", 10, 10), row("b", 20, 22), row("c", 22, 17.6), row("d", 30, 60)]
-    assert kernels.spread(rows) == Spread(
+    assert published_kernels.spread(rows) == Spread(
         4, pytest.approx(0.325), pytest.approx(1.05), pytest.approx(1), pytest.approx(0.8)
     )
-    assert kernels.spread([]) == Spread(0, None, None, None, None)
+    assert published_kernels.spread([]) == Spread(0, None, None, None, None)
 
 
 def test_the_steps_of_a_ladder():
     rows = [row("a", 100, 90, ladder="l"), row("b", 50, 60, ladder="l"), row("c", 1, 1)]
-    (step,) = kernels.steps(rows)
+    (step,) = published_kernels.steps(rows)
     assert step == Step("l", "clang", "a", "b", 2.0, 1.5)
     assert step.error == -0.25
 
@@ -80,7 +82,7 @@ def test_a_kind_by_its_counters(name, counts):
 
 
 def test_every_kind_is_tested_and_the_stored_ones_are_known():
-    assert {row.kind for row in kernels.rows()} <= {each.name for each in KINDS} | {""}
+    assert {row.kind for row in published_kernels.rows()} <= {each.name for each in KINDS} | {""}
 
 
 def first(**wanted):
@@ -103,9 +105,9 @@ def test_totals_of_instructions():
 
 def test_words_on_kernels_like_it(monkeypatch):
     rows = (row("a", 100, 110), row("b", 100, 130), row("c", 100, 140, kind="tiles", chip="v100"))
-    monkeypatch.setattr(kernels, "rows", lambda: rows)
-    assert kernels.of_chip("a100") == Likeness(2, pytest.approx(0.2))
-    assert kernels.of_chip("t4") is None
+    monkeypatch.setattr(published_kernels, "rows", lambda: rows)
+    assert published_kernels.of_chip("a100") == Likeness(2, pytest.approx(0.2))
+    assert published_kernels.of_chip("t4") is None
     assert sentence.like("streams", "a100") == "streams 20 % off (2 timed)"
     assert sentence.like("tiles", "a100") == "tiles 40 % off on other chips (1 timed)"
     assert sentence.like("atomics", "a100") == ""

@@ -7,8 +7,8 @@ import pytest
 
 from gpuprof.emulate.core.spaces import NO_RANGES
 from gpuprof.emulate.memory.bulk_access import bounds
+from gpuprof.emulate.trace_log.access_counts import count
 from gpuprof.emulate.trace_log.coalesce import Totals, inspect
-from gpuprof.emulate.trace_log.counting import count
 
 WARPS = 64
 LANE = np.arange(32)

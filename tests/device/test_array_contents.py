@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from gpuprof.device.data import CHUNK, array_seed, make_array, splitmix64
+from gpuprof.device.array_contents import CHUNK, array_seed, make_array, splitmix64
 from gpuprof.device.elements import ELEMENTS, bfloat16_bits, pack_number
 from gpuprof.errors import DeviceMemoryError, UsageError
 

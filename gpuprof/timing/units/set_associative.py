@@ -3,7 +3,7 @@ empty.
 """
 
 from gpuprof.jit.internal import inline_njit
-from gpuprof.timing.state.tables import prefetch, word_at
+from gpuprof.timing.state.table_rows import prefetch, word_at
 
 WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
 

@@ -13,8 +13,8 @@ import numpy as np
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
 from gpuprof.timing.state.layout import CAUSE_MASK, ENTRY_SHIFT, KIND, N_GROUPS, PORT_TENSOR, TICK_BITS
-from gpuprof.timing.state.tables import board_at, maker_at, part_at, port_at, sm_at, warp_at
-from gpuprof.timing.units.blame import itself
+from gpuprof.timing.state.table_rows import board_at, maker_at, part_at, port_at, sm_at, warp_at
+from gpuprof.timing.units.cause_ledger import itself
 from gpuprof.timing.units.register_file import taken_cycles
 from gpuprof.timing.units.scoreboard import hold, write_results
 

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import from_dtype, types
 from numba.extending import intrinsic, models, register_model
 
-from gpuprof.emulate.trace_log.formats import ACCESS_DTYPE, STEP_DTYPE
+from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.jit.internal import llvm_function
 from gpuprof.timing.state.layout import MACHINE, PIECE, TABLES
 

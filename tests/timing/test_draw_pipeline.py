@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from gpuprof.chips import altered, load_chip
-from gpuprof.chips.draws import SHADER_STAGES, unit_cycles
+from gpuprof.chips.draw_units import SHADER_STAGES, unit_cycles
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import encode
 from gpuprof.timing.batch import Shades
-from gpuprof.timing.draws import WORK, Accesses, DrawWork
+from gpuprof.timing.draw_tables import WORK, Accesses, DrawWork
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.layout import ASKING, UNIT_ACCESS

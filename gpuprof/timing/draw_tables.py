@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.chips import Chip, drawing_chips
-from gpuprof.chips.draws import COSTS, SHADER_STAGES, command_cycles
+from gpuprof.chips.draw_units import COSTS, SHADER_STAGES, command_cycles
 from gpuprof.errors import UsageError
 from gpuprof.timing.state.launch_timing import SHADER_WAVE, DrawTiming, UnitTraffic
 from gpuprof.timing.state.layout import (

@@ -1,4 +1,4 @@
-"""The table of causes (see `blame`) from outside: how large it is, and what it says of a launch in the end."""
+"""The table of causes (see `cause_ledger`) from outside: how large it is, and what it says of a launch in the end."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import CAUSES_DTYPE
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.machine import Blame, Machine, State, most_causes
-from gpuprof.timing.state.static import StaticProgram
+from gpuprof.timing.state.static_program import StaticProgram
 
 ROOM = 1 << 14  # rows beside those that a quantum may bring
 MOST_HASHES = 1 << 18

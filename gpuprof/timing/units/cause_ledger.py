@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import CAUSE_MASK, CAUSE_WHO_SHIFT, KIND, OTHER, REASON_SHIFT, STALLED_SHIFT
-from gpuprof.timing.state.tables import blame_at, blame_bucket_at, blame_latest_at, warp_at
+from gpuprof.timing.state.table_rows import blame_at, blame_bucket_at, blame_latest_at, warp_at
 
 BARRIER = KIND["barrier"]
 SPREAD = -7046029254386353131  # 2^64 over the golden ratio (Knuth, The Art of Computer Programming 3, 6.4)

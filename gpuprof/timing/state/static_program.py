@@ -22,8 +22,8 @@ from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
-from gpuprof.timing.state.bypass import kind_of
 from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, slots_apart
+from gpuprof.timing.state.latency_tables import kind_of
 from gpuprof.timing.state.layout import (
     CLASS_LONG,
     CLASS_SHORT,

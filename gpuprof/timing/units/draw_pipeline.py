@@ -37,7 +37,7 @@ from gpuprof.timing.state.layout import (
     TICK_BITS,
     TICKS,
 )
-from gpuprof.timing.state.tables import before_at, column_at, draw_at, grid_at, item_at, passage_at
+from gpuprof.timing.state.table_rows import before_at, column_at, draw_at, grid_at, item_at, passage_at
 
 
 @inline_njit

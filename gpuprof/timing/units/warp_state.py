@@ -2,7 +2,7 @@
 
 from gpuprof.jit.internal import inline_njit
 from gpuprof.timing.state.layout import EMPTY, HOLDING, N_CLASSES, REASON_OF_CLASS, STARTING
-from gpuprof.timing.state.tables import inst_at, lane_at, part_at, port_at, until_at, warp_at
+from gpuprof.timing.state.table_rows import inst_at, lane_at, part_at, port_at, until_at, warp_at
 from gpuprof.timing.units.ledger import DISPATCH_STALL, NOT_SELECTED
 
 

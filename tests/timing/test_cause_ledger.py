@@ -217,7 +217,7 @@ def test_more_causes_than_the_table_has_room_for(tmp_path: Path, monkeypatch):
     path.write_text('inherits = "a100"\nsms = 1\nblock_launch_cycles = 100\nmio_gap_cycles = 1\nexit_cycles = 1\n')
     instructions, warps, per_block = random_kernel(7, 48, 3)
     whole, _ = run(load_chip(path), instructions, warps, warps_per_block=per_block)
-    monkeypatch.setattr("gpuprof.timing.causes.ROOM", 2)
+    monkeypatch.setattr("gpuprof.timing.stall_causes.ROOM", 2)
     grown, _ = run(load_chip(path), instructions, warps, warps_per_block=per_block)
     assert (grown.causes == whole.causes).all()
 

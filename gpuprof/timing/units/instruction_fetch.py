@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import KIND
-from gpuprof.timing.state.tables import (
+from gpuprof.timing.state.table_rows import (
     constant_l15_ready_at,
     constant_l15_tag_at,
     constant_ready_at,
