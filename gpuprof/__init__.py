@@ -18,7 +18,7 @@ def __getattr__(name: str):
 
         return getattr(tensormap, name)
     if name == "__version__":
-        from gpuprof.base.version import installed_version
+        from gpuprof.base.wording import installed_version
 
         return installed_version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

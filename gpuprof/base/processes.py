@@ -1,4 +1,6 @@
-"""Processes: whether one is still there, how one ended, and children that do not outlive this one."""
+"""Processes: whether one is still running, how one ended, children that do not outlive this one, and standard streams
+that were closed.
+"""
 
 import ctypes
 import os
@@ -7,6 +9,10 @@ import sys
 from collections.abc import Callable
 
 PR_SET_PDEATHSIG = 1  # sys/prctl.h
+
+STREAMS = ("stdin", "stdout", "stderr")
+# The opposite of what each is for: a file that is to be written to stdout finds that it is closed.
+OPPOSITE_MODES = (os.O_WRONLY, os.O_RDONLY, os.O_RDONLY)
 
 # Signals that host code dies by, and what they come from.
 _CAUSES = {
@@ -66,3 +72,22 @@ def why_died(program: str, code: int) -> str:
         return ""
     cause = _CAUSES.get(-code, "")
     return f"{program}: the program was ended by {how_ended(code)}{f': {cause}' if cause else ''}"
+
+
+def fill_closed_streams() -> None:
+    """Opens /dev/null for each standard stream that was closed (`>&-`): what is printed there is dropped, and no file
+    of ours gets its number. Call it before any file is opened.
+    """
+    for number, (name, flags) in enumerate(zip(STREAMS, OPPOSITE_MODES, strict=True)):
+        if not _is_open(number):
+            os.open(os.devnull, flags)  # takes the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w" if number else "r", encoding="utf-8"))  # noqa: SIM115
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True

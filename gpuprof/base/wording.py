@@ -1,7 +1,8 @@
-"""Phrases that several rooms write alike."""
+"""Phrases and the version, which several rooms write alike."""
 
 import difflib
 from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
 
 LEAST_LIKENESS = 0.7  # ours, of difflib: `colect` is collect and not compile
 
@@ -38,3 +39,11 @@ def suggestion(word: str, known: Iterable[str], most: int = 3) -> str:
 def base_name(path: str) -> str:
     """The file's name without its folders, whichever way the compiler wrote them."""
     return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def installed_version() -> str:
+    """The version of the installed gpuprof; "0" for a checkout that was never installed."""
+    try:
+        return version("gpuprof")
+    except PackageNotFoundError:
+        return "0"

@@ -13,9 +13,19 @@ from typing import Any
 
 from gpuprof.base.inputs import CHIP, is_missing
 from gpuprof.base.toml import read_toml
-from gpuprof.chips.clock import dram_cycles_at
 from gpuprof.chips.fields import BY_NAME, FIELDS, OPTIONAL_TABLES, TABLES, Field
 from gpuprof.errors import UsageError
+
+
+def dram_cycles_at(clock_mhz: float, dram_cycles: int, l2_far_cycles: int, stated_at_mhz: float) -> int:
+    """Converts `dram_cycles` from cycles at `stated_at_mhz` to cycles at `clock_mhz`, both of the SMs' clock.
+
+    The way to the L2 and back takes the same cycles at any clock. Beyond it the time is the DRAM's, which has its own
+    clock, and stays the same in nanoseconds. `dram_gbytes_per_s`, `dram_row_cycle_ns` and `dram_row_open_ns` are
+    already stated in time.
+    """
+    return l2_far_cycles + round((dram_cycles - l2_far_cycles) * clock_mhz / stated_at_mhz)
+
 
 FOLDER = Path(__file__).parent
 LINE_NBYTES = 128  # of the L1 and the L2

@@ -21,9 +21,8 @@ from gpuprof.emulate.core.call_stack import CallStack
 from gpuprof.emulate.core.contended_loops import Crowd, Key
 from gpuprof.emulate.core.faults import fault
 from gpuprof.emulate.core.lanes import FULL, WARP, Lanes, RegisterFile
-from gpuprof.emulate.core.late_accesses import WrongRange
+from gpuprof.emulate.core.late_accesses import Tell, WrongRange
 from gpuprof.emulate.scalar import special
-from gpuprof.emulate.trace_log.touched import Tell
 from gpuprof.emulate.warp_sync import Meetings
 from gpuprof.isa.families.cluster import OFFSET_MASK
 

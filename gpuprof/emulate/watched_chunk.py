@@ -8,8 +8,7 @@ from gpuprof.emulate.blocks import Block
 from gpuprof.emulate.chunk import Chunk
 from gpuprof.emulate.core.contended_loops import Key
 from gpuprof.emulate.core.lanes import Lanes
-from gpuprof.emulate.core.late_accesses import WrongRange
-from gpuprof.emulate.trace_log.touched import Tell
+from gpuprof.emulate.core.late_accesses import Tell, WrongRange
 from gpuprof.emulate.trace_log.trace import TraceLog
 from gpuprof.emulate.warp_sync import Meetings, Pause, fetch
 from gpuprof.emulate.watch.executed import BlockRun, Executed

@@ -3,7 +3,7 @@
 They are kept in $NUMBA_CACHE_DIR, else beside their source, else in a folder of this user's (`base.folders`); where
 there is none, for this process alone. What does not fit a disk that is full is not kept either; `complaint` says so,
 once. What is kept serves while the text of all files that decide it (`sources`) is the same. Of several processes that
-miss the same function, one compiles it, and the others wait for that. Plain Numba (`plain`) keeps nothing.
+miss the same function, one compiles it, and the others wait for that. Plain Numba (`PLAIN`) caches nothing.
 """
 
 import functools
@@ -23,7 +23,7 @@ from numba.np.ufunc.dufunc import DUFunc
 
 from gpuprof.base.folders import REMEDY, Kept, kept_in
 from gpuprof.base.lock import Lock
-from gpuprof.jit.plain import PLAIN
+from gpuprof.jit import PLAIN
 from gpuprof.jit.sources import digest_of
 
 LOOK_SECONDS = 0.05  # between two looks at a lock that another process holds

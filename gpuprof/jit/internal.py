@@ -4,7 +4,7 @@
 `machine` (see timing/state/table_rows.py), and nothing allocates, so Numba's reference counting is off. `inline_njit`
 is inlined into its caller; `call_njit` marks a function that is called from several places, or seldom. `SCALAR` is the
 jit option of a function that Python calls, whose loops are short and full of branches. `compiler` says what these do;
-plain Numba (`plain`) gives the same numbers without them.
+plain Numba (`PLAIN`) gives the same numbers without them.
 """
 
 import functools
@@ -13,7 +13,7 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils
 
-from gpuprof.jit.plain import PLAIN
+from gpuprof.jit import PLAIN
 
 if PLAIN:
     internal_njit, SCALAR = numba.njit, {}

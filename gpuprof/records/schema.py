@@ -265,7 +265,7 @@ BLOCK_COUNTERS_COLUMNS = (
     Column("dram_write_sectors", "<u8", "sectors written to the DRAM to make room for its own"),
 )
 # Exact, where `--counters` asks for waves: one for each warp, in the order in which they ended. The waits are those of
-# timing/state/wait_masks.py; with issue_cycles they sum to the warp's time.
+# timing/state/stall_tables.py; with issue_cycles they sum to the warp's time.
 WARP_COUNTERS_COLUMNS = (
     Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
     Column("end_cycle", "<u8", "GPU cycle from which it is gone"),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuprof.base.version import installed_version
+from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
 from gpuprof.chips.fidelity.sentence import sentence
 from gpuprof.device import commands as cmd

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.scratch import remove_left_folders, temporary_folder
-from gpuprof.base.version import installed_version
+from gpuprof.base.wording import installed_version
 from gpuprof.chips import Chip
 from gpuprof.device.launching.argument_values import LaunchRequest, Wanted
 from gpuprof.errors import GpuprofError, ScriptError, WrongResult

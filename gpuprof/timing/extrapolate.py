@@ -17,7 +17,6 @@ import numpy as np
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.timing.batch import PreparedGrid
-from gpuprof.timing.l2_warmup import fill
 from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
@@ -40,6 +39,7 @@ LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
 MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
 MOST_ERROR_FILLING = 0.01
 FULL = 0.9  # of the lines of an L2 that counts as full: its last sets take long
+FAR_SHIFT = 42  # a line number so far from another is none of the memory's
 WORTH, AFTER = 6, 12  # batches that filling the L2 at once must spare, and that must follow: enough for a rate
 
 
@@ -93,7 +93,7 @@ class Settling:
         slots_of_block = record["issue_slots"] / done
         if not self.is_full and (to_fill := self.slots_to_fill(len(tags))) < (self.n_blocks - done) * slots_of_block:
             if self.is_worth_filling(rate, to_fill / slots_of_block, self.n_blocks - done):
-                fill(state)
+                fill_l2(state)
                 self.filling, self.is_full, self.marks = Filling(to_fill, rate), True, []
             return None
         # Whole batches, so that the last ones leave the chip as empty as they would in a full run.
@@ -180,3 +180,27 @@ def note(kernel: str, whole: LaunchTiming) -> str:
         "cycles within "
         f"{100 * known.error:.1f} % of a full run's, ledger and cache counts scaled, samples of what was timed"
     )
+
+
+def fill_l2(state: State) -> None:
+    """Puts a line that nobody will ask for into every empty place: a copy of a line of the same set, as dirty as that,
+    used as long before it as the whole cache has been in use. So the places are freed, and what was written goes to the
+    DRAM, in the order and in the mixture in which lines came. The same bits of its number choose its channel, bank and
+    row, so that copies of neighbours are neighbours.
+    """
+    machine, tables = state.machine[0], state.memory
+    ways = int(machine["l2_ways"])
+    tag = tables.l2_tag.reshape(-1, ways)
+    there = tag != 0
+    n_there = there.sum(axis=1, keepdims=True)
+    number = np.cumsum(~there, axis=1) - 1  # of an empty place among those of its set
+    turn, which = np.divmod(number, np.maximum(n_there, 1))
+    source = np.take_along_axis(np.argsort(~there, axis=1, kind="stable"), which % ways, axis=1)
+    empty = ~there & (n_there > 0)
+    use, line = tables.l2_use.reshape(-1, ways), tables.l2_line.reshape(-1, ways)
+    turn = turn + 1
+    tag[empty] = (np.take_along_axis(tag, source, axis=1) + (turn << FAR_SHIFT))[empty]
+    use[empty] = (np.take_along_axis(use, source, axis=1) - turn * int(machine["l2_uses"]))[empty]
+    copies = np.take_along_axis(line, source, axis=1)
+    copies["pending_until"] = 0
+    line[empty] = copies[empty]

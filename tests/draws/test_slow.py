@@ -19,8 +19,7 @@ from gpuprof.device.graphics_state.draw_state import (
     Tessellation,
     Viewport,
 )
-from gpuprof.graphics.stages.index_fetch import RESTART, primitives
-from gpuprof.graphics.stages.strips import strips
+from gpuprof.graphics.stages.index_fetch import RESTART, primitives, strips
 from gpuprof.graphics.stages.vertex_waves import batched
 from tests.draws.scene import frame, pipeline, vertices
 from tests.readable.draws import SlowFrame, slow_batches

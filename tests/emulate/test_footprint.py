@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import Touched
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 
 

@@ -11,7 +11,7 @@ from gpuprof.isa.program import Function
 from gpuprof.timing.batch import Grid, grid_records, prepare
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
-from gpuprof.timing.state import layout, programs
+from gpuprof.timing.state import cached_tables, layout
 from gpuprof.timing.state.cached_tables import KeptTables
 from gpuprof.timing.state.machine import new_cell, new_core, new_memory, power_on
 from gpuprof.timing.state.static_program import static_program
@@ -115,7 +115,7 @@ def test_only_rows_of_sms_that_took_a_block_are_written():
 
 def test_a_program_is_worked_out_once_for_a_module(chip, monkeypatch):
     made = []
-    monkeypatch.setattr(programs, "static_program", lambda *given: made.append(given) or static_program(*given))
+    monkeypatch.setattr(cached_tables, "static_program", lambda *given: made.append(given) or static_program(*given))
     machine = power_on(chip)
     own, pieces = job(1)
     other, other_pieces = job(1)

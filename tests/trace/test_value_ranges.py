@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpuprof.device.tensormap import TensorMap
-from gpuprof.emulate.trace_log.touched import runs
+from gpuprof.emulate.core.late_accesses import runs
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.trace.event import TraceEvent

@@ -14,12 +14,11 @@ from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.collectives.mbarrier import complete
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.core.late_accesses import refuse_one
+from gpuprof.emulate.core.late_accesses import Touched, refuse_one, runs
 from gpuprof.emulate.core.operands import U32, U64, source
 from gpuprof.emulate.core.operation import Env, Op, full_row
 from gpuprof.emulate.memory.access import Site, make_site
 from gpuprof.emulate.memory.access_records import record
-from gpuprof.emulate.trace_log.touched import Touched, runs
 from gpuprof.isa.encoding import RZ, Instruction
 from gpuprof.isa.families.cluster import OFFSET_MASK, RANK_SHIFT
 from gpuprof.isa.families.mbarrier import mbarrier_of_word

@@ -1,5 +1,9 @@
-"""Accesses that only execution finds to be wrong: they end the kernel, or who watches lets it go on without them."""
+"""Accesses whose addresses are known only once an instruction executes (bulk copies, tensor tiles, texels, matrices of
+descriptors): their ranges, for listeners, and what happens to those that are wrong: they end the kernel, or a listener
+lets it continue without them.
+"""
 
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,3 +47,26 @@ def refuse(lanes: Lanes, at: int, wrong: WrongRange) -> None:
 def refuse_one(lanes: Lanes, at: int, element: int, kind: str, space: str, address: int, text: str) -> None:
     """`refuse`, of one element."""
     refuse(lanes, at, WrongRange(kind, space, np.array([element], np.int64), address, text))
+
+
+class Touched(NamedTuple):
+    """Ranges as an operation knows them. Of k elements each: `elements` of its rows, 32 * row + lane; `addresses`, the
+    first byte; `nbytes`.
+    """
+
+    space: str
+    operation: str
+    elements: np.ndarray
+    addresses: np.ndarray
+    nbytes: np.ndarray
+
+
+Tell = Callable[[], Iterable[Touched]]  # worked out only when somebody watches
+
+
+def runs(addresses: np.ndarray, nbytes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Elements of `nbytes` as ranges without gaps, ascending: (first bytes, lengths in bytes)."""
+    places = np.unique(addresses)
+    begins = np.diff(places, prepend=places[:1] - 2 * nbytes) != nbytes
+    ends = np.diff(places, append=places[-1:] + 2 * nbytes) != nbytes
+    return places[begins], places[ends] - places[begins] + nbytes

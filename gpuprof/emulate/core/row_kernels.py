@@ -1,6 +1,9 @@
-"""Registers of some warps out of a chunk's rows and back, compiled by Numba. Imported when first needed.
+"""Operations on rows that numpy takes several passes for, compiled by Numba. Imported when first needed.
 
-warps: int64 (k,), numbers of the chunk's warps; masks: uint32 (k,), lanes of each.
+`gather` and `scatter` copy registers of some warps out of a chunk's rows and back.
+
+warps: int64 (k,), numbers of the
+chunk's warps; masks: uint32 (k,), lanes of each.
 """
 
 import numpy as np
@@ -34,3 +37,23 @@ def scatter(home, index, warps, masks, row):
             for k in range(32):
                 if mask >> np.uint32(k) & np.uint32(1):
                     register[first + k] = row[32 * w + k]
+
+
+@cached_njit
+def multiply(a, b, out):
+    """Products of 32 x 32 bits in 64. `out` is int64 for unsigned ones, too: modulo 2^64 the bits are the same."""
+    for k in range(len(out)):
+        out[k] = np.int64(a[k]) * np.int64(b[k])
+
+
+@cached_njit
+def multiply_add(a, b, c, out):
+    """Products of 32 x 32 bits plus a 64-bit addend, in 64 bits."""
+    for k in range(len(out)):
+        out[k] = np.int64(a[k]) * np.int64(b[k]) + c[k]
+
+
+@cached_njit
+def select(chosen, a, b, out):
+    for k in range(len(out)):
+        out[k] = a[k] if chosen[k] else b[k]

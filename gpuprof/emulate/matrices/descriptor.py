@@ -24,8 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.core.late_accesses import WrongRange, refuse
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import Touched, WrongRange, refuse
 
 ROW_NBYTES = np.array([16, 128, 64, 32])
 LANE = np.arange(WARP)

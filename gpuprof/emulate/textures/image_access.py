@@ -9,10 +9,9 @@ from gpuprof.device.images import Image
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.faults import fault_of_element
 from gpuprof.emulate.core.lanes import WARP, Lanes
-from gpuprof.emulate.core.late_accesses import WrongRange, refuse
+from gpuprof.emulate.core.late_accesses import Touched, WrongRange, refuse
 from gpuprof.emulate.core.operands import Ref
 from gpuprof.emulate.trace_log.coalesce import TAG_BANKS, tag_bank
-from gpuprof.emulate.trace_log.touched import Touched
 from gpuprof.emulate.trace_log.trace_entries import access_word
 from gpuprof.isa.handles import HANDLE_NBYTES, IMAGE_MASK, VALID
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
 from gpuprof.emulate.core.lanes import WARP, Lanes, pack_masks
-from gpuprof.emulate.core.late_accesses import WrongRange
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import Touched, WrongRange
 from gpuprof.emulate.watch.bounds import Wrong, wrong_lanes
 from gpuprof.emulate.watch.watch_state import State
 from gpuprof.emulate.watch.watched_accesses import Access, Reader, of_warps

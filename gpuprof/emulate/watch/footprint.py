@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.device.memory import GLOBAL_BASE
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import Touched
 from gpuprof.emulate.watch.watched_bits import PAGE_NBYTES, mark_lanes, mark_ranges, mark_run, runs_of_page
 
 READ, WRITE = 1, 2

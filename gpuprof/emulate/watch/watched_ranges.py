@@ -6,8 +6,7 @@ import numpy as np
 
 from gpuprof.device.memory import AddressSpace
 from gpuprof.emulate.core.lanes import WARP
-from gpuprof.emulate.core.late_accesses import WrongRange
-from gpuprof.emulate.trace_log.touched import Touched
+from gpuprof.emulate.core.late_accesses import Touched, WrongRange
 
 
 class Ranges(NamedTuple):

@@ -1,4 +1,4 @@
-"""Index fetch: which vertices each primitive has."""
+"""Index fetch: the vertices of each primitive, from indices and from the strips of a geometry shader."""
 
 import numpy as np
 
@@ -7,6 +7,9 @@ from gpuprof.errors import UsageError
 
 RESTARTS = {2: 0xFFFF, 4: 0xFFFFFFFF}  # the index that begins a new strip, by the bytes of an index
 RESTART = -1  # in a list of vertex numbers
+# Marks of a geometry shader's vertices, written by include/gpuprof/graphics.h: the first and the further ones of a
+# strip; 0: no vertex.
+BEGINS, CONTINUES = 1, 2
 
 
 def vertex_numbers(indices: np.ndarray, buffers: Buffers, restarts: bool, name: str) -> np.ndarray:
@@ -89,3 +92,18 @@ def _closed(numbers: np.ndarray, lines: np.ndarray, at: np.ndarray, starts: np.n
     closing = np.stack([lines[is_last, 1], numbers[starts[is_last]]], 1)
     order = np.argsort(np.concatenate([at, at[is_last]]), kind="stable")
     return np.concatenate([lines, closing])[order]
+
+
+def strips(marks: np.ndarray, corners: int, is_first: bool = False) -> np.ndarray:
+    """int64 (n, corners): the vertices of each primitive, by their place in the flat array. marks: uint8 (lanes,
+    vertices), of each vertex that a lane could make. Every second triangle of a strip is turned, as in `primitives`;
+    is_first: its first vertex is the provoking one.
+    """
+    most = marks.shape[1]
+    number = np.arange(most)
+    first = np.maximum.accumulate(np.where(marks == BEGINS, number, -1), axis=1)
+    place = number - first
+    lane, at = np.nonzero((marks != 0) & (first >= 0) & (place >= corners - 1))
+    last = lane * most + at
+    found = last[:, None] + np.arange(1 - corners, 1)
+    return turned(found, place[lane, at], is_first) if corners == 3 else found

@@ -20,11 +20,10 @@ from gpuprof.graphics.sizes import BLOCK
 from gpuprof.graphics.stages.clip import clipped, planes
 from gpuprof.graphics.stages.clip_lines import clipped_lines, clipped_points
 from gpuprof.graphics.stages.index_fetch import primitives, vertex_numbers
-from gpuprof.graphics.stages.pixel_waves import waves_of
-from gpuprof.graphics.stages.resolve import resolve
+from gpuprof.graphics.stages.pixel_formats import resolve
 from gpuprof.graphics.stages.setup import set_up
 from gpuprof.graphics.stages.tessellate.cut import cut, sizes_of
-from gpuprof.graphics.stages.vertex_waves import batched
+from gpuprof.graphics.stages.vertex_waves import batched, waves_of
 from gpuprof.run.drawing.bounds_check import check_reached
 from gpuprof.run.drawing.draw_workspace import RunShader, Workspace
 from gpuprof.run.drawing.patches import DOMAIN_STAGE, HULL_STAGE, shade_patches, shade_places

@@ -8,10 +8,9 @@ from gpuprof.graphics.sizes import BATCH_PRIMITIVES, BATCH_VERTICES, BLOCK, QUAD
 from gpuprof.graphics.stages.depth_tests import nbytes_of, tests_of
 from gpuprof.graphics.stages.index_fetch import topology_of
 from gpuprof.graphics.stages.output_merger import LATE_PASSED, LATE_TESTED
-from gpuprof.graphics.stages.pixel_waves import Waves
 from gpuprof.graphics.stages.raster import PASSED, TESTED, TILES, Quads, Scan
 from gpuprof.graphics.stages.setup import Triangles
-from gpuprof.graphics.stages.vertex_waves import Batches
+from gpuprof.graphics.stages.vertex_waves import Batches, Waves
 from gpuprof.run.drawing.primitives import BlockPrimitives
 from gpuprof.run.drawing.target_traffic import PixelTraffic, fetched
 from gpuprof.run.drawing.touched_bytes import TouchedTargets

@@ -9,7 +9,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.graphics_state.draw_state import Interface
 from gpuprof.graphics.draw_checks import check_lanes
 from gpuprof.graphics.sizes import BLOCK
-from gpuprof.graphics.stages.strips import strips
+from gpuprof.graphics.stages.index_fetch import strips
 from gpuprof.graphics.stages.vertex_waves import Batches
 from gpuprof.run.drawing.draw_workspace import RunShader, Workspace, whole_blocks
 

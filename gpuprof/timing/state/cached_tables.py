@@ -1,4 +1,5 @@
-"""Tables of a GPU's units that are made once, and are as new when a batch begins.
+"""What a GPU makes once for all batches: tables of its units, which are as new when a batch begins, and the static
+programs of its modules.
 
 Most launches are small, and making all tables anew takes longer than they do. A table of the units has so many rows for
 each SM, and a batch writes the rows of those SMs alone that take a block of it. So the next batch has only these made
@@ -8,11 +9,16 @@ new.
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gpuprof.chips import Chip
 from gpuprof.timing.state.layout import TABLES
+from gpuprof.timing.state.static_program import StaticProgram, static_program
+
+if TYPE_CHECKING:
+    from gpuprof.device.module import LoadedModule
 
 
 class _Kept(NamedTuple):
@@ -108,3 +114,27 @@ def address_of(name: str, table: np.ndarray) -> int:
     """Where the engine finds a table of layout.TABLES: it reads rows one behind the other."""
     assert table.flags.c_contiguous and table.dtype.itemsize == TABLES[name].dtype.itemsize, name
     return table.ctypes.data
+
+
+class Programs:
+    """The static programs of the modules that a GPU has run, each made once: a kernel is often launched many times.
+    They live as long as the GPU, like its modules.
+    """
+
+    def __init__(self, chip: Chip):
+        self._chip = chip
+        # By the module's id. The module is stored, too, so that no other object gets its id.
+        self._made: dict[int, tuple[LoadedModule, StaticProgram]] = {}
+
+    def of(self, module: "LoadedModule") -> StaticProgram:
+        """The program of a loaded module."""
+        if id(module) not in self._made:
+            self._made[id(module)] = (
+                module,
+                static_program(module.code, module.program.functions, self._chip, module.load_base),
+            )
+        return self._made[id(module)][1]
+
+    def __deepcopy__(self, memo: dict) -> "Programs":
+        """A copy of the GPU runs the same modules."""
+        return self

@@ -1,4 +1,5 @@
-"""How long after its latency a result of fixed latency can be read, by who made it and who reads it.
+"""Latency tables, worked out from a chip's numbers: how long after its latency a result of fixed latency can be read,
+by the kinds of its producer and its reader, and how long a barrier's round takes.
 
 A chip's `[latency]` is what a result takes to come back to its own pipe; its `[bypass]` adds what other readers wait.
 The scoreboard's entries say who made a register, so that one look into a square table is all an instruction pays for a
@@ -34,6 +35,7 @@ KEYS = {
     ("*", "lsu"): "memory",
     ("*", "tensor"): "tensor",
 }
+MOST_WARPS = 64  # of a barrier's round; more warps take as long as these
 ONE_PIPE = frozenset(("fma", "high"))
 
 
@@ -54,3 +56,11 @@ def _between(chip: Chip, maker: str, reader: str) -> int:
         return 0
     found = (KEYS[pair] for pair in ((maker, reader), (maker, "*"), ("*", reader)) if pair in KEYS)
     return chip.bypass[next(found, "math")]
+
+
+def round_cycles(chip: Chip) -> np.ndarray:
+    """int64 (MOST_WARPS + 1,): the cycles of a barrier's round by the warps that meet at it: linear between the entries
+    of the chip's table, constant after the last.
+    """
+    warps = [int(name.removeprefix("warps_")) for name in chip.barrier]
+    return np.rint(np.interp(np.arange(MOST_WARPS + 1), warps, list(chip.barrier.values()))).astype(np.int64)

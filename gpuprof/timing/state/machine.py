@@ -23,15 +23,12 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import N_ACTIVITIES, bins_of
-from gpuprof.timing.state.cached_tables import KeptTables
-from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles
+from gpuprof.timing.state.cached_tables import KeptTables, Programs
+from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles, round_cycles
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.occupancy import Occupancy
-from gpuprof.timing.state.programs import Programs
-from gpuprof.timing.state.rounds import round_cycles
-from gpuprof.timing.state.stall_tables import new_stall_rows
+from gpuprof.timing.state.stall_tables import WAITS, new_stall_rows
 from gpuprof.timing.state.static_program import StaticProgram
-from gpuprof.timing.state.wait_masks import WAITS
 
 CARVE_OUT_NBYTES = 8192  # shared memory is taken from the L1 in such steps (estimated)
 SAMPLE_ROOM = 1 << 16  # records between two calls of the sink

@@ -1,4 +1,5 @@
-"""Stalls by length: where the engine counts them (`ledger.charge`), and what a launch had of them.
+"""Stalls by length and by kind of wait: the tables in which the engine counts them (`ledger.charge`), and the stalls of
+a launch.
 
 A stall is the cycles that a warp waits for one reason before one issue of an instruction. A dependency of a class holds
 for one interval before an issue, and that is its stall. Cycles in which the port was busy, and those in which the
@@ -16,7 +17,7 @@ memory.
 
 import numpy as np
 
-from gpuprof.isa.stalls import N_REASONS
+from gpuprof.isa.stalls import INDEX, N_REASONS, NAMES
 from gpuprof.timing.state.layout import N_CLASSES
 
 N_BINS = 39  # up to minutes
@@ -26,6 +27,29 @@ ROWS_OF_INSTRUCTION = N_CLASSES + 4  # and not selected, throttled, held, draine
 STALLS_DTYPE = np.dtype(
     [("instruction", "<i8"), ("reason", "<i8"), ("longest_cycles", "<u8"), ("bins", "<u8", (N_BINS,))]
 )
+
+# Kinds of waits, by which a warp's stalled cycles are added up, and the stall reasons of each.
+WAITS = {
+    "fixed": ("wait", "branch_resolving", "dispatch_stall"),
+    "memory": ("long_scoreboard", "membar", "drain"),
+    "short": ("short_scoreboard",),
+    "barrier": ("barrier", "warpgroup_arrive"),
+    "throttle": ("mio_throttle", "lg_throttle", "tex_throttle", "math_pipe_throttle"),
+    "fetch": ("no_instructions", "imc_miss"),
+    "turn": ("not_selected",),
+    "other": ("sleeping", "misc"),
+}
+assert sorted(name for names in WAITS.values() for name in names) == sorted(set(NAMES) - {"selected"})
+
+
+def _wait_of_reason() -> np.ndarray:
+    kinds = np.full(len(NAMES), -1, np.int64)
+    for number, names in enumerate(WAITS.values()):
+        kinds[[INDEX[name] for name in names]] = number
+    return kinds
+
+
+WAIT_OF_REASON = _wait_of_reason()  # -1: selected
 
 
 def new_stall_rows(n_instructions: int) -> dict[str, np.ndarray]:

@@ -14,8 +14,8 @@ import numpy as np
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.jit.internal import call_njit
+from gpuprof.timing.state.latency_tables import MOST_WARPS
 from gpuprof.timing.state.layout import ACCESS_NBYTES, CAUSE_WHO_SHIFT, HOLDING, KIND, NEVER, TICK_BITS, TICKS
-from gpuprof.timing.state.rounds import MOST_WARPS
 from gpuprof.timing.state.table_rows import (
     access_of,
     arrived_at,

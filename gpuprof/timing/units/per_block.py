@@ -5,6 +5,7 @@ again.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
+from gpuprof.timing.state.stall_tables import WAIT_OF_REASON, WAITS
 from gpuprof.timing.state.table_rows import (
     block_at,
     block_row_at,
@@ -16,7 +17,6 @@ from gpuprof.timing.state.table_rows import (
     warp_at,
     warp_row_at,
 )
-from gpuprof.timing.state.wait_masks import WAIT_OF_REASON, WAITS
 from gpuprof.timing.units.sample_filter import block_in_grid
 
 N_WAITS = len(WAITS)
