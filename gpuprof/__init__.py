@@ -2,8 +2,8 @@
 
 
 def __getattr__(name: str):
-    """`Device`, `Recording`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first asked for:
-    importing gpuprof stays quick.
+    """`Device`, `Recording`, `TensorMap`, `Im2col` and `__version__`, looked up when they are first used: importing
+    gpuprof stays quick.
     """
     if name == "Device":
         from gpuprof.run.script_device import device_of_script

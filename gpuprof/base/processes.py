@@ -20,7 +20,7 @@ _CAUSES = {
     "the end, or too small a stack (`ulimit -s`)",
     signal.SIGBUS: "its host code used an address that is not there: look for a file that shrank while it was mapped, "
     "or a full /dev/shm",
-    signal.SIGABRT: "its host code gave up: look for abort, a failed assert, or an exception that nobody catches",
+    signal.SIGABRT: "its host code gave up: look for abort, a failed assert, or an exception that is not caught",
     signal.SIGFPE: "its host code divided an integer by 0",
     signal.SIGILL: "its host code has an instruction that this processor does not know, or a trap of the compiler",
     signal.SIGKILL: "something else ended it, most often because memory ran out: try a smaller problem",
@@ -28,7 +28,7 @@ _CAUSES = {
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number, of whoever. Where it cannot be known it may well be."""
+    """True when there is a process of this number, of any user, and where it cannot be known."""
     if os.name != "posix":  # elsewhere signal 0 is no question
         return True
     try:

@@ -1,4 +1,4 @@
-"""TOML that somebody else wrote, in time that grows with its length."""
+"""Reads TOML that others wrote, in time that grows linearly with its length."""
 
 import re
 import tomllib

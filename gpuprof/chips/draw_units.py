@@ -1,4 +1,5 @@
-"""What draws pass on a chip: shader stages, fixed-function units, and the numbers that say how long a unit takes.
+"""The units of a chip that draws pass through: shader stages, fixed-function units, and the numbers that give a unit's
+time.
 
 Rates are fields of the chip's table `graphics` (fields.GRAPHICS).
 """
@@ -13,7 +14,7 @@ ASKING_UNITS = ("fetch", "depth", "write")  # that read and write memory
 MEMORIES = ("L2", "DRAM")  # which these share with the shaders
 SECTOR_NBYTES = 32
 
-# Of each unit behind the command processor: amounts of work, and what is done of each in a cycle. The slowest decides.
+# Each unit after the command processor: amounts of work, and the rate of each per cycle. The slowest decides.
 COSTS = {
     "fetch": (("n_indices", "indices_per_cycle"),),
     "tessellate": (("n_tessellated", "tessellated_vertices_per_cycle"),),
@@ -31,12 +32,12 @@ COSTS = {
 
 
 def command_cycles(state_changes: int, rates: dict[str, float]) -> float:
-    """What the command processor takes for a draw."""
+    """The cycles of the command processor for a draw."""
     return rates["draw_cycles"] + state_changes * rates["state_cycles"]
 
 
 def unit_cycles(unit: str, work: dict[str, int], rates: dict[str, float]) -> float:
-    """What a unit takes for a draw's `work` (timing's DrawTiming has it) if it never waits."""
+    """The cycles of a unit for a draw's `work` (see timing's DrawTiming) if it never waits."""
     if unit == "command":
         return command_cycles(work["state_changes"], rates)
     return max(work[amount] / rates[rate] for amount, rate in COSTS[unit])

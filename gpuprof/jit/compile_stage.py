@@ -1,6 +1,6 @@
-"""Compiling as a stage: the first run on a machine waits for it, and whoever looks is to see that it does.
+"""Compiling as a stage: the first run on a machine waits for it, and its progress display shows that.
 
-Numba tells of each function that it compiles, and not of those that it finds on disk. What a function calls is compiled
+Numba reports each function that it compiles, and not those that it finds on disk. What a function calls is compiled
 inside it; one thread compiles at a time.
 """
 

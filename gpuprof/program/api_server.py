@@ -98,7 +98,7 @@ class ApiServer:
             self._tell(str(fault))
             return Reply(errors.number_of(fault))
         except DeviceMemoryError as error:
-            if not error.is_told:
+            if not error.is_reported:
                 self._tell(str(error))
             return Reply(errors.number_of(error))
         except GpuprofError as error:

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from gpuprof.base.interrupts import whole
+from gpuprof.base.interrupts import uninterrupted
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
@@ -163,7 +163,7 @@ class Pieces:
     def _started(self) -> Iterator[TracePiece]:
         """The emulation on its thread, where no signal meets it in the middle of an instruction."""
         if self._live is None:
-            with whole():  # or a signal might leave a thread at work that nobody knows of
+            with uninterrupted():  # or a signal might leave a thread at work that nobody knows of
                 # Without a bound of the queue's own: orders bound the pieces that are made.
                 self._live = ahead(self._emulation, depth=0)
         return self._live

@@ -160,7 +160,7 @@ class Session:
         try:
             result = self._handlers[type(command)](command)
         except DeviceMemoryError as error:
-            error.is_told = self._tell_host_errors(host_error(command, error, self.memory, self.place_of_call()))
+            error.is_reported = self._tell_host_errors(host_error(command, error, self.memory, self.place_of_call()))
             raise
         for told, sentence in self.tracers.done(command, result):
             if sentence:
@@ -174,16 +174,16 @@ class Session:
         """They are findings of the launch that was asked for before them: a finding belongs to one. Whether a generator
         has taken one.
         """
-        is_told = False
+        is_reported = False
         for error in errors:
             for generator, sentence in self.tracers.host_errors(error):
-                is_told = True
+                is_reported = True
                 if sentence:
                     self.settings.observer.notice(sentence)
                 if self.recorder and self.n_launches:
                     finding = Finding(error.kind, "error", error.text)
                     record_finding(self.recorder, generator, self.n_launches - 1, finding)
-        return is_told
+        return is_reported
 
     def add_trace_generator(self, generator: TraceGenerator, where: str = "") -> None:
         """Launches from now on are watched, those that `where` names; see `Tracers.attach`."""

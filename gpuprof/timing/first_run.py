@@ -15,7 +15,7 @@ from pathlib import Path
 from gpuprof.base.lock import Lock
 from gpuprof.base.processes import ending_with_this
 from gpuprof.base.stages import stage
-from gpuprof.jit.cached import is_ready, place_of, why_not_lasting
+from gpuprof.jit.cached import cache_folder_of, is_ready, why_not_lasting
 from gpuprof.timing.engine import SIGNATURE, run
 
 TICK_SECONDS = 0.25
@@ -40,7 +40,7 @@ class Compilation:
     """The timing model being compiled: by a process of ours, or for another gpuprof that began before."""
 
     def __init__(self):
-        self._lock = Lock(place_of(run) / "timing model.lock")
+        self._lock = Lock(cache_folder_of(run) / "timing model.lock")
         self._process: subprocess.Popen | None = None
         if self._lock.take():
             self._start()

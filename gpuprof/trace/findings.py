@@ -4,7 +4,7 @@ and told once the launch has ended.
 
 from collections.abc import Iterable, Iterator
 
-from gpuprof.base.compared_results import MOST_TOLD
+from gpuprof.base.compared_results import MOST_SHOWN
 from gpuprof.base.wording import plural
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.suppressions import Suppression, frames_of
@@ -16,7 +16,7 @@ ERROR = "error"  # the severity that is told at once
 class Findings:
     """`n_errors`: how often an error happened; `n_places`: at how many places of a launch."""
 
-    def __init__(self, suppressions: Iterable[Suppression] = (), most_told: int = MOST_TOLD):
+    def __init__(self, suppressions: Iterable[Suppression] = (), most_told: int = MOST_SHOWN):
         self._suppressions, self._most_told = tuple(suppressions), most_told
         self.n_errors = self.n_places = self.n_suppressed = 0
 

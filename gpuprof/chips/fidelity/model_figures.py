@@ -1,5 +1,5 @@
-"""The figures that were measured on the model, beside what is published of the real chips: `figures.csv`, a row per
-chip and figure.
+"""The figures that were measured on the model, with those published for the real chips: `figures.csv`, a row per chip
+and figure.
 
 `python -m tests.microbench --write` writes them, from a source checkout. They belong to one version of the timing
 model.
@@ -21,11 +21,12 @@ GIVEN, FOLLOWS = "given", "follows"
 
 
 class Row(NamedTuple):
-    """`published` is None where nothing is; `source` is the letter of who published it, see SOURCES.
+    """A figure of the model. `published` is None where no figure is published; `source` is the letter of its source in
+    SOURCES.
 
-    `kind` says what agreement is worth: a figure is `given` where the published value, or what the same source measured
-    beside it, is a number of the chip file or was fitted to, so that the model gives back what it was told; it
-    `follows` where it is an outcome. Empty where nothing is published.
+    `kind` says what agreement is worth: a figure is `given` where the published value, or another one of the same
+    measurement, is a number of the chip file or was fitted to, so that the model returns its own input; it `follows`
+    where it is an outcome. Empty where nothing is published.
     """
 
     model_version: str
@@ -106,13 +107,13 @@ def model_version() -> str:
 
 
 def summary(chip: str) -> Summary:
-    found = rows_of(chip)
-    compared = [row for row in found if row.difference is not None]
+    figures = rows_of(chip)
+    compared = [row for row in figures if row.difference is not None]
     errors = [abs(row.difference) for row in compared]
     outcomes = [abs(row.difference) for row in compared if row.kind == FOLLOWS]
     return Summary(
         chip,
-        len(found),
+        len(figures),
         len(compared),
         sum(error < EXACT for error in errors),
         sum(error <= NEAR for error in errors),

@@ -1,4 +1,4 @@
-"""Whole kernels that others measured on real cards, beside the model's cycles: `silicon.csv`, a row per launch and
+"""Complete kernels that others measured on real cards, with the model's cycles: `silicon.csv`, a row per launch and
 compiler.
 
 `python -m tests.silicon --write` writes them, from a source checkout. They belong to one version of the timing model.
@@ -26,7 +26,7 @@ class Row(NamedTuple):
     its counters (likeness.KINDS).
 
     `model_cycles` is None where the kernel does not run here; `reason` then says why, as it does for a row that is far
-    off. Rows of a `group` are compared by their ratios alone; rows of a `ladder` are steps, in order.
+    off. Rows of a `group` are compared only by their ratios; rows of a `ladder` are steps, in order.
     """
 
     model_version: str
@@ -59,32 +59,32 @@ def _row(cells: dict[str, str]) -> Row:
     return Row(**{**cells, "published_cycles": float(cells["published_cycles"]), "model_cycles": cycles})
 
 
-def ratios(found: Iterable[Row]) -> dict[tuple[str, str], float]:
+def ratios(launches: Iterable[Row]) -> dict[tuple[str, str], float]:
     """Model over published, by id and compiler, of rows that run; of a group, over the group's geometric mean."""
-    there = [row for row in found if row.model_cycles is not None]
-    plain = {(row.id, row.compiler): row.model_cycles / row.published_cycles for row in there}
-    for members in by(lambda row: (row.group, row.compiler), (row for row in there if row.group)).values():
+    timed = [row for row in launches if row.model_cycles is not None]
+    plain = {(row.id, row.compiler): row.model_cycles / row.published_cycles for row in timed}
+    for members in by(lambda row: (row.group, row.compiler), (row for row in timed if row.group)).values():
         mean = math.exp(statistics.fmean(math.log(plain[row.id, row.compiler]) for row in members))
         for row in members:
             plain[row.id, row.compiler] /= mean
     return plain
 
 
-def by(key: Callable[[Row], Hashable], found: Iterable[Row]) -> dict[Hashable, list[Row]]:
+def by(key: Callable[[Row], Hashable], launches: Iterable[Row]) -> dict[Hashable, list[Row]]:
     """Rows by key, in the order of the first of each."""
     groups: dict[Hashable, list[Row]] = {}
-    for row in found:
+    for row in launches:
         groups.setdefault(key(row), []).append(row)
     return groups
 
 
-def errors(found: Iterable[Row]) -> dict[tuple[str, str], float]:
+def errors(launches: Iterable[Row]) -> dict[tuple[str, str], float]:
     """How far each ratio is from 1, by id and compiler, of rows trusted medium or better or by their ratios."""
-    found = list(found)
-    known = ratios(found)
+    launches = list(launches)
+    known = ratios(launches)
     return {
         (row.id, row.compiler): abs(known[row.id, row.compiler] - 1)
-        for row in found
+        for row in launches
         if (row.id, row.compiler) in known and row.trust in (*TRUSTED, RATIOS_ONLY)
     }
 
@@ -102,31 +102,31 @@ class Likeness(NamedTuple):
 
 
 def of_chip(chip: str) -> Likeness | None:
-    """Of all launches on cards of a chip; None where there is none."""
+    """The likeness of all launches on cards of a chip; None where there is none."""
     return _likeness(row for row in rows() if row.chip == chip)
 
 
 def of_kind(kind: str, chip: str = "") -> Likeness | None:
-    """Of launches of a kind of kernel, on cards of `chip` or on all; None where there is none."""
+    """The likeness of launches of a kind of kernel, on cards of `chip` or on all; None where there is none."""
     return _likeness(row for row in rows() if row.kind == kind and chip in ("", row.chip))
 
 
-def _likeness(found: Iterable[Row]) -> Likeness | None:
-    known = errors(row for row in found if row.compiler == DEFAULT_COMPILER)
+def _likeness(launches: Iterable[Row]) -> Likeness | None:
+    known = errors(row for row in launches if row.compiler == DEFAULT_COMPILER)
     return Likeness(len(known), statistics.fmean(known.values())) if known else None
 
 
-def balanced_error(found: Sequence[Row]) -> float | None:
+def balanced_error(launches: Sequence[Row]) -> float | None:
     """The mean error, averaged within each family and card, then within families, then over families; None of no
     rows.
     """
-    known = errors(found)
-    there = [row for row in found if (row.id, row.compiler) in known]
+    known = errors(launches)
+    timed = [row for row in launches if (row.id, row.compiler) in known]
     families = [
         statistics.fmean(
             statistics.fmean(known[row.id, row.compiler] for row in cell) for cell in by(_card, members).values()
         )
-        for members in by(_family, there).values()
+        for members in by(_family, timed).values()
     ]
     return statistics.fmean(families) if families else None
 
@@ -140,8 +140,8 @@ def _card(row: Row) -> str:
 
 
 class Spread(NamedTuple):
-    """Of some rows: how many ran and count, mean and 90th percentile of their errors, their median ratio, and the rank
-    correlation of cycles. Parts of 1; None where too few rows give one.
+    """Statistics of some rows: how many ran and count, mean and 90th percentile of their errors, their median ratio,
+    and the rank correlation of cycles. Parts of 1; None where too few rows give one.
     """
 
     rows: int
@@ -151,19 +151,19 @@ class Spread(NamedTuple):
     rank: float | None
 
 
-def spread(found: Sequence[Row]) -> Spread:
-    known = errors(found)
-    there = [row for row in found if (row.id, row.compiler) in known]
+def spread(launches: Sequence[Row]) -> Spread:
+    known = errors(launches)
+    timed = [row for row in launches if (row.id, row.compiler) in known]
     off = sorted(known.values())
     if not off:
         return Spread(0, None, None, None, None)
-    all_ratios = ratios(found)
+    all_ratios = ratios(launches)
     return Spread(
         len(off),
         statistics.fmean(off),
-        statistics.median(all_ratios[row.id, row.compiler] for row in there),
+        statistics.median(all_ratios[row.id, row.compiler] for row in timed),
         off[math.ceil(0.9 * len(off)) - 1],
-        _rank_correlation([(row.published_cycles, row.model_cycles) for row in there]),
+        _rank_correlation([(row.published_cycles, row.model_cycles) for row in timed]),
     )
 
 
@@ -177,8 +177,8 @@ def _rank_correlation(pairs: list[tuple[float, float]]) -> float | None:
 
 def _ranks(values: list[float]) -> list[float]:
     """Ranks from 0, ties at their mean."""
-    places = {value: [i for i, each in enumerate(sorted(values)) if each == value] for value in set(values)}
-    return [statistics.fmean(places[value]) for value in values]
+    positions = {value: [i for i, other in enumerate(sorted(values)) if other == value] for value in set(values)}
+    return [statistics.fmean(positions[value]) for value in values]
 
 
 class Step(NamedTuple):
@@ -196,9 +196,9 @@ class Step(NamedTuple):
         return self.model / self.published - 1
 
 
-def steps(found: Iterable[Row]) -> list[Step]:
+def steps(launches: Iterable[Row]) -> list[Step]:
     """The steps of all ladders, of rows that run."""
-    there = [row for row in found if row.ladder and row.model_cycles is not None]
+    timed = [row for row in launches if row.ladder and row.model_cycles is not None]
     return [
         Step(
             first.ladder,
@@ -208,6 +208,6 @@ def steps(found: Iterable[Row]) -> list[Step]:
             first.published_cycles / second.published_cycles,
             first.model_cycles / second.model_cycles,
         )
-        for members in by(lambda row: (row.ladder, row.compiler), there).values()
+        for members in by(lambda row: (row.ladder, row.compiler), timed).values()
         for first, second in pairwise(members)
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from gpuprof.base.compared_results import MOST_TOLD
+from gpuprof.base.compared_results import MOST_SHOWN
 
 _FLAGS = (
     click.option(
@@ -23,7 +23,7 @@ _FLAGS = (
     click.option(
         "--limit",
         type=click.IntRange(0),
-        default=MOST_TOLD,
+        default=MOST_SHOWN,
         show_default=True,
         metavar="N",
         help="Show N errors of checkers at most. All are counted.",
