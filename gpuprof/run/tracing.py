@@ -20,7 +20,7 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.blocks import compiled
 from gpuprof.emulate.trace_log.trace import TracePiece
-from gpuprof.emulate.watch.listener import Wanted
+from gpuprof.emulate.watch.listener import WatchRequests
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
@@ -72,7 +72,9 @@ class LaunchTrace:
     ):
         """`beside`: what a generator's launch finds beside other commands, by what it has touched."""
         self.feed, self._known, self._beside = feed, known, beside
-        self.wanted = Wanted(feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing)
+        self.wanted = WatchRequests(
+            feed.before, feed.after, feed.operands_after, feed.blocks, feed.refusing, feed.passing
+        )
         self.block, self.before, self.after = feed.tell_block, feed.tell_before, feed.tell_after
         self.wrong, self.passes = feed.tell_wrong, feed.passes
         self.results: list[tuple[str, TraceGenerator, Results]] = []

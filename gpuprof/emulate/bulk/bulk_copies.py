@@ -14,11 +14,11 @@ from gpuprof.isa.types import type_nbits
 @per_lane("bulk read", 4)
 def build_load(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        place, nbytes, barrier, mask = group
-        has_units = transfer.has_units(element, source=address, size=nbytes, destination=place)
+        destination, nbytes, barrier, mask = group
+        has_units = transfer.has_units(element, source=address, size=nbytes, destination=destination)
         data = transfer.global_bytes(element, address, nbytes, "bulk read").read() if has_units else None
         for target, reported in zip(
-            targets(transfer, element, place, mask), targets(transfer, element, barrier, mask), strict=True
+            targets(transfer, element, destination, mask), targets(transfer, element, barrier, mask), strict=True
         ):
             if data is not None:
                 transfer.shared(element, target, nbytes, "bulk write").write(data)
@@ -30,11 +30,11 @@ def build_load(inst: Instruction):
 @per_lane("bulk write", 4)
 def build_store(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        place, nbytes, _, mask = group
-        if not transfer.has_units(element, destination=address, size=nbytes, source=place):
+        source, nbytes, _, mask = group
+        if not transfer.has_units(element, destination=address, size=nbytes, source=source):
             return
         target = transfer.global_bytes(element, address, nbytes, "bulk write")
-        data = transfer.shared(element, place, nbytes, "bulk read").read()
+        data = transfer.shared(element, source, nbytes, "bulk read").read()
         chosen = np.array([mask >> k & 1 for k in range(UNIT)], np.bool_)  # bit i: byte i of each 16
         target.write(data if chosen.all() else np.where(np.resize(chosen, len(data)), data, target.read()))
 
@@ -53,10 +53,10 @@ def build_prefetch(inst: Instruction):
 @per_lane("bulk copy", 4)
 def build_copy(inst: Instruction):
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        place, nbytes, barrier, _ = group
-        if transfer.has_units(element, source=address, size=nbytes, destination=place):
+        destination, nbytes, barrier, _ = group
+        if transfer.has_units(element, source=address, size=nbytes, destination=destination):
             data = transfer.shared(element, address, nbytes, "bulk read").read()
-            transfer.shared(element, place, nbytes, "bulk write").write(data)
+            transfer.shared(element, destination, nbytes, "bulk write").write(data)
         transfer.report(element, barrier, nbytes)
 
     return act
@@ -91,10 +91,10 @@ def build_reduce(inst: Instruction):
     operation, kind = reduction(inst)
 
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        place, nbytes, _, _ = group
-        if transfer.has_units(element, destination=address, size=nbytes, source=place):
+        source, nbytes, _, _ = group
+        if transfer.has_units(element, destination=address, size=nbytes, source=source):
             target = transfer.global_bytes(element, address, nbytes, "bulk reduction")
-            data = transfer.shared(element, place, nbytes, "bulk read").read()
+            data = transfer.shared(element, source, nbytes, "bulk read").read()
             reduce_place(operation, kind, target, data, NBYTES_OF[kind])
 
     return act
@@ -105,10 +105,10 @@ def build_reduce_shared(inst: Instruction):
     operation, kind = reduction(inst)
 
     def act(transfer: Transfer, element: int, address: int, group: list[int], c: int) -> None:
-        place, nbytes, barrier, _ = group
-        if transfer.has_units(element, source=address, size=nbytes, destination=place):
+        destination, nbytes, barrier, _ = group
+        if transfer.has_units(element, source=address, size=nbytes, destination=destination):
             data = transfer.shared(element, address, nbytes, "bulk read").read()
-            target = transfer.shared(element, place, nbytes, "bulk reduction")
+            target = transfer.shared(element, destination, nbytes, "bulk reduction")
             reduce_place(operation, kind, target, data, NBYTES_OF[kind])
         transfer.report(element, barrier, nbytes)
 
@@ -116,7 +116,7 @@ def build_reduce_shared(inst: Instruction):
 
 
 def build_nothing(inst: Instruction, env: Env) -> Op:
-    """Groups of copies: all are done when they have been asked for."""
+    """Builds commits of and waits for groups of copies, which do nothing: every copy is done at once."""
     return lambda x: None
 
 

@@ -8,10 +8,10 @@ from gpuprof.emulate.core.lanes import WARP, Lanes
 
 
 class CallStack:
-    """`base` int64 (warps, 32): where the present frame starts in local memory, and `grown`: bytes it has taken since,
-    behind itself.
+    """`base` int64 (warps, 32): where the present frame starts in local memory, and `grown`: bytes that alloca has
+    added after it since.
 
-    One level of arrays per call depth. Most kernels ask for none of them, so they are made when they are.
+    One level of arrays per call depth. Most kernels use none of them, so they are made on first use.
     """
 
     def __init__(self, n_warps: int):
@@ -40,7 +40,7 @@ class CallStack:
         group.depth += 1
 
     def leave(self, group: Lanes) -> np.ndarray:
-        """All active lanes return; group.depth goes down. Gives each lane's block to go on with, int64 (n,)."""
+        """Returns from a call in all active lanes; group.depth decreases. Gives each lane's next block, int64 (n,)."""
         group.depth -= 1
         blocks, frames, grown = self.levels[group.depth]
         warps, lanes = self._places(group)

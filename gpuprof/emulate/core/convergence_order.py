@@ -1,9 +1,9 @@
 """The order in which waiting lanes are to run, from the control-flow graph of a program's basic blocks.
 
-Lanes of one warp that went different ways meet again when those that are behind run first. "Behind" is a block's
-position in a weak topological order (Bourdoncle 1993): every forward edge leads to a higher position, and the blocks of
-a loop are contiguous, so that all lanes leave a loop before any goes on after it. The code's own layout does not
-promise either.
+Lanes of one warp that have diverged meet again when those that have advanced least run first. How far lanes have
+advanced is their block's position in a weak topological order (Bourdoncle 1993): every forward edge leads to a higher
+position, and the blocks of a loop are contiguous, so that all lanes leave a loop before any continues after it. The
+code's own layout does not promise either.
 """
 
 from gpuprof.isa.flow.graph import Graph
@@ -13,7 +13,7 @@ class OrderedGraph(Graph):
     """Blocks of a code array, with the order of those that a function can reach."""
 
     def is_in_loop(self, index: int) -> bool:
-        """Whether a block may run again after itself, within its function."""
+        """True when a block may run again after itself, within its function."""
         return any(index in _reachable(after, self.successors) for after in self.successors(index))
 
     def ranks(self, entry: int) -> dict[int, int]:
@@ -54,7 +54,7 @@ def _tarjan(roots: list[int], members: frozenset[int], successors) -> list[list[
     low: dict[int, int] = {}
     on_stack: set[int] = set()
     stack: list[int] = []
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     for root in roots:
         if root in number:
             continue
@@ -81,7 +81,7 @@ def _tarjan(roots: list[int], members: frozenset[int], successors) -> list[list[
                     low[trail[-1][0]] = min(low[trail[-1][0]], low[node])
                 if low[node] == number[node]:
                     at = stack.index(node)
-                    found.append(stack[at:])
+                    components.append(stack[at:])
                     on_stack.difference_update(stack[at:])
                     del stack[at:]
-    return found[::-1]
+    return components[::-1]

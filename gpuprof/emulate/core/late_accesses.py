@@ -23,9 +23,9 @@ FAULT_OF = {
 
 
 class WrongRange(NamedTuple):
-    """What lanes must not touch. `kind`: a key of FAULT_OF; `elements` int64 (k,), ascending: rows of the lanes, 32 *
-    row + lane; `address`: the first element's first wrong byte in the space, -1 for none. `text`: a sentence on the
-    first element.
+    """A range that lanes must not access. `kind`: a key of FAULT_OF; `elements` int64 (k,), ascending: rows of the
+    lanes, 32 * row + lane; `address`: the first element's first wrong byte in the space, -1 for none. `text`: a
+    sentence on the first element.
     """
 
     kind: str
@@ -36,22 +36,23 @@ class WrongRange(NamedTuple):
 
 
 def refuse(lanes: Lanes, at: int, wrong: WrongRange) -> None:
-    """Returns where the kernel goes on: what would be read is 0 then, and what would be written is dropped.
+    """Returns when a listener lets the kernel continue: what would be read is 0 then, and what would be written is
+    dropped.
 
-    Raises KernelFault where nobody watches instruction `at` who refuses its accesses.
+    Raises KernelFault when no listener refuses accesses of instruction `at`.
     """
     if not lanes.chunk.refuses(at, wrong):
         raise fault_of_element(lanes, at, int(wrong.elements[0]), wrong.text, FAULT_OF[wrong.kind])
 
 
 def refuse_one(lanes: Lanes, at: int, element: int, kind: str, space: str, address: int, text: str) -> None:
-    """`refuse`, of one element."""
+    """Calls `refuse` for one element."""
     refuse(lanes, at, WrongRange(kind, space, np.array([element], np.int64), address, text))
 
 
-class Touched(NamedTuple):
-    """Ranges as an operation knows them. Of k elements each: `elements` of its rows, 32 * row + lane; `addresses`, the
-    first byte; `nbytes`.
+class AccessedRanges(NamedTuple):
+    """Ranges of memory that an operation accesses, k of them: `elements` of its rows, 32 * row + lane; `addresses`, the
+    first bytes; `nbytes`.
     """
 
     space: str
@@ -61,12 +62,12 @@ class Touched(NamedTuple):
     nbytes: np.ndarray
 
 
-Tell = Callable[[], Iterable[Touched]]  # worked out only when somebody watches
+RangesFunction = Callable[[], Iterable[AccessedRanges]]  # computed only for a listener
 
 
-def runs(addresses: np.ndarray, nbytes: int) -> tuple[np.ndarray, np.ndarray]:
+def merged_ranges(addresses: np.ndarray, nbytes: int) -> tuple[np.ndarray, np.ndarray]:
     """Elements of `nbytes` as ranges without gaps, ascending: (first bytes, lengths in bytes)."""
-    places = np.unique(addresses)
-    begins = np.diff(places, prepend=places[:1] - 2 * nbytes) != nbytes
-    ends = np.diff(places, append=places[-1:] + 2 * nbytes) != nbytes
-    return places[begins], places[ends] - places[begins] + nbytes
+    starts = np.unique(addresses)
+    begins = np.diff(starts, prepend=starts[:1] - 2 * nbytes) != nbytes
+    ends = np.diff(starts, append=starts[-1:] + 2 * nbytes) != nbytes
+    return starts[begins], starts[ends] - starts[begins] + nbytes

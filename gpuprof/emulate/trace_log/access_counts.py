@@ -14,13 +14,13 @@ from gpuprof.jit.internal import internal_njit
 
 @internal_njit
 def _steps(before, after, nbytes):
-    """Compares neighbouring addresses, without branches: (whether some fall, whether some are not `nbytes` apart, all
-    or'ed, new sectors, new lines).
+    """Compares neighbouring addresses, without branches: (whether some fall, whether some differ by another number than
+    `nbytes`, all or'ed, new sectors, new lines).
     """
     falls, gap, bits, sectors, lines = np.int64(0), np.int64(0), np.int64(0), 0, 0
     for k in range(len(before)):
         a, b = before[k], after[k]
-        # The sign of the or tells whether any of the differences was negative.
+        # The sign of the or is set when any of the differences was negative.
         falls |= b - a
         gap |= (b - a) ^ nbytes
         bits |= b
@@ -57,7 +57,7 @@ def count(address, masks, nbytes, pieces, piece_stride, has_sectors, is_load, on
     banks = np.empty(32, np.int64)
     words = np.empty((32, 32), np.int64)
     packed = np.empty(32, np.int64)
-    found = np.empty(32 * pieces + 1, np.int64)
+    sectors = np.empty(32 * pieces + 1, np.int64)
     line = np.empty(32 * pieces + 1, np.int64)
     lo, hi, low_bits = np.int64(1) << 62, np.int64(-1), np.int64(0)
     contiguous = True
@@ -93,8 +93,8 @@ def count(address, masks, nbytes, pieces, piece_stride, has_sectors, is_load, on
             ideal_wavefronts += ideal
             continue
         if falls or pieces > 1:
-            touched = _distinct_sectors(here, mask, pieces, piece_stride, found)
-            lines += _lines(found, touched, line)
+            touched = _distinct_sectors(here, mask, pieces, piece_stride, sectors)
+            lines += _lines(sectors, touched, line)
         else:
             touched = 1 + new_sectors
             lines += 1 + new_lines

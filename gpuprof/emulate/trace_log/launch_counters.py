@@ -10,7 +10,7 @@ from gpuprof.emulate.trace_log.patterns import Patterns
 
 @dataclass
 class Pulse:
-    """How far the emulation is, at any time. For people who wait: nothing is worked out from it. `blocks` have begun,
+    """How far the emulation is, at any time. It is only displayed: nothing is computed from it. `blocks` have begun,
     `at` is the instruction that ran last, -1 before the first.
     """
 
@@ -23,7 +23,7 @@ class Pulse:
 class LaunchCounters:
     """uint64 arrays, shape (instructions,), indexed like `module.code`; `output` is what the kernel printed, `launched`
     the grids that it launched (see emulate.core.device_launches), both in order; `patterns` those of the instructions
-    that access shared memory, by their index; `slow_slots` the issue slots that slow paths took beside their rows', by
+    that access shared memory, by their index; `slow_slots` the issue slots of slow paths beyond those of their rows, by
     instruction.
     """
 

@@ -22,7 +22,7 @@ ACCESS_DTYPE = np.dtype(
         ("tag_passes", "u1"),  # most distinct lines in one of the L1's four tag banks (coalesce.tag_bank)
         ("lanes", "u1"),  # lanes that took part
         # atomics: most lanes on one address; copies to shared memory: passes through its banks; slow paths: issue slots
-        # beside the row's
+        # beyond the row's
         ("conflicts", "u1"),
         # 1 when all lanes agree on their address; and ON_CHIP: a load or store of what a draw's stages give each other,
         # which has no sectors
@@ -32,7 +32,7 @@ ACCESS_DTYPE = np.dtype(
 )
 ON_CHIP = 2
 MOST_SECTORS = 0xFFFF
-N_MBARRIERS = 64  # memory barriers of a block that a trace tells apart
+N_MBARRIERS = 64  # memory barriers of a block that a trace distinguishes
 
 
 def access_word(n_sectors=0, n_lookups=0, wavefronts=0, tag_passes=0, lanes=0, conflicts=0, uniform=0):
