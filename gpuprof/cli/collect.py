@@ -309,7 +309,7 @@ def _run_launches(file: Path, requests: list, folder: Path, seed: int, wanted, s
     with nothing_is_garbage():
         module = device.load(file, instantiate=kernel_names(requests))
     requests = requests or embedded_requests(file, module.sources, module.kernels)
-    results = run_requests(device, module, requests, seed=seed, folder=folder, wanted=wanted).results
+    results = run_requests(device, module, requests, seed=seed, folder=folder, requested=wanted).results
     device.executor.finish()
     for result in results:
         settings.recorder.result(result)

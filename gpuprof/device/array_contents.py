@@ -1,4 +1,4 @@
-"""What new arrays hold: zeros, ones, 0 1 2 ..., random numbers, or a .npy file; and what they are compared with.
+"""Contents of new arrays: zeros, ones, 0 1 2 ..., random numbers, or a .npy file; and the references of comparisons.
 
 Random numbers come from a counter: element i of an array is splitmix64 of (the array's seed, i). They are the same on
 every machine, with every numpy, and the first n elements do not depend on how many there are.
@@ -41,7 +41,7 @@ def make_array(element: str, shape: tuple[int, ...], start: str, seed: int, fold
 def reference_array(
     element: str, shape: tuple[int, ...], reference: str | int | float, folder: Path = Path()
 ) -> np.ndarray:
-    """What an array of `shape` is compared with: numbers of `numbers`' type for integers, floats of any width for
+    """The reference for an array of `shape`: integers of the array's own type for integers, floats of any width for
     floats. `reference` is "zeros", "ones", "arange", a number, or a .npy file, relative to `folder`.
 
     Raises UsageError for a file that is not there or cannot be compared with the array.
@@ -141,10 +141,10 @@ _MAKERS = {"zeros": _zeros, "ones": _ones, "arange": _arange, "random": _random}
 
 
 def _from_file(path: Path, row: Element, shape: tuple[int, ...]) -> np.ndarray:
-    wanted = np.dtype(row.dtype).newbyteorder("=")
+    own_type = np.dtype(row.dtype).newbyteorder("=")
 
     def check_type(dtype: np.dtype) -> None:
-        if dtype != wanted:
-            raise UsageError(f"{path}: holds {dtype}, not {wanted} as {row.name} asks")
+        if dtype != own_type:
+            raise UsageError(f"{path}: holds {dtype}, not {own_type} as {row.name} asks")
 
     return np.ascontiguousarray(read_npy(path, shape, check_type), row.dtype)

@@ -1,4 +1,4 @@
-"""What a Python call gives a kernel, as launch values. A plain numpy array is copied in, and back out when the kernel
+"""The arguments of a Python call as launch values. A plain numpy array is copied in, and back out when the kernel
 writes it.
 """
 
@@ -56,7 +56,7 @@ class HostArguments:
             array[...] = np.frombuffer(data, array.dtype.newbyteorder("<")).reshape(array.shape)
 
     def release(self) -> None:
-        """Frees the temporary copies."""
+        """Frees the temporary copies of numpy arrays."""
         for address in self._temporary:
             self._submit(cmd.Free(address))
         self._temporary.clear()

@@ -72,7 +72,7 @@ class TensorMap:
 
     def __str__(self) -> str:
         """The map as a launch's text shows it."""
-        extents, box = ("x".join(map(str, each)) for each in (self.shape or self.array.shape, self.box))
+        extents, box = ("x".join(map(str, lengths)) for lengths in (self.shape or self.array.shape, self.box))
         return f"tensor map of {self._element()}[{extents}], box {box or 'im2col'}"
 
     def encode(self) -> bytes:

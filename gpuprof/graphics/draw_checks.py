@@ -1,4 +1,4 @@
-"""Which draws are possible: the one place that says it, for scripts and for streams that are read from files."""
+"""Checks of draws, in one place for scripts and for streams that are read from files."""
 
 import math
 from collections.abc import Mapping
@@ -196,7 +196,7 @@ def check_made(name: str, n: int, what: str) -> None:
 
 
 def check_width(width: float, what: str) -> float:
-    """Of a line, or a point's side."""
+    """Checks the width of a line, or of a point's side."""
     if not (isinstance(width, Real) and 1 <= width <= MOST_WIDTH):
         raise UsageError(f"{what} of 1 to {MOST_WIDTH:g} pixels, not {width!r}")
     return float(width)

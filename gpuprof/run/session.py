@@ -81,7 +81,7 @@ class Session:
         self.memory = memory or AddressSpace()
         # A stream that is replayed has the addresses of one without guards.
         if settings.traces and not settings.save_stream:
-            self.memory.keep_apart([attached.generator.guard_nbytes for attached in settings.traces])
+            self.memory.separate_allocations([attached.generator.guard_nbytes for attached in settings.traces])
         self.in_flight = InFlight()
         self.modules: list[LoadedModule] = []
         self.load_map = _load_map(settings, chip)

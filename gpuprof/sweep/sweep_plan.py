@@ -10,13 +10,13 @@ from gpuprof.base.inputs import ARRAY, read_input
 from gpuprof.chips import Chip, load_chip
 from gpuprof.chips.changes import Value, chip_with
 from gpuprof.device.launching.argument_values import (
-    NOTHING_WANTED,
+    NOTHING_REQUESTED,
     Argument,
     ArraySpec,
     Expected,
     LaunchRequest,
+    RequestedResults,
     TextureSpec,
-    Wanted,
 )
 from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests, embedded_requests
 from gpuprof.device.launching.launch_text import kernel_names
@@ -47,7 +47,7 @@ class Plan:
     seed: int = 0
     max_cycles: int | None = None
     sample_blocks: bool = False
-    wanted: Wanted = NOTHING_WANTED
+    wanted: RequestedResults = NOTHING_REQUESTED
 
     @property
     def is_script(self) -> bool:

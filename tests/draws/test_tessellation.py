@@ -46,7 +46,7 @@ def some_levels(seed, n):
 def primitives_of(levels, tessellation):
     """Of each patch, corners as (u, v) of whole numbers."""
     found = cut(sizes := sizes_of(levels, tessellation), tessellation)
-    corners = np.round(found.places.astype(np.float64) * ONE).astype(int)[found.corners]
+    corners = np.round(found.positions.astype(np.float64) * ONE).astype(int)[found.corners]
     of_patches = np.split(corners, np.cumsum(sizes.n_primitives)[:-1])
     return [[tuple(map(tuple, each)) for each in patch.tolist()] for patch in of_patches]
 
@@ -127,7 +127,7 @@ def test_patches_are_cut_as_mesa_cuts_them(domain, spacing):
         levels, tessellation = some_levels(2, 50), Tessellation(1, domain, spacing, order)
         for each, expected in zip(levels, cut_by_mesa(levels, domain, spacing, order), strict=True):
             found = cut(sizes_of(each[None], tessellation), tessellation)
-            assert found.places[found.corners].tolist() == expected.tolist(), each
+            assert found.positions[found.corners].tolist() == expected.tolist(), each
 
 
 @cache

@@ -74,10 +74,10 @@ def comparing_options(command: Callable) -> Callable:
     @wraps(command)
     def with_wanted(*, expected, rtol, atol, saved=(), **others):
         with nothing_is_garbage():
-            from gpuprof.device.launching.argument_values import Wanted
+            from gpuprof.device.launching.argument_values import RequestedResults
             from gpuprof.device.launching.expected_results import parse_expected
 
-        wanted = Wanted(
+        wanted = RequestedResults(
             tuple(parse_expected(text, "--expect") for text in expected),
             saved,
             rtol,

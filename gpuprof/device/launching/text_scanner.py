@@ -17,7 +17,7 @@ MAX_NESTING = 50
 
 
 class NumberParser:
-    """Where the parser is in a text. What a failing method raises is UsageError."""
+    """A position in a text, and the methods that read numbers there. A method that fails raises UsageError."""
 
     def __init__(self, text: str, place: str):
         self.text, self.place = text, place
@@ -69,14 +69,14 @@ class NumberParser:
 
     def literal(self) -> int | float:
         start = self.at
-        if found := self.match(_FLOAT):
-            value = float(found.group().rstrip("fF"))
+        if match := self.match(_FLOAT):
+            value = float(match.group().rstrip("fF"))
             if math.isinf(value):
-                self.fail(f"{found.group()} is too large for a double; write inf if that is intended", start)
-        elif found := self.match(_INTEGER):
-            value = self.integer_literal(found.group(1), start)
-        elif (found := self.match(IDENTIFIER)) and found.group() in ("inf", "nan"):
-            value = float(found.group())
+                self.fail(f"{match.group()} is too large for a double; write inf if that is intended", start)
+        elif match := self.match(_INTEGER):
+            value = self.integer_literal(match.group(1), start)
+        elif (match := self.match(IDENTIFIER)) and match.group() in ("inf", "nan"):
+            value = float(match.group())
         else:
             self.fail("expected a number", start)
         if following := IDENTIFIER.match(self.text, self.at):
@@ -107,10 +107,10 @@ class NumberParser:
         self.at = _SPACE.match(self.text, self.at).end()
 
     def match(self, pattern: re.Pattern) -> re.Match | None:
-        found = pattern.match(self.text, self.at)
-        if found:
-            self.at = found.end()
-        return found
+        match = pattern.match(self.text, self.at)
+        if match:
+            self.at = match.end()
+        return match
 
     def looking_at(self, chars: str) -> bool:
         self.space()
@@ -135,8 +135,8 @@ class NumberParser:
     def fail(self, message: str, at: int | None = None) -> NoReturn:
         at = self.at if at is None else at
         shown = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", self.text)
-        place = self.place or "launch"
-        raise UsageError(f"{place}: {message}\n    {shown}\n    {' ' * at}^")
+        origin = self.place or "launch"
+        raise UsageError(f"{origin}: {message}\n    {shown}\n    {' ' * at}^")
 
 
 def _infinite(value: int | float) -> bool:

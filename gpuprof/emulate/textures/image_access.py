@@ -20,7 +20,7 @@ SECTOR_SHIFT, LINE_SHIFT = 5, 2
 WARP_SHIFT = 44  # of a key that holds a warp and a sector
 
 
-class Found(NamedTuple):
+class ImageFetch(NamedTuple):
     """Lanes that fetch from one image: `at` indexes the active lanes."""
 
     image: Image
@@ -47,7 +47,7 @@ def handle_word(lanes: Lanes, at: int, element: int, handle: int) -> int:
 
 def find_images(
     lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool, results: Sequence[Ref] = ()
-) -> Iterator[Found]:
+) -> Iterator[ImageFetch]:
     """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
     memory any more; where that is refused, `results` are 0.
     """
@@ -59,7 +59,7 @@ def find_images(
         if wrong:
             refuse_image(lanes, at, elements[where], wrong)
         elif is_in_memory(lanes, at, elements[where], int(handle), image):
-            yield Found(image, word, where)
+            yield ImageFetch(image, word, where)
             continue
         clear(lanes, results, elements[where])
 

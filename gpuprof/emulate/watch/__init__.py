@@ -6,7 +6,7 @@ refuses.
     bounds             lanes whose access no space allows
     watched_operands   the values that an instruction reads and writes
     executed           one instruction at one time, as a listener gets it
-    watched_ranges     the bytes that bulk copies, textures and matrices in shared memory access, recorded while they run
+    watched_ranges     the bytes that bulk copies, textures and matrices in shared memory access, noted while they run
     watch_state        the state of all lanes between two instructions, for a debugger
     duplicate          a chunk that rests, as a copy that can run on in its place
     wrap               blocks whose instructions notify a listener

@@ -19,8 +19,8 @@ COLOR_OPERATION, SOURCE_COLOR, TARGET_COLOR, ALPHA_OPERATION, SOURCE_ALPHA, TARG
 
 
 class Shaded(NamedTuple):
-    """What the pixel shader gave: colors float32 (targets, lanes, 4); depths float32 (lanes,), none where it does not
-    write them; discarded uint8 (lanes,).
+    """The outputs of the pixel shader: colors float32 (targets, lanes, 4); depths float32 (lanes,), none where it does
+    not write them; discarded uint8 (lanes,).
     """
 
     colors: np.ndarray
@@ -64,12 +64,12 @@ def late_tests(
 ) -> np.ndarray:
     """Takes samples out of the quads' masks that are discarded or fail. extents: the targets' width and samples.
     has_alpha_coverage: sample s of n stays if the first color's alpha is above s / n. Gives the masks of the samples
-    that came to the tests, uint16 (quads,).
+    that reached the tests, uint16 (quads,).
     """
     came = np.empty_like(quads.masks)
     _late(
         *quads,
-        triangles.places,
+        triangles.positions,
         triangles.areas,
         triangles.depths,
         triangles.fronts,
@@ -110,7 +110,7 @@ def merge(
 
 @cached_njit
 def _late(
-    x_of, y_of, triangle_of, mask_of, places, areas, depths, fronts, is_outlined, limits, given, discarded, alphas,
+    x_of, y_of, triangle_of, mask_of, positions, areas, depths, fronts, is_outlined, limits, given, discarded, alphas,
     has_alpha_coverage, tests, depth, stencil, width, samples, came_of, counts,
 ):  # fmt: skip
     n_samples = len(samples)
@@ -134,7 +134,7 @@ def _late(
                     z = limited(given[lane], limits)
                 else:
                     sx, sy = px * SUBPIXELS + samples[s, 0], py * SUBPIXELS + samples[s, 1]
-                    z = depth_at(places, depths, np.float64(areas[t]), is_outlined, limits, t, sx, sy)
+                    z = depth_at(positions, depths, np.float64(areas[t]), is_outlined, limits, t, sx, sy)
                 if not tested(tests, depth, stencil, (py * width + px) * n_samples + s, z, fronts[t]):
                     mask &= ~(1 << pixel * n_samples + s)
                 else:

@@ -115,8 +115,8 @@ def _tessellated(
     counts = counts._replace(
         hull_waves=patches.lanes // BLOCK,
         culled_patches=int(sizes.levels.culled.sum()),
-        domain_vertices=len(made.places),
-        domain_waves=-(-len(made.places) // BLOCK),
+        domain_vertices=len(made.positions),
+        domain_waves=-(-len(made.positions) // BLOCK),
         tessellated=len(made.corners),
     )
     if not len(made.corners):
