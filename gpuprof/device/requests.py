@@ -83,7 +83,7 @@ def run_requests(
 
 
 def _handle_results(arrays: LaunchArrays, plan: ResultPlan, after: int | None, index: int) -> None:
-    """Compares and saves the arrays requested after a request; after all of them for None. `index`: of the last launch."""
+    """Compares and saves the arrays of a request; after all requests for None. `index`: of the last launch."""
     for comparison in plan.comparisons_after(after):
         arrays.results.append(compare_array(comparison, arrays[comparison.array.array], index))
     for save in plan.saves_after(after):

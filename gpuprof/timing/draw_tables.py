@@ -1,4 +1,4 @@
-"""What draws ask of the fixed-function units, and when these did it.
+"""The work of draws for the fixed-function units, and its times.
 
     DrawWork of the emulator ─ tables_of ─> Draws of the machine ─ engine ─> timings_of ─> DrawTiming of each draw
 
@@ -36,10 +36,10 @@ from gpuprof.timing.state.layout import (
 from gpuprof.timing.state.machine import Draws
 
 
-class Room(NamedTuple):
-    """The buffer behind a unit: the field of the chip that says how much of it there is; of what, an amount of each
-    item, items themselves where it is empty; and the unit that takes from it, another series where it is empty. What a
-    unit takes from itself memory has not answered.
+class UnitBuffer(NamedTuple):
+    """The buffer after a unit. field: the chip's number that is its capacity. of: the amount of an item that it counts,
+    "" for the items themselves. taker: the unit that takes from it, "" for another series. A buffer that a unit takes
+    from itself holds items that memory has not answered.
     """
 
     field: str
@@ -47,23 +47,23 @@ class Room(NamedTuple):
     taker: str = ""
 
 
-ROOMS = {
-    ("vertex", "fetch"): Room("batches_in_flight"),
-    ("hull", "fed"): Room("control_points_in_flight", of="n_control_points"),
-    ("domain", "tessellate"): Room("tessellated_vertices_in_flight", of="n_tessellated"),
-    ("geometry", "fed"): Room("emitted_vertices_in_flight", of="n_emitted"),
-    ("primitive", "assembly"): Room("assembled_batches", taker="setup"),
-    ("primitive", "setup"): Room("set_up_batches"),
-    ("pixel", "scan"): Room("scanned_waves", taker="depth"),
-    ("pixel", "depth"): Room("waves_in_flight", taker="write"),
-    ("pixel", "write"): Room("writes_in_flight", taker="write"),
+BUFFERS = {
+    ("vertex", "fetch"): UnitBuffer("batches_in_flight"),
+    ("hull", "fed"): UnitBuffer("control_points_in_flight", of="n_control_points"),
+    ("domain", "tessellate"): UnitBuffer("tessellated_vertices_in_flight", of="n_tessellated"),
+    ("geometry", "fed"): UnitBuffer("emitted_vertices_in_flight", of="n_emitted"),
+    ("primitive", "assembly"): UnitBuffer("assembled_batches", taker="setup"),
+    ("primitive", "setup"): UnitBuffer("set_up_batches"),
+    ("pixel", "scan"): UnitBuffer("scanned_waves", taker="depth"),
+    ("pixel", "depth"): UnitBuffer("waves_in_flight", taker="write"),
+    ("pixel", "write"): UnitBuffer("writes_in_flight", taker="write"),
 }
 
 
 def _amounts(series: str) -> dict[str, str]:
-    """What is known of an item of a series, as fields of a dtype."""
+    """The amounts of an item of a series, as fields of a dtype."""
     names = [amount for unit in SERIES[series] for amount, _ in COSTS.get(unit, ())]
-    names += [room.of for (its, _), room in ROOMS.items() if its == series and room.of]
+    names += [buffer.of for (its, _), buffer in BUFFERS.items() if its == series and buffer.of]
     return dict.fromkeys(names, "i8")
 
 
@@ -73,8 +73,8 @@ WORK = {series: np.dtype([("needs", "i8"), ("is_shaded", "i8"), *_amounts(series
 
 
 class Accesses(NamedTuple):
-    """What a unit accesses for the items of a draw. n_lines: int64 (items,), of each; lines: layout.UNIT_ACCESS, those
-    of the items in their order. A line is a number of 128 bytes.
+    """The accesses of a unit for the items of a draw. n_lines: int64 (items,), of each; lines: layout.UNIT_ACCESS,
+    those of the items in their order. A line is a number of 128 bytes.
     """
 
     n_lines: np.ndarray
@@ -105,10 +105,10 @@ def check_graphics(chip: Chip) -> None:
 
 
 def rows_of(work: list[DrawWork]) -> dict[str, np.ndarray]:
-    """Of each series, int64 (draws + 1,): the row of each draw's first item, and the row behind the last item."""
+    """For each series, int64 (draws + 1,): the row of each draw's first item, and the row after the last item."""
     rows, first = {}, 0
     for series in SERIES:
-        numbers = [len(each.items[series]) if series in each.items else 0 for each in work]
+        numbers = [len(draw_work.items[series]) if series in draw_work.items else 0 for draw_work in work]
         rows[series] = first + np.cumsum([0, *numbers])
         first = int(rows[series][-1])
     return rows
@@ -120,16 +120,16 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
     n_items = int(rows["pixel"][-1])
     draw, before = np.zeros(len(work), DRAW), np.full((len(work), N_SERIES), -1, np.int64)
     item, passage = np.zeros(n_items, ITEM), np.zeros((n_items, N_COLUMNS), PASSAGE)
-    lines = [np.zeros(0, UNIT_ACCESS), *(each.lines for _, _, each in _accesses_of(work))]
+    lines = [np.zeros(0, UNIT_ACCESS), *(draw_work.lines for _, _, draw_work in _accesses_of(work))]
     traffic = np.zeros((len(work), N_ASKING), UNIT_TRAFFIC)
     column = np.zeros((N_SERIES, N_COLUMNS), COLUMN)
     tables = Draws(draw, before, item, passage, column, np.concatenate(lines), traffic)
     if not work:  # as in most batches
         return tables
     check_graphics(chip)
-    for row, each in zip(draw, work, strict=True):
-        row["ticks"] = round(command_cycles(each.state_changes, chip.graphics) * TICKS)
-        row["drains"], row["begun"] = each.drains, NEVER
+    for row, draw_work in zip(draw, work, strict=True):
+        row["ticks"] = round(command_cycles(draw_work.state_changes, chip.graphics) * TICKS)
+        row["drains"], row["begun"] = draw_work.drains, NEVER
     passage["begun"] = passage["left"] = NEVER
     passage["ahead"] = item["needs"] = item["frees"] = -1
     for number, series in enumerate(SERIES):
@@ -140,9 +140,14 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
         item["series"][its], item["is_shaded"][its] = number, items["is_shaded"]
         item["draw"][its] = np.repeat(np.arange(len(work)), np.diff(of_draws))
         _enter_units(tables, series, items, first, chip.graphics)
-    for number, each in enumerate(work):
-        for producer, consumer in pairwise(each.items):
-            _meet(item, each.items[consumer]["needs"], rows[producer][number : number + 2], int(rows[consumer][number]))
+    for number, draw_work in enumerate(work):
+        for producer, consumer in pairwise(draw_work.items):
+            _meet(
+                item,
+                draw_work.items[consumer]["needs"],
+                rows[producer][number : number + 2],
+                int(rows[consumer][number]),
+            )
     for series in SERIES:
         _go_on(item["frees"][rows[series][0] : rows[series][-1]])
     _ask(tables, work, rows)
@@ -152,9 +157,9 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
 def _accesses_of(work: list[DrawWork]) -> Iterator[tuple[str, int, Accesses]]:
     """Unit, number of the draw, and what the unit accesses for it: unit by unit."""
     for _, unit in ASKING:
-        for number, each in enumerate(work):
-            if unit in each.accesses:
-                yield unit, number, each.accesses[unit]
+        for number, draw_work in enumerate(work):
+            if unit in draw_work.accesses:
+                yield unit, number, draw_work.accesses[unit]
 
 
 def _ask(tables: Draws, work: list[DrawWork], rows: dict[str, np.ndarray]) -> None:
@@ -175,7 +180,7 @@ def _ask(tables: Draws, work: list[DrawWork], rows: dict[str, np.ndarray]) -> No
 
 
 def _of_series(work: list[DrawWork], series: str) -> Iterator[np.ndarray]:
-    return (each.items[series] for each in work if series in each.items)
+    return (draw_work.items[series] for draw_work in work if series in draw_work.items)
 
 
 def _enter_units(tables: Draws, series: str, items: np.ndarray, first: int, numbers: dict[str, float]) -> None:
@@ -187,30 +192,30 @@ def _enter_units(tables: Draws, series: str, items: np.ndarray, first: int, numb
     tables.column[number]["next"] = first
     tables.column[number]["end"] = first + len(items)
     tables.column[number]["taker"] = -1
-    for place, unit in enumerate(columns):
+    for position, unit in enumerate(columns):
         if unit in COSTS:
             of_each = [_ticks(items[amount], numbers[rate]) for amount, rate in COSTS[unit]]
-            tables.passage["ticks"][its, place] = np.maximum.reduce(of_each)
-        if (series, unit) in ROOMS:
-            room = ROOMS[series, unit]
-            sizes = items[room.of] if room.of else np.ones(len(items), np.int64)
-            ahead = _ahead(sizes, int(numbers[room.field]))
-            tables.passage["ahead"][its, place] = np.where(ahead < 0, -1, first + ahead)
-            if room.taker:
-                tables.column[number, place]["taker"] = columns.index(room.taker)
+            tables.passage["ticks"][its, position] = np.maximum.reduce(of_each)
+        if (series, unit) in BUFFERS:
+            buffer = BUFFERS[series, unit]
+            sizes = items[buffer.of] if buffer.of else np.ones(len(items), np.int64)
+            ahead = _ahead(sizes, int(numbers[buffer.field]))
+            tables.passage["ahead"][its, position] = np.where(ahead < 0, -1, first + ahead)
+            if buffer.taker:
+                tables.column[number, position]["taker"] = columns.index(buffer.taker)
 
 
 def _ticks(amount: np.ndarray, per_cycle: float) -> np.ndarray:
     return np.rint(amount * (TICKS / per_cycle)).astype(np.int64)
 
 
-def _ahead(sizes: np.ndarray, room: int) -> np.ndarray:
+def _ahead(sizes: np.ndarray, capacity: int) -> np.ndarray:
     """For each item the last one that must be gone from a buffer before it has a place, -1: none. One that is larger
-    than the buffer has it alone.
+    than the buffer has it to itself.
     """
     taken = np.cumsum(sizes)
-    least = np.searchsorted(taken, taken - room, side="left")
-    return np.where(taken <= room, -1, np.minimum(least, np.arange(len(sizes)) - 1))
+    least = np.searchsorted(taken, taken - capacity, side="left")
+    return np.where(taken <= capacity, -1, np.minimum(least, np.arange(len(sizes)) - 1))
 
 
 def _meet(item: np.ndarray, needs: np.ndarray, producers: np.ndarray, first: int) -> None:
@@ -224,7 +229,7 @@ def _meet(item: np.ndarray, needs: np.ndarray, producers: np.ndarray, first: int
 
 
 def _go_on(frees: np.ndarray) -> None:
-    """An item that nobody needs leaves a buffer with the one before it."""
+    """Lets an item that no other needs leave a buffer with the one before it."""
     known = np.maximum.accumulate(np.where(frees >= 0, np.arange(len(frees)), -1))
     frees[known >= 0] = frees[known[known >= 0]]
 
@@ -232,7 +237,7 @@ def _go_on(frees: np.ndarray) -> None:
 def timings_of(tables: Draws, work: list[DrawWork]) -> list[DrawTiming]:
     """When each draw was done, once all items have passed all columns."""
     rows = rows_of(work)
-    return [_timing(tables, each, number, rows) for number, each in enumerate(work)]
+    return [_timing(tables, draw_work, number, rows) for number, draw_work in enumerate(work)]
 
 
 def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarray]) -> DrawTiming:
@@ -240,7 +245,7 @@ def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarr
     for series, items in work.items.items():
         passage = tables.passage[rows[series][number] : rows[series][number + 1]]
         passages |= {
-            unit: passage[:, place] for place, unit in enumerate(SERIES[series]) if unit in COSTS and len(items)
+            unit: passage[:, position] for position, unit in enumerate(SERIES[series]) if unit in COSTS and len(items)
         }
         if (shader := SHADER_COLUMN[list(SERIES).index(series)]) >= 0:
             shaded[series] = passage[items["is_shaded"] != 0, shader]
@@ -249,7 +254,7 @@ def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarr
     last = {unit: -(-int(passage["left"].max()) // TICKS) for unit, passage in passages.items()}
     waves = _waves_of(shaded)
     end = max([*last.values(), *waves["end_cycle"].tolist(), -(-answered // TICKS)])
-    assert end < NEVER // TICKS, "a draw that has not come to its end"
+    assert end < NEVER // TICKS, "a draw that has not ended"
     blocked = {unit: passage["left"] - passage["begun"] - passage["ticks"] for unit, passage in passages.items()}
     return DrawTiming(
         first["command"],
@@ -262,8 +267,8 @@ def _timing(tables: Draws, work: DrawWork, number: int, rows: dict[str, np.ndarr
         {"state_changes": work.state_changes}
         | {amount: int(items[amount].sum()) for series, items in work.items.items() for amount in _amounts(series)},
         {
-            unit: _traffic(tables.unit_traffic[number, place])
-            for place, (_, unit) in enumerate(ASKING)
+            unit: _traffic(tables.unit_traffic[number, position])
+            for position, (_, unit) in enumerate(ASKING)
             if unit in passages
         },
     )

@@ -1,7 +1,7 @@
 """The simulation's outer loops, compiled on first use.
 
-Time goes in quanta. In a quantum each SM that has something to do runs alone, from event to event; then the requests
-that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
+Time goes in quanta. In a quantum each SM that has something to do runs by itself, from event to event; then the
+requests that all of them sent to the L2 are served in order. Quanta in which nothing happens are skipped.
 """
 
 import numpy as np
@@ -66,7 +66,7 @@ def skip_to_ready(machine, cycle):
     """Goes to the end of the quantum in which a grid gets ready, if nothing happens before that; `cycle` is the soonest
     event.
     """
-    # The pool looks at the machine at the ends of quanta alone, so a grid cannot start in between.
+    # The pool examines the machine only at the ends of quanta, so a grid cannot start in between.
     due = machine.next_ready + (machine.origin - machine.next_ready) % QUANTUM
     if machine.next_ready == NEVER or due > cycle - (cycle - machine.origin) % QUANTUM:
         return False

@@ -33,7 +33,7 @@ QUARTERS = 4  # stretches of batches that give a rate
 LEAST_BATCHES = 6  # a rate needs more than these
 # How far a rate may be off, as a share, and never less than LEAST_OFF: by SPREADS standard deviations of the quarters'
 # costs (the mean of two is within that nine times in ten, where only chance is at work), and by twice the drift from
-# the first half to the second, which may go on. Four quarters agree by chance now and then, so the bound is not less
+# the first half to the second, which may continue. Four quarters agree by chance now and then, so the bound is not less
 # than the standard error of the batches that give the rate.
 LEAST_OFF, SPREADS, DRIFTS = 0.03, 1.6, 2
 MOST_ERROR = 0.03  # of the cycles of the launch; of which the time before the L2 is full may take MOST_ERROR_FILLING
@@ -66,7 +66,7 @@ class Settling:
         self.n_blocks = grid.n_blocks
         self.batch = max(cluster, chip.sms * grid.fit.blocks_per_sm // cluster * cluster)
         self.due = self.batch  # blocks that end the batch
-        # Cycle, issue slots and lines in the L2 after each batch; begun anew when the L2 is full.
+        # Cycle, issue slots and lines in the L2 after each batch; emptied when the L2 is full.
         self.marks: list[tuple[int, int, int]] = []
         self.is_full = False
         self.filling: Filling | None = None
@@ -82,7 +82,7 @@ class Settling:
         self.due = (done // self.batch + 1) * self.batch
         tags = state.memory.l2_tag
         lines = int(np.count_nonzero(tags))
-        # A full L2 writes a line back for each new one, so batches from before tell nothing of the rate from now on.
+        # A full L2 writes a line back for each new one, so earlier batches do not show the rate from now on.
         if not self.is_full and lines >= FULL * len(tags):
             self.is_full, self.marks = True, []
         # machine.now is where the quantum that has just run began.
@@ -98,22 +98,28 @@ class Settling:
             return None
         # Whole batches, so that the last ones leave the chip as empty as they would in a full run.
         left_out = (self.n_blocks - int(record["next_block"])) // self.batch * self.batch
-        found = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
+        extrapolation = Extrapolation(self.n_blocks - left_out, self.n_blocks, rate, self.filling)
         if self.filling and left_out * slots_of_block <= self.filling.slots:
-            return found  # that was left out already, whatever the rate behind it has come to
+            return extrapolation  # that was left out already, whatever the rate after it has become
         all_cycles = (
-            self.marks[-1][0] - int(record["start_cycle"]) + found.cycles((self.n_blocks - done) * slots_of_block)[0]
+            self.marks[-1][0]
+            - int(record["start_cycle"])
+            + extrapolation.cycles((self.n_blocks - done) * slots_of_block)[0]
         )
-        return found if left_out > 0 and found.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles else None
+        return (
+            extrapolation
+            if left_out > 0 and extrapolation.cycles(left_out * slots_of_block)[1] <= MOST_ERROR * all_cycles
+            else None
+        )
 
-    def slots_to_fill(self, room: int) -> float:
+    def slots_to_fill(self, n_lines: int) -> float:
         """Issue slots until the L2 is full, at the rate at which the second half of the marks has filled it."""
         _, slots, lines = self.marks[len(self.marks) // 2]
         brought = self.marks[-1][2] - lines
-        return (room - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
+        return (n_lines - self.marks[-1][2]) * (self.marks[-1][1] - slots) / brought if brought > 0 else np.inf
 
     def is_worth_filling(self, rate: Rate, blocks: float, left: int) -> bool:
-        """Whether filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
+        """True when filling the L2 at once pays: it leaves out `blocks` of the `left` blocks that have not run."""
         return (
             WORTH * self.batch < blocks < left - AFTER * self.batch
             and rate.off * blocks <= MOST_ERROR_FILLING * self.n_blocks
@@ -172,9 +178,9 @@ SCALED = (
 )
 
 
-def note(kernel: str, whole: LaunchTiming) -> str:
+def note(kernel: str, launch: LaunchTiming) -> str:
     """The note that a recording carries on an extrapolated launch."""
-    known = whole.extrapolation
+    known = launch.extrapolation
     return (
         f"{kernel}: --sample-blocks timed {known.simulated:,} of {known.blocks:,} blocks and extrapolated the rest: "
         "cycles within "
@@ -183,24 +189,24 @@ def note(kernel: str, whole: LaunchTiming) -> str:
 
 
 def fill_l2(state: State) -> None:
-    """Puts a line that nobody will ask for into every empty place: a copy of a line of the same set, as dirty as that,
-    used as long before it as the whole cache has been in use. So the places are freed, and what was written goes to the
-    DRAM, in the order and in the mixture in which lines came. The same bits of its number choose its channel, bank and
-    row, so that copies of neighbours are neighbours.
+    """Makes an L2 that is filling look as after long use: puts a line that no request will hit into every empty way, a
+    copy of a line of the same set, as dirty as that, used as long before it as the whole cache has been in use. So the
+    ways are freed, and the written data goes to the DRAM, in the order and in the mixture in which lines came. The same
+    bits of its number choose its channel, bank and row, so that copies of neighbours are neighbours.
     """
     machine, tables = state.machine[0], state.memory
     ways = int(machine["l2_ways"])
     tag = tables.l2_tag.reshape(-1, ways)
-    there = tag != 0
-    n_there = there.sum(axis=1, keepdims=True)
-    number = np.cumsum(~there, axis=1) - 1  # of an empty place among those of its set
-    turn, which = np.divmod(number, np.maximum(n_there, 1))
-    source = np.take_along_axis(np.argsort(~there, axis=1, kind="stable"), which % ways, axis=1)
-    empty = ~there & (n_there > 0)
+    is_valid = tag != 0
+    n_valid = is_valid.sum(axis=1, keepdims=True)
+    number = np.cumsum(~is_valid, axis=1) - 1  # of an empty place among those of its set
+    generation, which = np.divmod(number, np.maximum(n_valid, 1))
+    source = np.take_along_axis(np.argsort(~is_valid, axis=1, kind="stable"), which % ways, axis=1)
+    empty = ~is_valid & (n_valid > 0)
     use, line = tables.l2_use.reshape(-1, ways), tables.l2_line.reshape(-1, ways)
-    turn = turn + 1
-    tag[empty] = (np.take_along_axis(tag, source, axis=1) + (turn << FAR_SHIFT))[empty]
-    use[empty] = (np.take_along_axis(use, source, axis=1) - turn * int(machine["l2_uses"]))[empty]
+    generation = generation + 1
+    tag[empty] = (np.take_along_axis(tag, source, axis=1) + (generation << FAR_SHIFT))[empty]
+    use[empty] = (np.take_along_axis(use, source, axis=1) - generation * int(machine["l2_uses"]))[empty]
     copies = np.take_along_axis(line, source, axis=1)
     copies["pending_until"] = 0
     line[empty] = copies[empty]

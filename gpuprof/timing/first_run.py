@@ -1,6 +1,6 @@
-"""Whether this machine has the timing model compiled already; if not, another process compiles it, on another core,
-while this one compiles and emulates the first kernel. Of several runs that find it missing, one has it compiled, and
-the others wait for that.
+"""The first run on a machine: unless the timing model is compiled already, another process compiles it, on another
+core, while this one compiles and emulates the first kernel. Of several runs that find it missing, one has it compiled,
+and the others wait for that.
 """
 
 import atexit
@@ -47,7 +47,7 @@ class Compilation:
 
     @property
     def notice(self) -> str:
-        """What the user is told at its beginning."""
+        """The message to the user at the start of the compilation."""
         if self._process is None:
             return f"first run on this machine: another gpuprof is {WHAT}; waiting for it"
         return f"first run on this machine: {WHAT}, once{why_not_lasting(run)}"
@@ -101,8 +101,8 @@ class Compilation:
 
 
 def compile_once() -> None:
-    """Waits until this machine has the timing model compiled: for who is about to start several processes that would
-    each compile it.
+    """Waits until this machine has the timing model compiled: to be called before several processes are started that
+    would each compile it.
     """
     if not is_compiled():
         Compilation().wait()

@@ -10,7 +10,7 @@ from gpuprof.timing.state import layout
 from gpuprof.timing.state.machine import Blame, Machine, State, most_causes
 from gpuprof.timing.state.static_program import StaticProgram
 
-ROOM = 1 << 14  # rows beside those that a quantum may bring
+ROOM = 1 << 14  # rows in addition to those that a quantum may add
 MOST_HASHES = 1 << 18
 HASHES_OF_INSTRUCTION = 16
 
@@ -33,7 +33,7 @@ def forget(state: State) -> None:
 def grow(machine: Machine, state: State) -> None:
     """Makes room for twice as many causes."""
     rows = len(state.causes.blame)
-    state.causes.blame.resize(2 * rows, refcheck=False)  # nobody else looks at it
+    state.causes.blame.resize(2 * rows, refcheck=False)  # there is no other reference
     state.machine["blame_room"] += rows
     state.link(machine.tables)
 
@@ -70,26 +70,26 @@ def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
     if len(rows):
         differs[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     first = np.flatnonzero(differs)
-    found = np.zeros(len(first), CAUSES_DTYPE)
+    causes = np.zeros(len(first), CAUSES_DTYPE)
     for name, column in zip(("pc", "reason", "cause_pc", "kind", "flags"), columns, strict=True):
-        found[name] = column[first]
+        causes[name] = column[first]
     for name in ("cycles", "stalls"):
-        found[name] = np.add.reduceat(rows[name][order], first) if len(rows) else 0
-    return found
+        causes[name] = np.add.reduceat(rows[name][order], first) if len(rows) else 0
+    return causes
 
 
 def scaled_causes(causes: np.ndarray, ledger: np.ndarray, load_base: int, factor: float) -> np.ndarray:
     """`causes` grown as the ledger (instructions, reasons), of a program at `load_base`, has been: rows of a (pc,
     reason) sum to its cycles again.
     Their stalls grow by `factor`."""
-    found = causes.copy()
-    place = (causes["pc"].astype(np.int64) - load_base) // INSTRUCTION_NBYTES * ledger.shape[1] + causes["reason"]
-    first = np.flatnonzero(np.diff(place, prepend=-1))
+    scaled = causes.copy()
+    entry = (causes["pc"].astype(np.int64) - load_base) // INSTRUCTION_NBYTES * ledger.shape[1] + causes["reason"]
+    first = np.flatnonzero(np.diff(entry, prepend=-1))
     ends = np.append(first[1:], len(causes))
     for begin, end in zip(first.tolist(), ends.tolist(), strict=True):
-        total = int(ledger.flat[place[begin]])
+        total = int(ledger.flat[entry[begin]])
         so_far = np.cumsum(causes["cycles"][begin:end].astype(np.float64))
         marks = np.rint(so_far * (total / so_far[-1])).astype(np.uint64)
-        found["cycles"][begin:end] = np.diff(marks, prepend=np.uint64(0))
-    found["stalls"] = np.rint(causes["stalls"] * factor).astype(np.uint64)
-    return found
+        scaled["cycles"][begin:end] = np.diff(marks, prepend=np.uint64(0))
+    scaled["stalls"] = np.rint(causes["stalls"] * factor).astype(np.uint64)
+    return scaled

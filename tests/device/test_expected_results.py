@@ -173,8 +173,8 @@ def test_on_another_stream_an_array_is_read_in_the_end():
     kinds = [type(command) for command in executor.commands]
     assert cmd.CopyOut not in kinds[: kinds.index(cmd.Wait)]
     assert complaint(ADD, f"{on_stream}; y == 1", AGAIN) == (
-        "axpy.cu:2: y is wanted after a launch on stream 1, and a later launch may write to it; launch on stream 0, or "
-        "name it after all launches"
+        "axpy.cu:2: y is requested after a launch on stream 1, and a later launch may write to it; launch on stream 0, "
+        "or name it after all launches"
     )
 
 
@@ -263,7 +263,7 @@ def test_tolerances_that_are_given():
     assert [each.differ for each in element("f32[4]", "arange", "ones", rtol=1)] == [1]
     own = results(f"{ADD}; y == 4, rtol=0, atol=1; y == 4", rtol=0.75)
     assert [(each.differ, each.rtol, each.atol) for each in own] == [(2, "0", "1"), (0, "0.75", "0")]
-    assert complaint(ADD, rtol=1.0) == ("--rtol: nothing is compared; give --expect, or ; y == ref.npy behind a launch")
+    assert complaint(ADD, rtol=1.0) == ("--rtol: nothing is compared; give --expect, or ; y == ref.npy after a launch")
 
 
 # What is said, and saved.

@@ -286,7 +286,7 @@ def test_bent_patches(points, domain, shader, spacing):
         (lambda: pipeline(4, "quads", order="left"), "a tessellation's order is one of ccw, cw, not 'left'"),
         (lambda: pipeline(33, "quads"), "a patch has 1 to 32 vertices, not 33"),
         (lambda: pipeline(4, "quads", tessellation="quads"), "tessellation is a Tessellation, not 'quads'"),
-        (lambda: pipeline(4, "quads", shader=shaders().four), "four is a hull shader, and a domain shader is wanted"),
+        (lambda: pipeline(4, "quads", shader=shaders().four), "four is a hull shader, and a domain shader is needed"),
         (
             lambda: pipeline(4, "isolines", geometry=shaders().marked),
             "marked takes primitives of 3 corners, and those drawn have 2",

@@ -241,8 +241,8 @@ class _Arrays:
         later = [other for other in self.argued if other.launch > launch and other.made_at == argument.made_at]
         if any(other.may_be_written for other in later):
             raise UsageError(
-                f"{place}: {array.text} is requested after a launch on stream {stream}, and a later launch may write to "
-                "it; launch on stream 0, or name it after all launches"
+                f"{place}: {array.text} is requested after a launch on stream {stream}, and a later launch may write "
+                "to it; launch on stream 0, or name it after all launches"
             )
         return RequestedArray(argument.made_at, argument.spec, None)
 

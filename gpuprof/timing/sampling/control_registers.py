@@ -23,11 +23,11 @@ def described(sampling: Sampling, recorded: Sampling = USUAL) -> dict[str, int |
     """The registers that a recording states: ALWAYS, and each whose value is not the usual one here or in `recorded`,
     the sampling of the whole recording.
     """
-    usual, told = registers(USUAL), registers(recorded)
+    usual, recorded_values = registers(USUAL), registers(recorded)
     return {
         name: value
         for name, value in registers(sampling).items()
-        if name in ALWAYS or not value == usual[name] == told[name]
+        if name in ALWAYS or not value == usual[name] == recorded_values[name]
     }
 
 

@@ -2,8 +2,7 @@
 by the kinds of its producer and its reader, and how long a barrier's round takes.
 
 A chip's `[latency]` is what a result takes to come back to its own pipe; its `[bypass]` adds what other readers wait.
-The scoreboard's entries say who made a register, so that one look into a square table is all an instruction pays for a
-dependency.
+The scoreboard's entries name the producer of a register, so a dependency costs one lookup in a square table.
 """
 
 import numpy as np
@@ -54,8 +53,8 @@ def bypass_cycles(chip: Chip) -> np.ndarray:
 def _between(chip: Chip, maker: str, reader: str) -> int:
     if (maker, reader) not in KEYS and (maker == reader or {maker, reader} == ONE_PIPE):
         return 0
-    found = (KEYS[pair] for pair in ((maker, reader), (maker, "*"), ("*", reader)) if pair in KEYS)
-    return chip.bypass[next(found, "math")]
+    keys = (KEYS[pair] for pair in ((maker, reader), (maker, "*"), ("*", reader)) if pair in KEYS)
+    return chip.bypass[next(keys, "math")]
 
 
 def round_cycles(chip: Chip) -> np.ndarray:

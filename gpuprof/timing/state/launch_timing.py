@@ -28,7 +28,7 @@ class DrawTiming:
     """Cycles from power-on: the draw starts with its command, and ends when all of it has left all units.
 
     Of each fixed-function unit that the draw passed, by name (chips.draws): `busy_cycles`, at work, and
-    `blocked_cycles`, with an item that the buffer behind has no room for; the cycle in which the unit began its first
+    `blocked_cycles`, with an item for which the next buffer has no room; the cycle in which the unit began its first
     item, and that by which the last one had left it.
 
     waves: SHADER_WAVE, every warp of the draw's shaders as they were dispatched. work: what the draw asked of the
@@ -98,5 +98,5 @@ class LaunchTiming:
     causes: np.ndarray
     disturbance_cycles: int = 0
     sampling_period_cycles: int | None = None  # that was found, where the sampler looked for one
-    extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to go on from here
+    extrapolation: Extrapolation | None = None  # when not all blocks were timed: how to continue from here
     draw: DrawTiming | None = None  # of the draw that it is the first shader of

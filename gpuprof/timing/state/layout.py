@@ -1,7 +1,7 @@
 """The state of a simulated GPU: record layouts, and what their fields mean.
 
 Times are GPU cycles from power-on, int64. NEVER is later than any cycle. A cycle from TOKEN on is one that is not known
-yet: it stands for load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests
+yet: it refers to load number `cycle - TOKEN` of the current quantum and is replaced when the quantum's memory requests
 are served. Ports count in ticks, 64 to the cycle, since some are busy for a fraction of one.
 """
 
@@ -16,19 +16,19 @@ from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
 
-QUANTUM = 64  # cycles that an SM runs alone; less than any round trip to the L2 and than a block's launch
+QUANTUM = 64  # cycles that an SM runs by itself; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
 TICKS = 1 << TICK_BITS
 TOKEN = 1 << 50
 NEVER = 1 << 60
-N_GROUPS = 8  # of a warp's asynchronous copies that are told apart; what is older is one. Also of multiplications
+N_GROUPS = 8  # of a warp's asynchronous copies that are distinguished; older ones count as one. Also of multiplications
 BULK_ROOM = 1 << 18  # lines that bulk copies may ask for in a quantum; no chip moves nearly as many
 STEP_NBYTES, ACCESS_NBYTES, SECTOR_NUMBER_NBYTES = STEP_DTYPE.itemsize, ACCESS_DTYPE.itemsize, 8  # of a trace
 OPEN_ROWS = 4  # rows of a DRAM bank whose requests are served together
 QUEUE = 64  # sectors that wait at a DRAM channel to be served in another order (accel-sim configuration)
 NOT_YET = -(1 << 50)  # in ticks, before all else
 BUFFER_LINE = 1 << 27  # first line of the event buffer: a range of addresses below all that programs have
-SECTOR_NBYTES = 32  # what caches and memory are asked for
+SECTOR_NBYTES = 32  # of a request to caches and memory
 # cycles from a quantum's start in which the L2 keeps the order of requests; what arrives later shares the last
 N_BUCKETS = 4096
 
@@ -57,14 +57,14 @@ REASON_OF_CLASS = np.array(
 #    +---------------------------+--------+-------+
 ENTRY_SHIFT, ENTRY_MAKER_SHIFT, ENTRY_MAKER_MASK, ENTRY_CLASS_MASK = 6, 2, 15, 3
 
-# What ends a stall: the instruction's number, its kind (isa.causes), and two flags. `Who` stands above it in places
-# that other warps read: the warp's age plus one.
+# The cause that ends a stall: the instruction's number, its kind (isa.causes), and two flags. Where other warps read
+# it, the field `warp` has the warp's age plus one.
 #
 #     63        32  30  29    28      24 23                  0
 #    +-----------+---+-------+----------+---------------------+
-#    | who       | o | conf. | kind     | instruction         |
+#    | warp      | o | conf. | kind     | instruction         |
 #    +-----------+---+-------+----------+---------------------+
-CAUSE_KIND_SHIFT, CAUSE_WHO_SHIFT = 24, 32
+CAUSE_KIND_SHIFT, CAUSE_WARP_SHIFT = 24, 32
 CAUSE_PC_MASK, CAUSE_KIND_MASK, CONFLICT, OTHER = (1 << 24) - 1, 31 << 24, 1 << 29, 1 << 30
 CAUSE_MASK = CAUSE_PC_MASK | CAUSE_KIND_MASK | CONFLICT
 # A row of the table of causes has the stalled instruction, from bit 37 on, and the reason above its cause.
@@ -89,14 +89,14 @@ INSTRUCTION = np.dtype(
         ("is_local", "i4"),
         ("slots", "i4"),
         ("chain", "i4"),  # cycles between slots
-        ("slots_apart", "i4"),  # from one slot that uses the port to the next
+        ("slot_interval", "i4"),  # from one slot that uses the port to the next
         ("latency", "i4"),
         ("atomic_passes", "i4"),  # of the atomic units
         ("lane_turns", "i4"),  # whether lanes of an atomic on one word of shared memory take turns, 1 or 0
         ("atomic_lane_ticks", "i4"),  # of the L2's, for each lane on one word
         ("width", "i4"),  # 4-byte words of a lane: the passes through banks that no access of the size does without
         ("least_passes", "i4"),  # of shared memory without a bank conflict
-        ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not tell of conflicts
+        ("lane_nbytes", "i4"),  # of an access, 0 where its sectors do not show conflicts
         ("result_class", "i4"),
         ("port", "i4"),
         ("bypass_kind", "i4"),  # place in bypass.KINDS
@@ -115,7 +115,7 @@ INSTRUCTION = np.dtype(
         ("operand_ticks", "i4"),  # a multiplication keeps shared memory for its operands
         ("even", "i4"),  # register words that it reads from the bank of even registers
         ("odd", "i4"),
-        ("even_left", "i4"),  # of these, what the reuse cache lacks behind the instruction before
+        ("even_left", "i4"),  # of these, the words that the reuse cache lacks after the preceding instruction
         ("odd_left", "i4"),
         ("line", "i8"),  # instruction cache line
     ],
@@ -140,7 +140,7 @@ WARP = np.dtype(
         ("last_gone", "i4"),  # cause: the store that was on its way last
         ("longest_pc", "i4"),  # instruction of its longest stall since a barrier, and that
         ("longest", "i8"),
-        ("who", "i8"),  # it, in causes
+        ("cause_warp", "i8"),  # its age, as a cause has it
         ("barrier", "i4"),  # it waits at
         ("alias", "i4"),  # 1: a folded instruction copied a token
         ("joined", "i4"),  # 1: a folded instruction made a register of two that were both on their way
@@ -363,8 +363,8 @@ FIFO_PLACE = np.dtype([("leaves", "i8"), ("record", "i4"), ("grid", "i4")], alig
 # Samples of a grid on an SM.
 LOSS = np.dtype([("due", "i8"), ("dropped_fifo", "i8")], align=True)
 
-# What warps of a grid do in a bin of its time (units/activity.py): the rate of it changes by so much, and so much of it
-# is in the bin beside what goes on from before.
+# The activity of a grid's warps in a bin of its time (units/activity.py): the change of its rate, and the part in the
+# bin in addition to activity that continues from earlier bins.
 ACTIVITY = np.dtype([("change", "i8"), ("area", "i8")])
 
 # Grid `grid` waits for the one whose edge this is; `programmatic`: only until all its blocks say so.
@@ -375,8 +375,8 @@ L2_LINE = np.dtype(
     [("pending_until", "i8"), ("words", "u4"), ("valid", "i1"), ("dirty", "i1")], align=True
 )  # words written to sectors not valid
 
-# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too.
-# An entry is (line + 1) * 16 + sectors; those of a set stand in the order of their last use, the newest first.
+# Sectors that one half of the L2 has close by. It shortens the way to them; the line itself must be in the L2, too. An
+# entry is (line + 1) * 16 + sectors; those of a set are in the order of their last use, the newest first.
 COPY_WAYS = 8
 
 # A translation: `tag` is its page plus one, 0: none; `used` counts the L2's requests. A page's hint says where its SM
@@ -439,9 +439,9 @@ ITEM = np.dtype(
         ("draw", "i8"),
         ("series", "i8"),  # its place in SERIES
         ("is_shaded", "i8"),  # 0: it passes the shader by
-        ("needs", "i8"),  # row of the last item, of another series, that must be done before it; -1: the command alone
-        # Row of the last item that needs this one and none behind it, or one before this: with the begin of that, this
-        # one's place in the buffer behind its series is free. -1: it always is.
+        ("needs", "i8"),  # row of the last item, of another series, that must be done before it; -1: only the command
+        # Row of the last item that needs this one and none after it, or one before this: when that begins, this one's
+        # place in the buffer after its series is free. -1: it always is.
         ("frees", "i8"),
     ]
 )
@@ -460,9 +460,9 @@ PASSAGE = np.dtype(
 COLUMN = np.dtype(
     [
         ("next", "i8"),  # row of the item that comes next
-        ("end", "i8"),  # and behind the last one of the series
+        ("end", "i8"),  # and after the last one of the series
         ("tick", "i8"),  # when the item before left
-        # Column that takes items from the buffer behind this one. -1: another series does; this one: the L2 does, with
+        # Column that takes items from the buffer after this one. -1: another series does; this one: the L2 does, with
         # its answer.
         ("taker", "i8"),
         ("asked", "i8"),  # row of the next item whose accesses are to be served
@@ -584,7 +584,7 @@ BATCH_NUMBERS = (
     "mode",  # of the trace cell, place in sampling.MODES
     "first_partition",  # of the scope: of each SM the partitions whose warps are sampled
     "partitions_in_scope",
-    "with_counters",  # 1: a row of counters stands beside the samples of a cycle
+    "with_counters",  # 1: a row of counters is recorded with the samples of a cycle
     "counts_blocks",  # 1: a row of counters for each block
     "counts_warps",  # 1: and for each warp
     "row_room",  # a quantum may start with this many rows of either, at most

@@ -23,7 +23,7 @@ from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.activity_bins import N_ACTIVITIES, bins_of
-from gpuprof.timing.state.cached_tables import KeptTables, Programs
+from gpuprof.timing.state.cached_tables import CachedTables, Programs
 from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles, round_cycles
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
 from gpuprof.timing.state.occupancy import Occupancy
@@ -130,7 +130,7 @@ class Blame(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """What the fixed-function units do (timing.draws)."""
+    """Tables of the fixed-function units (timing.draw_tables)."""
 
     draw: np.ndarray
     before: np.ndarray  # int64 (draws, N_SERIES)
@@ -155,18 +155,18 @@ class State(NamedTuple):
     causes: Blame
     draws: Draws
 
-    def link(self, known: KeptTables) -> "State":
+    def link(self, known: CachedTables) -> "State":
         """Writes the tables' addresses into the machine's record; returns the state itself, which keeps the tables
         alive.
         """
-        self.machine.view(np.int64)[TABLE_PLACES] = [
+        self.machine.view(np.int64)[TABLE_INDEXES] = [
             known.address(name, table) for group in self[1:] for name, table in zip(group._fields, group, strict=True)
         ]
         return self
 
 
 class Constants(NamedTuple):
-    """What the batches of a GPU have in common: it follows from the chip alone, and nothing writes there. `words`,
+    """Tables that all batches of a GPU share: they follow only from the chip, and nothing writes to them. `words`,
     int64, are a layout.MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
     """
 
@@ -182,7 +182,7 @@ class Machine:
     chip: Chip
     constants: Constants
     programs: Programs
-    tables: KeptTables
+    tables: CachedTables
     cycle: int
     fetch: Fetch
     l2_tag: np.ndarray
@@ -213,7 +213,7 @@ def power_on(chip: Chip) -> Machine:
         chip,
         constants_of(chip),
         Programs(chip),
-        KeptTables(chip.sms),
+        CachedTables(chip.sms),
         0,
         fetch,
         np.zeros(l2_lines, np.int64),
@@ -234,7 +234,7 @@ def power_on(chip: Chip) -> Machine:
     )
     for name, table in (*fetch._asdict().items(), *vars(machine).items()):
         if name in layout.TABLES:
-            machine.tables.keep(name, table)
+            machine.tables.store(name, table)
     return machine
 
 
@@ -261,12 +261,12 @@ def page_bits(nbytes: int) -> int:
 
 
 def l1_sets(chip: Chip, occupancy: Occupancy) -> int:
-    """Sets of the L1 that remain beside the shared memory that a full SM needs."""
+    """Sets of the L1 that remain besides the shared memory that a full SM needs."""
     return sets_of_l1(chip.l1_nbytes, chip.l1_shared_pool, carve_out(chip, occupancy), chip.l1_ways)
 
 
 def sets_of_l1(l1_nbytes, l1_shared_pool, shared_nbytes, l1_ways):
-    """Sets of the L1 beside so much shared memory; in compiled code, too."""
+    """Sets of the L1 that remain besides so much shared memory; in compiled code, too."""
     return max(1, (l1_nbytes - l1_shared_pool * shared_nbytes) // LINE_NBYTES // l1_ways)
 
 
@@ -284,13 +284,13 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
     chip = machine.chip
     partitions, warps = chip.sms * chip.partitions, chip.sms * chip.warp_slots
     slots = chip.sms * block_slots(chip, has_draws)
-    of_sms, whole, scratch = machine.tables.of_sms, machine.tables.whole, machine.tables.scratch
+    of_sms, rebuilt, scratch = machine.tables.of_sms, machine.tables.rebuilt, machine.tables.scratch
     return Core(
         grid=grids,
         edge=edges,
         presence=np.zeros((len(grids), chip.sms), layout.PRESENCE),
         loss=np.zeros((len(grids), chip.sms), layout.LOSS),
-        # the last is nobody: whom stores of sample records report to
+        # the last is no warp: stores of sample records report to it
         warp=of_sms("warp", (warps + 1,), layout.WARP, last=-1),
         until=of_sms("until", (warps, layout.N_CLASSES), np.int64),
         board=of_sms("board", (warps, program.n_registers), np.int64),
@@ -298,14 +298,14 @@ def new_core(machine: Machine, program: StaticProgram, grids: np.ndarray, edges:
         maker=of_sms("maker", (warps, program.n_registers), np.int32),
         second_maker=of_sms("second_maker", (warps, program.n_registers), np.int32),
         cause=of_sms("cause", (warps, layout.N_CLASSES), np.int32),
-        part=whole("part", lambda: new_partitions(chip)),
+        part=rebuilt("part", lambda: new_partitions(chip)),
         lane=of_sms("lane", (partitions, chip.warps_per_partition), layout.LANE, wake=NEVER, age=-1),
         port=of_sms("port", (partitions, layout.N_PORTS), layout.PORT, issued=-1),
         queue=of_sms("queue", (partitions, chip.queue_depth), np.int64),
         queued=of_sms("queued", (partitions, chip.queue_depth), np.int64),
         l1_queue=of_sms("l1_queue", (partitions, chip.l1_queue_depth), np.int64),
         mio_queue=of_sms("mio_queue", (partitions, chip.mio_queue_depth), np.int64),
-        sm=whole("sm", lambda: new_sms(chip)),
+        sm=rebuilt("sm", lambda: new_sms(chip)),
         block=of_sms("block", (slots,), layout.BLOCK, grid=-1),
         arrived=of_sms("arrived", (slots, N_BARRIERS), np.int32),
         begun=of_sms("begun", (slots, N_BARRIERS), np.int64),
@@ -366,7 +366,7 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
         channel_tick=machine.channel_tick,
         channel_turn=machine.channel_turn,
         dram_row=machine.dram_row,
-        # the one behind the last is of units that are no SM's
+        # the one after the last is of units that belong to no SM
         request=scratch("request", (requests + 1,), layout.REQUEST),
         load=scratch("load", (accesses,), layout.LOAD_RECORD),
         bucket=np.full(N_BUCKETS, -1, np.int32),
@@ -374,19 +374,19 @@ def new_memory(machine: Machine, occupancies: list[Occupancy]) -> Memory:
 
 
 def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_draws: bool) -> Cell:
-    """`filters`: of each grid."""
+    """Makes the tables of the trace cells for a batch. `filters`: of each grid."""
     chip, scratch = machine.chip, machine.tables.scratch
     warps, slots = chip.sms * chip.warp_slots, chip.sms * block_slots(chip, has_draws)
-    room = sample_room(chip, sampling) + most_samples(chip, sampling)
+    capacity = sample_room(chip, sampling) + most_samples(chip, sampling)
     if sampling.partition >= chip.partitions:
         raise UsageError(
             f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
         )
     return Cell(
-        record=scratch("record", (room,), WIDE_DTYPE),
-        counted=scratch("counted", (room if sampling.sampled_counters else 1,), SAMPLED_COUNTERS_DTYPE),
-        leaves=scratch("leaves", (room,), np.int64),
-        # The outlet numbers the places of all SMs anew.
+        record=scratch("record", (capacity,), WIDE_DTYPE),
+        counted=scratch("counted", (capacity if sampling.sampled_counters else 1,), SAMPLED_COUNTERS_DTYPE),
+        leaves=scratch("leaves", (capacity,), np.int64),
+        # The outlet renumbers the places of all SMs.
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
         over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
@@ -399,7 +399,7 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_dr
 
 
 def gate_row(filter: Filter) -> tuple[int, ...]:
-    """layout.GATE."""
+    """A row of layout.GATE from a filter."""
     return tuple(
         end
         for ranges in (filter.block, filter.warp, filter.cycles, filter.launch_cycles)
@@ -419,20 +419,21 @@ def most_samples(chip: Chip, sampling: Sampling) -> int:
 
 
 def constants_of(chip: Chip) -> Constants:
-    words = np.zeros(len(PLACES), np.int64)
+    words = np.zeros(len(MACHINE_INDEX), np.int64)
     enter(words, _chip_numbers(chip))
     return Constants(words, round_cycles(chip), bypass_cycles(chip))
 
 
-PLACES = {name: place for place, name in enumerate(layout.MACHINE.names)}
-assert layout.MACHINE.itemsize == 8 * len(PLACES)
+MACHINE_INDEX = {name: index for index, name in enumerate(layout.MACHINE.names)}
+assert layout.MACHINE.itemsize == 8 * len(MACHINE_INDEX)
 GROUPS = (Program, Core, Fetch, Memory, Cell, Blame, Draws)  # of tables, in the order of `State`
-TABLE_PLACES = np.array([PLACES[f"{name}_table"] for group in GROUPS for name in group._fields])  # of their addresses
+# The fields of layout.MACHINE with the addresses of the tables.
+TABLE_INDEXES = np.array([MACHINE_INDEX[f"{name}_table"] for group in GROUPS for name in group._fields])
 
 
 def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
     """Writes numbers into the words of a layout.MACHINE record: numpy is slow to look up, and to copy, many fields."""
-    words[[PLACES[name] for name in numbers]] = list(numbers.values())
+    words[[MACHINE_INDEX[name] for name in numbers]] = list(numbers.values())
 
 
 def _chip_numbers(chip: Chip) -> dict[str, int]:

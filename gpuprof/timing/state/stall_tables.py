@@ -6,7 +6,7 @@ for one interval before an issue, and that is its stall. Cycles in which the por
 scheduler picked another warp, may alternate before an issue: those of each are one stall together. What keeps a warp
 after its issue (a barrier, a fence, the drain at its end) is one stall, too.
 
-Counts stand in rows of the table `stalls`, one for each (instruction, reason) that ever stalled, taken as they are
+Counts are in rows of the table `stalls`, one for each (instruction, reason) that ever stalled, taken as they are
 needed: `stall_row` says which, 0 none. So a program that is mostly not run, or a batch of many grids, touches little
 memory.
 
@@ -66,14 +66,14 @@ def stalls_of(rows: np.ndarray, stalls: np.ndarray) -> np.ndarray:
     """
     instruction, reason = np.nonzero(rows)
     taken = stalls[rows[instruction, reason]]
-    found = np.zeros(len(instruction), STALLS_DTYPE)
-    found["instruction"], found["reason"], found["bins"], found["longest_cycles"] = (
+    table = np.zeros(len(instruction), STALLS_DTYPE)
+    table["instruction"], table["reason"], table["bins"], table["longest_cycles"] = (
         instruction,
         reason,
         taken[:, :N_BINS],
         taken[:, N_BINS],
     )
-    return found
+    return table
 
 
 def scaled_stalls(stalls: np.ndarray, factor: float) -> np.ndarray:

@@ -22,7 +22,7 @@ from gpuprof.isa.slow_paths import slow_path_of
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import INDEX
 from gpuprof.timing.sampling.triggers import events_of
-from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, slots_apart
+from gpuprof.timing.state.expansion import chain_cycles, counts_lanes, on_chip, slot_interval
 from gpuprof.timing.state.latency_tables import kind_of
 from gpuprof.timing.state.layout import (
     CLASS_LONG,
@@ -162,8 +162,8 @@ GROUP_UNITS = frozenset(unit for unit, *_ in GROUPS)  # what wgmma multiplies fa
 BANK_NBYTES = 4
 SHARED_NBYTES_PER_CYCLE = 32 * BANK_NBYTES
 BYPASS_L1 = frozenset(("cg", "cv"))
-# Loads that must see what other multiprocessors write: the L1 is not kept coherent, so the L2 answers them. Within a
-# block it need not.
+# Loads that must see what other multiprocessors write: the L1 is not coherent, so the L2 answers them. Within a block
+# it need not.
 STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 
 
@@ -171,8 +171,9 @@ STRONG = frozenset(("volatile", "relaxed", "acquire", "sc", "mmio"))
 class StaticProgram:
     """inst: layout.INSTRUCTION (n,); dep: int32, scoreboard numbers, inst[i] owns dep[first_dep : first_dep + n_deps],
     the written ones last; block: int32 (n_blocks + 1,), first instruction of each basic block, and n. Programs that
-    copy or multiply asynchronously have scoreboard entries for groups of these behind the registers', from
-    `first_group` and `first_product` on."""
+    copy or multiply asynchronously have scoreboard entries for groups of these after the registers', from `first_group`
+    and `first_product` on.
+    """
 
     inst: np.ndarray
     dep: np.ndarray
@@ -225,9 +226,9 @@ def static_program(code: np.ndarray, functions: tuple[Function, ...], chip: Chip
     block = np.append(starts, len(code)).astype(np.int32)
     n_registers, firsts = len(numbers), {}
     for kind, entries in (("copy", N_GROUPS + 1), ("matrix_async", N_GROUPS)):
-        there = any(instruction.op.kind == kind for instruction in decoded)
-        firsts[kind] = n_registers if there else -1
-        n_registers += entries if there else 0
+        exists = any(instruction.op.kind == kind for instruction in decoded)
+        firsts[kind] = n_registers if exists else -1
+        n_registers += entries if exists else 0
     return StaticProgram(
         inst, np.array(dep or [0], np.int32), block, max(1, n_registers), firsts["copy"], firsts["matrix_async"]
     )
@@ -238,7 +239,7 @@ def parts_of_multiplications(decoded: list[Instruction], starts: np.ndarray) -> 
 
     They follow each other in a basic block, and imm counts the columns.
     """
-    found: dict[int, tuple[int, ...]] = {}
+    parts: dict[int, tuple[int, ...]] = {}
     begins = frozenset(starts.tolist())
     first = -1
     for index, instruction in enumerate(decoded):
@@ -246,13 +247,13 @@ def parts_of_multiplications(decoded: list[Instruction], starts: np.ndarray) -> 
             first = -1
         if instruction.op.kind != "matrix_async":
             continue
-        if first >= 0 and instruction.imm == len(found[first]) and instruction.op is decoded[first].op:
-            found[first] += (index,)
-            found[index] = ()
+        if first >= 0 and instruction.imm == len(parts[first]) and instruction.op is decoded[first].op:
+            parts[first] += (index,)
+            parts[index] = ()
         else:
             first = index
-            found[first] = (index,)
-    return found
+            parts[first] = (index,)
+    return parts
 
 
 def _fill_multiplication(row: np.void, form: Form, n_rows: int) -> None:
@@ -277,15 +278,15 @@ def _scoreboard_numbers(decoded: list[Instruction]) -> dict[tuple[str, int], int
 
 def _guard(instruction: Instruction) -> tuple[str, int] | None:
     """The predicate that a vote or a reduction over a barrier takes, or else the one that guards the instruction."""
-    found = [(operand.file, operand.index) for operand in reads(instruction) if operand.file == "P"]
+    predicates = [(operand.file, operand.index) for operand in reads(instruction) if operand.file == "P"]
     taken = instruction.op.kind in ("vote", "barrier_vote")
     guarded = instruction.guard & 0x7F != PT
-    return (found[-1] if taken else found[0] if guarded else None) if found else None
+    return (predicates[-1] if taken else predicates[0] if guarded else None) if predicates else None
 
 
 def _registers(operands, numbers: dict[tuple[str, int], int]) -> list[int]:
-    found = [numbers[operand.file, operand.index + k] for operand in operands for k in range(operand.count)]
-    return list(dict.fromkeys(found))
+    entries = [numbers[operand.file, operand.index + k] for operand in operands for k in range(operand.count)]
+    return list(dict.fromkeys(entries))
 
 
 def atomic_cycles(op: Opcode, chip: Chip) -> float:
@@ -309,7 +310,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["is_local"] = op.space == "local"
     row["slots"] = op.slots
     row["chain"] = chain_cycles(op, chip)
-    row["slots_apart"] = slots_apart(op)
+    row["slot_interval"] = slot_interval(op)
     row["latency"] = _sleep_cycles(instruction, chip) if row["kind"] == SLEEP else _latency(op, chip)
     row["atomic_passes"] = chip.cas_passes if op.number in COMPARE_AND_SWAPS else 1
     row["lane_turns"] = not counts_lanes(op, chip)
@@ -327,7 +328,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     # Constant loads have a unit of their own, and no queue that is known (docs/model.md, Constant cache).
     row["port"] = PORT_INDEX["none"] if row["kind"] == CONSTANT else row["port"]
     row["port_ticks"] = _port_ticks(op, chip)
-    # One unit that the partitions share stands behind a queue, as textures do, and a scoreboard tells of its results.
+    # One unit that the partitions share has a queue before it, like textures, and a scoreboard for its results.
     row["throttle"] = INDEX["tex_throttle"] if shared_fp64 else _throttle(op)
     row["gap"] = chip.control_cycles if op.kind in CONTROL else 1
     row["again"] = 1 if shared_fp64 else _again(row, chip)
@@ -347,12 +348,12 @@ def _latency(op: Opcode, chip: Chip) -> int:
 
 
 def _sleep_cycles(instruction: Instruction, chip: Chip) -> int:
-    """The time that is asked for, in nanoseconds, when it is in the instruction."""
+    """The cycles of a requested time, in nanoseconds, when the instruction itself has it."""
     return max(1, round(instruction.imm * chip.clock_mhz / 1000)) if instruction.imm_slot == "b" else chip.sleep_cycles
 
 
 def is_barrier_in_registers(instruction: Instruction) -> bool:
-    """Whether registers hold the barrier's number or its thread count, so that the trace has to tell them."""
+    """True when registers hold the barrier's number or its thread count, so that the trace has to record them."""
     return instruction.op.kind in BLOCK_BARRIERS and (instruction.a != RZ or instruction.b != RZ)
 
 
@@ -373,7 +374,7 @@ def _kind(op: Opcode) -> int:
 
 
 def _operation(op: Opcode) -> int:
-    """The operation on memory. LOAD stands for an instruction that does not touch memory: nobody reads it there."""
+    """The operation on memory. For an instruction that does not access memory it is LOAD, which is not read there."""
     return OPERATION_OF_KIND[op.kind] if op.kind in BY_SPACE else LOAD
 
 

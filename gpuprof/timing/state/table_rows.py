@@ -82,7 +82,7 @@ def _rows(name: str):
 
 
 def _record_of(dtype: np.dtype):
-    """An accessor for the record of `dtype` that stands at an address."""
+    """An accessor for the record of `dtype` at an address."""
     record = _row_type(dtype)
 
     @intrinsic

@@ -1,4 +1,4 @@
-"""What SMs and the fixed-function units ask the L2 for in a quantum, in the order in which it arrives."""
+"""The requests of SMs and fixed-function units to the L2 in a quantum, in the order in which they arrive."""
 
 from gpuprof.jit.internal import call_njit, inline_njit
 from gpuprof.timing.state.layout import N_BUCKETS, QUANTUM
@@ -9,7 +9,9 @@ from gpuprof.timing.units.l2 import serve
 
 @call_njit
 def serve_requests(machine):
-    """Serves all requests of the quantum and tells the loads, stores and items of draws that wait for them."""
+    """Serves all requests of the quantum and enters their cycles in the loads, stores and items of draws that wait for
+    them.
+    """
     last = order_requests(machine)
     if machine.n_draws:
         last = max(last, QUANTUM - 1)

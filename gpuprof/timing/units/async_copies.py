@@ -17,15 +17,15 @@ def open_group(machine, warp):
 
 
 @inline_njit
-def raise_to(place, value):
-    place.value = max(place.value, value)
+def raise_to(word, value):
+    word.value = max(word.value, value)
 
 
 @inline_njit
-def raise_both(place, maker, value, cause):
+def raise_both(word, maker, value, cause):
     """Keeps the later of two entries; of two at one cycle, the one with the greater cause."""
-    if value > place.value or (value == place.value and cause > maker.value):
-        place.value = value
+    if value > word.value or (value == word.value and cause > maker.value):
+        word.value = value
         maker.value = cause
 
 

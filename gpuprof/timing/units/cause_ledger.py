@@ -1,15 +1,15 @@
 """The causes that ended stalls: cycles and stalls by (instruction, reason, cause), exactly as many as the ledger has.
 
-A cause is one number (see layout). An instruction that makes others wait leaves its cause where they look: with the
-registers that it writes, the port that it takes, the queue, the block's memory barriers. Where another warp may look,
-the warp's age stands with it. Rows of the table are found by their key. Each place of the ledger remembers the row that
-it used last, which is mostly the next one, too.
+A cause is one number (see layout). An instruction that makes others wait leaves its cause with the resource they wait
+for: the registers that it writes, the port that it takes, the queue, the block's memory barriers. Where another warp
+may read it, the warp's age is part of it. Rows of the table are found by their key. Each entry of the ledger remembers
+the row that it used last, which is mostly the next one, too.
 """
 
 import numpy as np
 
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.timing.state.layout import CAUSE_MASK, CAUSE_WHO_SHIFT, KIND, OTHER, REASON_SHIFT, STALLED_SHIFT
+from gpuprof.timing.state.layout import CAUSE_MASK, CAUSE_WARP_SHIFT, KIND, OTHER, REASON_SHIFT, STALLED_SHIFT
 from gpuprof.timing.state.table_rows import blame_at, blame_bucket_at, blame_latest_at, warp_at
 
 BARRIER = KIND["barrier"]
@@ -19,7 +19,7 @@ SPREAD = -7046029254386353131  # 2^64 over the golden ratio (Knuth, The Art of C
 @inline_njit
 def seen_by(machine, warp, carried):
     """A cause with its warp, as warp `warp` sees it."""
-    other = (carried ^ warp_at(machine, warp).who) >> CAUSE_WHO_SHIFT != 0
+    other = (carried ^ warp_at(machine, warp).cause_warp) >> CAUSE_WARP_SHIFT != 0
     return (carried & CAUSE_MASK) | OTHER * other
 
 
@@ -27,16 +27,16 @@ def seen_by(machine, warp, carried):
 def itself(machine, warp, kind):
     """The instruction that a warp is at, as a cause that others can see."""
     w = warp_at(machine, warp)
-    return w.who | kind | w.pc
+    return w.cause_warp | kind | w.pc
 
 
 @call_njit
 def latecomer(machine, warp):
-    """The cause that the last warp at a barrier leaves: the instruction at which it stood longest since its previous
+    """The cause that the last warp at a barrier leaves: the instruction at which it was held longest since its previous
     barrier.
     """
     w = warp_at(machine, warp)
-    return w.who | BARRIER | (w.longest_pc if w.longest else w.pc)
+    return w.cause_warp | BARRIER | (w.longest_pc if w.longest else w.pc)
 
 
 @inline_njit

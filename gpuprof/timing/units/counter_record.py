@@ -15,7 +15,7 @@ PIPE_BIT = np.array([0 if port == "none" else 1 << PIPES.index(port) for port in
 
 @call_njit
 def write_counters(machine, sm, grid_index, cycle):
-    """A row of counters for `cycle`, whose issues are done, beside the records of the grid's warps."""
+    """Writes a row of counters for `cycle`, whose issues are done, in addition to the records of the grid's warps."""
     r = counted_at(machine, machine.n_counted)
     grid = grid_at(machine, grid_index)
     presence = presence_at(machine, grid_index, sm)

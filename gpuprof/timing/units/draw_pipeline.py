@@ -1,4 +1,4 @@
-"""The fixed-function units of draws: in what order, and when, what they work on passes.
+"""The fixed-function units of draws: the order and the times in which items pass them.
 
     vertex     fetch ─> warps ─> retired
     hull       fed ─> warps ─> retired
@@ -12,16 +12,16 @@ its series one after the other, in the order of the draws, and keeps one for as 
 unit of a series takes an item when the last item of the series before it that it needs has left that (layout.ITEM), or
 when the draw's command has been processed.
 
-Behind a unit is a buffer. An item that has no place there stays in the unit, which takes no other (blocking after
-service), until items before it are taken by the unit behind the buffer. Warps end in any order, and what is behind them
-takes them in their order, so the buffer in front of the shaders holds those that are shaded, too.
+After a unit is a buffer. An item that has no place there stays in the unit, which takes no other (blocking after
+service), until items before it are taken by the unit after the buffer. Warps end in any order, and the unit after them
+takes them in their order, so the buffer before the shaders holds those that are shaded, too.
 
-Some units access memory (layout.ASKING): what they ask for is served when its time comes (units/traffic.py), and an
-item goes on when it is answered. Meanwhile the unit takes the next one. The last unit has a buffer of those that are
-not answered yet.
+Some units access memory (layout.ASKING): their requests are served when their time comes (units/draw_traffic.py), and
+an item continues when it is answered. Meanwhile the unit takes the next one. The last unit has a buffer of those that
+are not answered yet.
 
-Nothing here depends on when it is looked at: `advance` goes as far as ends of blocks and answers are known, in ticks of
-their own.
+Nothing here depends on when it is called: `advance` proceeds as far as ends of blocks and answers are known, in ticks
+of their own.
 """
 
 from gpuprof.jit.internal import call_njit, inline_njit
@@ -122,10 +122,10 @@ def run_unit(machine, series, column):
             if passage.n_lines == 0 and unit.asked == row:
                 passage.answered = unit.answered
                 unit.asked = row + 1
-        room = room_since(machine, passage.ahead, unit.taker, column)
-        if room == NEVER:
+        free_since = room_since(machine, passage.ahead, unit.taker, column)
+        if free_since == NEVER:
             break
-        passage.left = unit.tick = max(passage.begun + passage.ticks, room)
+        passage.left = unit.tick = max(passage.begun + passage.ticks, free_since)
         unit.next = row + 1
         moved += 1
     return moved
@@ -133,7 +133,7 @@ def run_unit(machine, series, column):
 
 @inline_njit
 def arrival(machine, series, column, row):
-    """When an item came to a unit, NEVER: that is not known yet."""
+    """The tick in which an item reached a unit, NEVER: that is not known yet."""
     item = item_at(machine, row)
     if column > 0:
         passes_by = item.is_shaded == 0 and column - 1 == SHADER_COLUMN[series]
@@ -150,8 +150,8 @@ def through(machine, row, column):
 
 @inline_njit
 def room_since(machine, ahead, taker, column):
-    """When the item `ahead`, if there is one, gave its place in the buffer behind a column back, NEVER: that is not
-    known yet.
+    """The tick in which the item `ahead`, if there is one, freed its place in the buffer after a column, NEVER: that is
+    not known yet.
     """
     if ahead < 0:
         return 0
@@ -191,7 +191,7 @@ def run_commands(machine):
 
 @call_njit
 def release(machine, series, present):
-    """Lets the blocks start whose items have come to the shaders by cycle `present`."""
+    """Lets the blocks start whose items have reached the shaders by cycle `present`."""
     shader = column_at(machine, series, SHADER_COLUMN[series])
     while shader.next < shader.end and released_at(machine, shader.next) <= present:
         shader.next += 1

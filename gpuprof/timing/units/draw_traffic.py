@@ -1,4 +1,4 @@
-"""What the fixed-function units of draws read and write, in the L2 and the DRAM that kernels use: indices, depths,
+"""The memory traffic of the fixed-function units of draws, in the L2 and the DRAM that kernels use: indices, depths,
 stencils and colors.
 
 All that a unit accesses for an item arrives at its slices when the item begins there; units have no SM's link and no
@@ -47,10 +47,10 @@ def serve_item(machine, unit, k):
     passage = passage_at(machine, unit.asked, ASKING_COLUMN[k])
     traffic = unit_traffic_at(machine, item_at(machine, unit.asked).draw, k)
     for number in range(unit.access, unit.access + passage.n_lines):
-        asked = unit_access_at(machine, number)
-        unit.answered = max(unit.answered, answered(machine, asked, passage.begun))
-        traffic.read_sectors += n_sectors(asked.reads)
-        traffic.write_sectors += n_sectors(asked.writes)
+        access = unit_access_at(machine, number)
+        unit.answered = max(unit.answered, answered(machine, access, passage.begun))
+        traffic.read_sectors += n_sectors(access.reads)
+        traffic.write_sectors += n_sectors(access.writes)
     passage.answered = unit.answered
     unit.access += passage.n_lines
     unit.asked += 1
@@ -59,37 +59,37 @@ def serve_item(machine, unit, k):
 
 @call_njit
 def collect(machine, traffic):
-    """What the L2 counted goes to the draw."""
-    nobody = grid_at(machine, machine.n_grids)
-    traffic.hits += nobody.l2_hits
-    traffic.dram_read_sectors += nobody.dram_read_sectors
-    traffic.dram_write_sectors += nobody.dram_write_sectors
-    nobody.l2_sectors = nobody.l2_hits = nobody.dram_read_sectors = nobody.dram_write_sectors = 0
+    """Moves the L2's counts for the units to the draw."""
+    unassigned = grid_at(machine, machine.n_grids)
+    traffic.hits += unassigned.l2_hits
+    traffic.dram_read_sectors += unassigned.dram_read_sectors
+    traffic.dram_write_sectors += unassigned.dram_write_sectors
+    unassigned.l2_sectors = unassigned.l2_hits = unassigned.dram_read_sectors = unassigned.dram_write_sectors = 0
 
 
 @call_njit
-def answered(machine, asked, tick):
-    """The tick in which a line that is asked for from `tick` on is answered."""
-    request = request_at(machine, machine.n_requests)  # behind those of the SMs
-    request.line = asked.line
+def answered(machine, access, tick):
+    """The tick in which a line that is requested from `tick` on is answered."""
+    request = request_at(machine, machine.n_requests)  # after those of the SMs
+    request.line = access.line
     request.sm = -1
     cycle = 0
-    if asked.reads:
+    if access.reads:
         request.kind = READ
-        request.sectors = asked.reads
+        request.sectors = access.reads
         request.missing = 0
         begun = take_slice(machine, request, tick)
         latency = answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
-        arrives = touch(machine, request, n_sectors(asked.reads), begun, -machine.l2_way_cycles)
+        arrives = touch(machine, request, n_sectors(access.reads), begun, -machine.l2_way_cycles)
         cycle = max((begun >> TICK_BITS) + latency, arrives)
-    if asked.writes:
+    if access.writes:
         request.kind = WRITE
-        request.sectors = asked.writes
-        request.missing = asked.missing
+        request.sectors = access.writes
+        request.missing = access.missing
         begun = take_slice(machine, request, tick)
         answer_cycles(machine, request, home_of(machine, request), home_of(machine, request))
         machine.written_back = 0
-        touch(machine, request, n_sectors(asked.writes), begun, -machine.l2_way_cycles)
+        touch(machine, request, n_sectors(access.writes), begun, -machine.l2_way_cycles)
         queued = (machine.written_back - machine.dram_queue_ticks + TICKS - 1) >> TICK_BITS
         cycle = max(cycle, max((begun >> TICK_BITS) + machine.l2_store_cycles, queued))
     return cycle << TICK_BITS

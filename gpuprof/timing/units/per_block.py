@@ -1,6 +1,6 @@
-"""Exact counters of blocks and warps: a row for each that has ended, where somebody asks for them.
+"""Exact counters of blocks and warps: a row for each that has ended, where they are requested.
 
-A block's requests are served when the quantum ends, so its row comes behind that; until then its slot is not taken
+A block's requests are served when the quantum ends, so its row follows after that; until then its slot is not taken
 again.
 """
 

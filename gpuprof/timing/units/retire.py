@@ -59,8 +59,8 @@ def finish(machine, warp, cycle):
 
 @call_njit
 def leave(machine, warp, cycle):
-    """One of the two waits behind an exit is over: that for its fixed time, then that for the branch that it is."""
-    # Samples of six cards show both behind EXIT.
+    """Ends one of the two waits after an exit: that for its fixed time, then that for the branch that it is."""
+    # Samples of six cards show both after EXIT.
     w = warp_at(machine, warp)
     if w.hold_reason == WAIT and machine.exit_cycles > machine.control_cycles:
         hold(machine, warp, BRANCHING, cycle + machine.exit_cycles - machine.control_cycles)

@@ -13,7 +13,7 @@ linear = inline_njit(linear_block)
 
 @inline_njit
 def passes(machine, sm, warp, cycle):
-    """Whether a sample of warp `warp` in `cycle` is wanted."""
+    """True when a sample of warp `warp` in `cycle` is selected."""
     if machine.filtered == 0:
         return True
     w = warp_at(machine, warp)

@@ -1,5 +1,5 @@
 """A partition's scheduler: greedy, then youngest. It keeps issuing from one warp while that is ready, else picks the
-one that became ready last. Memory instructions go in the order in which their warps came to them.
+one that became ready last. Memory instructions issue in the order in which their warps reached them.
 
 A chip with two dispatch units issues up to two instructions a cycle, both from the warp it picked.
 """
@@ -64,7 +64,7 @@ RESULT, SLOT, UNIT, PIPE, ISSUED = (KIND[name] for name in ("result", "slot", "u
 
 @inline_njit
 def wake(machine, partition, cycle):
-    """Looks at the warps of `partition` that asked for it by `cycle`."""
+    """Wakes the warps of `partition` whose wake-up time is at most `cycle`."""
     part = part_at(machine, partition)
     slots = machine.warps_per_partition
     for k in range(slots):
@@ -100,8 +100,8 @@ def pick(machine, partition, cycle, only_current):
     """The slot to issue from in `cycle`, or -1."""
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
     # counts from when its instruction became ready, and only among equals from its start. The queue of memory
-    # instructions takes warps in the order in which they came to it; the first of them goes before the others if its
-    # warp started after theirs (docs/model.md, Scheduler).
+    # instructions takes warps in the order of their arrival; the first of them goes before the others if its warp
+    # started after theirs (docs/model.md, Scheduler).
     current = part_at(machine, partition).current
     if (
         current >= 0
@@ -198,7 +198,7 @@ def issue(machine, partition, slot, follows, cycle):
     earliest = cycle + 2 - machine.dispatch_units
     if w.slots_left > 1:
         w.slots_left -= 1
-        # The registers were waited for before the first slot. Later slots follow `chain` cycles apart.
+        # The registers were waited for before the first slot. Later slots follow at intervals of `chain` cycles.
         for c in range(N_CLASSES):
             until_at(machine, wi, c).value = 0
         until_at(machine, wi, CLASS_WAIT).value = cycle + inst.chain

@@ -10,7 +10,7 @@ WORDS_OF_LINE = 8  # of a cache line of the machine that this runs on
 
 @inline_njit
 def fold_bits(line):
-    """Spreads strides over sets, slices and channels; neighbouring lines stay apart."""
+    """Spreads strides over sets, slices and channels; neighbouring lines stay separated."""
     # Chips' own hashes are not known here: the shifts are chosen to spread strides.
     return line ^ line >> 5 ^ line >> 11 ^ line >> 17 ^ line >> 23
 
@@ -18,9 +18,9 @@ def fold_bits(line):
 @inline_njit
 def find(tag, first, ways, line):
     """The place of a line in the set that starts at `first`, or -1."""
-    for place in range(first, first + ways):
-        if word_at(tag, place).value == line + 1:
-            return place
+    for way in range(first, first + ways):
+        if word_at(tag, way).value == line + 1:
+            return way
     return -1
 
 
@@ -29,11 +29,11 @@ def oldest(use, first, ways):
     """The place in a set that was used longest ago; places never used count as oldest."""
     best = first
     least = word_at(use, first).value
-    for place in range(first + 1, first + ways):
-        last = word_at(use, place).value
+    for way in range(first + 1, first + ways):
+        last = word_at(use, way).value
         if last < least:
             least = last
-            best = place
+            best = way
     return best
 
 
@@ -42,11 +42,11 @@ def expect(tag, use, entry, first, ways):
     """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table
     `entry`.
     """
-    for place in range(first, first + ways, WORDS_OF_LINE):
-        prefetch(tag, place)
-        prefetch(use, place)
-        prefetch(entry, 2 * place)
-        prefetch(entry, 2 * place + WORDS_OF_LINE)
+    for way in range(first, first + ways, WORDS_OF_LINE):
+        prefetch(tag, way)
+        prefetch(use, way)
+        prefetch(entry, 2 * way)
+        prefetch(entry, 2 * way + WORDS_OF_LINE)
 
 
 @inline_njit

@@ -8,15 +8,15 @@ from gpuprof.timing.units.ledger import DISPATCH_STALL, NOT_SELECTED
 
 @inline_njit
 def resident(machine, warp, cycle):
-    """Whether a warp was there in `cycle`. One that issued its last instruction in it may be gone by now."""
+    """True when a warp was resident in `cycle`. One that issued its last instruction in it may be gone by now."""
     w = warp_at(machine, warp)
     return w.state != STARTING and (w.state != EMPTY or w.last == cycle)
 
 
 @inline_njit
 def holding_reasons(machine, warp, cycle):
-    """A bit for each reason that held a warp in `cycle`, in which it did not issue; not_selected stands for one that
-    could have.
+    """A bit for each reason that held a warp in `cycle`, in which it did not issue; not_selected when it could have
+    issued.
 
     A port that took an instruction in this cycle was free before.
     """
