@@ -2,8 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+NPM := --silent --no-audit --no-fund
+SCRIPTS := $(wildcard gpuprof/report/html/script/*.js)
+MESA := libegl1 libegl-mesa0 libgl1-mesa-dri libgles2
+APT := [ "$$(id -u)" = 0 ] || { echo "only root can install packages of the system" >&2; exit 1; }; apt-get update -qq && apt-get install -y -qq
 
-.PHONY: help demo interop tools page-test draw-test test test-all lint bench fuzz clean
+.PHONY: help demo interop tools tools-python tools-npm chromium mesa interop-test page-test draw-test some-tests test test-all lint wheel bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -12,7 +17,7 @@ help: ## list the targets
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"gpuprof needs Python 3.11 or later; {sys.executable} is {v[0]}.{v[1]} (say make PYTHON=python3.12)")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(PIP) --editable '.[test]'
 	@touch $@
 
 demo: $(READY) ## collect, correlate and report on samples/transpose.cu
@@ -23,30 +28,53 @@ demo: $(READY) ## collect, correlate and report on samples/transpose.cu
 	@echo
 	@echo "Next: .venv/bin/gpuprof report build/transpose.gpudb --page source --kernel padded"
 
-interop: $(READY) ## install Triton and numba-cuda, which some tests need
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[interop]'
+interop: $(READY) ## install Triton and numba-cuda, in the versions that the tests were written with
+	$(PIP) --editable '.[interop]' 'triton==3.9.*' 'numba-cuda==0.30.*'
 
-tools: $(READY) ## install other tools that open what we write
-	$(BIN)/pip install --quiet --disable-pip-version-check llnl-hatchet perfetto prometheus_client jsonschema playwright
-	npm install --silent --no-audit --no-fund --prefix build/tools pprof-format speedscope axe-core@4.14
+tools: tools-python tools-npm chromium ## install other tools that open what we write
+
+tools-python: $(READY)
+	$(PIP) llnl-hatchet perfetto prometheus_client jsonschema playwright
+
+tools-npm: $(READY)
+	npm install $(NPM) --prefix build/tools pprof-format@2.3 speedscope@1.25 axe-core@4.14
+
+chromium: ## install Debian's Chromium, unless there is one; as root
+	@for name in chromium chromium-browser google-chrome; do if command -v $$name > /dev/null; then exit; fi; done; \
+	$(APT) chromium > /dev/null
+
+mesa: $(READY) ## install moderngl, and Debian's Mesa, unless there is one; as root
+	$(PIP) moderngl
+	@$(BIN)/python -m tests.draws.mesa 2> /dev/null || { $(APT) $(MESA) > /dev/null && $(BIN)/python -m tests.draws.mesa; }
+
+interop-test: interop ## run the tests of Triton and numba-cuda
+	$(MAKE) some-tests REQUIRE="interop" TESTS="tests/interop tests/checkers/test_python.py"
 
 page-test: tools ## run the tests of the page (in a Chromium) and of exports, with these tools
-	$(BIN)/python -m pytest -q -rs tests/page tests/export
+	$(MAKE) some-tests REQUIRE="tools-python tools-npm chromium" TESTS="tests/page tests/export"
 
-draw-test: $(READY) ## install Mesa and moderngl (as root; else Debian's libegl1 libegl-mesa0 libgl1-mesa-dri libgles2), and compare draws
-	-@[ "$$(id -u)" != 0 ] || apt-get install -y -qq libegl1 libegl-mesa0 libgl1-mesa-dri libgles2 > /dev/null
-	$(BIN)/pip install --quiet --disable-pip-version-check moderngl
-	$(BIN)/python -m pytest -q -rs tests/draws
+draw-test: mesa ## compare draws with Mesa's
+	$(MAKE) some-tests REQUIRE="mesa" TESTS="tests/draws"
 
-test: $(READY) ## run the tests, on two cores
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
+# A tool that one of $(REQUIRE), names of targets, installs must be there: no test skips for the want of it.
+some-tests: $(READY)
+	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -rs $(TESTS)
+
+test: $(READY) ## run the tests, on two cores; REQUIRE="mesa chromium": with these tools, and no test skips for them
+	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
 
 test-all: test ## run the tests that take long, too
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
+	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m long
 
-lint: $(READY) ## check style
+lint: $(READY) ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/ty check --quiet
+	@command -v node > /dev/null || { echo "SKIPPED: the check of the page's scripts (node is not installed)"; exit; }; \
+	for script in $(SCRIPTS); do node --check --input-type=module - < $$script || { echo "in $$script"; exit 1; }; done
+
+wheel: $(READY) ## build the wheel and the sdist, into dist/
+	$(BIN)/python -m build --outdir dist .
 
 bench: $(READY) ## measure speed; writes build/bench.json
 	$(BIN)/python -m tests.bench
@@ -56,5 +84,5 @@ fuzz: $(READY) ## longer fuzzing than the tests do
 	GPUPROF_FUZZ=1 $(BIN)/python -m pytest -q -m hypothesis
 
 clean: ## remove what was built
-	rm -rf .venv build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +

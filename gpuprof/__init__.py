@@ -6,7 +6,7 @@ def __getattr__(name: str):
     gpuprof stays quick.
     """
     if name == "Device":
-        from gpuprof.run.script_device import device_of_script
+        from gpuprof.run.script import device_of_script
 
         return device_of_script
     if name == "Recording":

@@ -5,10 +5,15 @@ Commands show no progress, or stderr would depend on how fast the machine is; th
 
 Byte code is written, also where the environment says otherwise: tests start the program hundreds of times, and each
 start would compile all of its modules; each process of the suite would do so with all tests.
+
+Ctrl-C reaches what tests start, also where a shell in the background has started the suite, which then ignores it
+(`make test &` of a script, and some runners): programs inherit what is ignored, and the tests of interrupts would wait
+for ever.
 """
 
 import gc
 import os
+import signal
 import sys
 
 from hypothesis import HealthCheck, settings
@@ -16,6 +21,7 @@ from hypothesis import HealthCheck, settings
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 os.environ["GPUPROF_PROGRESS"] = "off"
+signal.signal(signal.SIGINT, signal.default_int_handler)
 settings.register_profile("suite", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("fuzz" if os.environ.get("GPUPROF_FUZZ") else "suite")

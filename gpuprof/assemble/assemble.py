@@ -7,29 +7,27 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.assemble.abi.calling_convention import align_up
-from gpuprof.assemble.abi.device_runtime import with_device_runtime
+from gpuprof.assemble.abi.device_runtime import with_device_runtime, with_workspace
 from gpuprof.assemble.abi.layout import Layout
 from gpuprof.assemble.abi.limits import check_variables
 from gpuprof.assemble.abi.params import kernel_params
-from gpuprof.assemble.abi.workspace import with_workspace
 from gpuprof.assemble.debug_registers import Kept
 from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Body, Clobbers
 from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
 from gpuprof.assemble.lower.lowering import lower_functions
-from gpuprof.assemble.object.encode import encode_body
+from gpuprof.assemble.object.encode import drop_branches_to_next, drop_identity_moves, encode_body
 from gpuprof.assemble.optimize.pipeline import optimize
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
 from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation
-from gpuprof.assemble.registers.cleanup import drop_branches_to_next, drop_identity_moves
 from gpuprof.assemble.registers.fit import MOST_REGISTERS, fit
 from gpuprof.assemble.registers.spill import DoesNotFit
 from gpuprof.assemble.warpgroups import hazards_of
 from gpuprof.base.stages import counted, stage
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, Instruction, encode
-from gpuprof.isa.flow.warpgroups import RegisterHazard, with_hazards
+from gpuprof.isa.facts import RegisterHazard
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.program import Function, Location, Program, Relocation
 
@@ -63,7 +61,7 @@ def assemble_program(module, *, max_registers: int | None = None, kept: Kept | N
             kept.lowered(body)
         optimize(body, tree.is_debug)
     program = _Linker(module, tree, layout, bodies, literals, max_registers, kept).program()
-    return replace(program, ptx=with_hazards(program.ptx, hazards))
+    return replace(program, facts=replace(module.facts, register_hazards=tuple(hazards)))
 
 
 def _most_threads(function: ast.Function) -> int:
@@ -252,7 +250,7 @@ class _Linker:
         return max(used, min(_FEWEST_WITH_CALLS, limit)) if calls else used
 
     def _recurses(self, name: str) -> bool:
-        """Whether it, or anything it calls, calls itself or takes local memory while it runs."""
+        """True if it, or anything it calls, calls itself or takes local memory while it runs."""
         seen, todo = {name}, [name]
         while todo:
             for callee in self._callees(self.bodies[todo.pop()]):

@@ -24,7 +24,7 @@ Last = frozenset[tuple[int, int]]  # who can have written something last: virtua
 
 
 class Line(NamedTuple):
-    """What an instruction does to registers, as the PTX has it. `is_sure`: no guard may hold it back."""
+    """The registers that a line of the PTX writes. `is_sure`: the write has no guard."""
 
     line: int
     writes: tuple[int, ...]
@@ -95,7 +95,7 @@ def _copies(body: Body) -> dict[int, int]:
 
 
 def starts(blocks: list, successors: list[list[int]], first: dict, step: Callable[[Any, dict], None]) -> list[dict]:
-    """What holds at the beginning of each block of sets by key, which are united where ways meet. `step(item, state)`
+    """The state at the beginning of each block: sets by key, which are united where paths meet. `step(item, state)`
     changes the state by an item of a block; {} for a block that is not reached.
     """
     found: list[dict] = [first] + [{} for _ in blocks[1:]]
@@ -167,7 +167,7 @@ class _Final:
                     _write(state, word, register, inst.line, inst.guard is None)
 
     def places(self, block: Block, start: dict[Place, Last]) -> dict[int, dict[str, Place]]:
-        """Of the instructions of a block, by their ids."""
+        """The places of registers at the instructions of a block, by their ids."""
         found, state = {}, dict(start)
         writes = [(at, inst.line, set(inst.writes())) for at, inst in enumerate(block.insts)]
         for at, inst in enumerate(block.insts):

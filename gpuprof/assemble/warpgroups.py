@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from gpuprof.assemble.debug_registers import starts
 from gpuprof.assemble.ir.body import COPIES, Body, Inst, Operand
-from gpuprof.isa.flow.warpgroups import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
+from gpuprof.isa.facts import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
 from gpuprof.isa.kinds import CALLS, kinds_of
 from gpuprof.isa.opcodes import numbers
 
@@ -26,7 +26,7 @@ _State = dict[tuple, frozenset]
 
 
 def hazards_of(body: Body) -> list[RegisterHazard]:
-    """Of a function behind the lowering, with its edges; ascending."""
+    """The hazards of a function after the lowering, with its edges; ascending."""
     if not any(inst.op.kind in _MULTIPLIES for inst in body.instructions()):
         return []
     return sorted(set(_Function(body).hazards()))

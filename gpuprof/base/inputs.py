@@ -132,6 +132,12 @@ def is_missing(path: Path | str) -> bool:
     return False
 
 
+def check_is_file(path: Path) -> None:
+    """Raises UsageError for a path that is no regular file."""
+    if not path.is_file():
+        raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+
+
 def is_regular(path: Path | str) -> bool:
     """True when there is a regular file of this name."""
     try:

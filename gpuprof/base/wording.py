@@ -15,6 +15,12 @@ def extent_text(extent: Sequence[int]) -> str:
     return f"({x}, {y})" if y != 1 else str(x)
 
 
+def extent_of(text: str) -> tuple[int, int, int]:
+    """A grid or block as databases have it: "64,1,1" is (64, 1, 1)."""
+    x, y, z = map(int, text.split(","))
+    return x, y, z
+
+
 def launch_text(kernel: str, grid: Sequence[int], block: Sequence[int], *optional: str) -> str:
     """A launch as CUDA writes it, without arguments: "saxpy<<<64, 256>>>". `optional` is what follows the block."""
     return f"{kernel}<<<{', '.join([extent_text(grid), extent_text(block), *optional])}>>>"

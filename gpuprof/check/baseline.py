@@ -1,6 +1,6 @@
 """The baseline file: facts as sorted, readable TOML, made to be committed and to be read in a diff.
 
-Lines of source stand in it by their text, without numbers, so that an edit above a line does not touch its row.
+It names lines of source by their text, without numbers, so that an edit above a line does not touch its row.
 """
 
 import json
@@ -26,7 +26,7 @@ ORIGIN = ("model", "chip", "chip_sha256", "compiler")
 TITLE = "# gpuprof baseline"  # what each of them begins with
 HEADER = f"""\
 {TITLE}, written by `gpuprof check --update`. Commit it, and read its diff in review.
-# The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
+# The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # {LINE_SHARE:.0%} of any of them on.

@@ -13,49 +13,26 @@ other one to a foreign partner. Kernels of one name in different modules are nev
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineCost, LineKey, ShaderOf, is_costly, title
+from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, ShaderOf, is_costly, title
 from gpuprof.check.rules import Rule
+from gpuprof.compare.changes import Change, changes, largest_growth_first
+from gpuprof.compare.pairing import paired
 from gpuprof.correlate.metrics import BY_NAME, METRICS
 from gpuprof.errors import NotComparable
 
-Group = Callable[[LaunchKey, LaunchFacts], Hashable]
-
-
-class Change(NamedTuple):
-    """A metric, in the baseline and now."""
-
-    metric: str
-    old: int
-    new: int
-
-    @property
-    def delta(self) -> int:
-        return self.new - self.old
-
-    @property
-    def percent(self) -> float | None:
-        """None when there was nothing to begin with."""
-        return 100 * self.delta / self.old if self.old else None
-
 
 class LineChange(NamedTuple):
-    """A source line's share in a metric. `old` is None where the baseline leaves the line out, `new` where it is
-    gone.
+    """A source line's share in a metric. `change` is named by the line; its old number is None where the baseline
+    leaves the line out, its new one where the line is gone.
     """
 
-    line: LineKey
     place: str  # "path:line" now; the file when the line is gone
     metric: str
-    old: int | None
-    new: int | None
-
-    @property
-    def delta(self) -> int:
-        return (self.new or 0) - (self.old or 0)
+    change: Change
 
 
 class Crossing(NamedTuple):
@@ -138,58 +115,38 @@ def compare(old: Facts, new: Facts, rules: Sequence[Rule], strict_shape: bool = 
     for rule in rules:
         if BY_NAME[rule.metric].of_some and not any(rule.metric in each.metrics for each in new.launches.values()):
             raise NotComparable(f"no launch has {rule.metric}, so --fail-on {rule.text!r} cannot be checked")
-    pairs = list(same_names(old, new))
-    pairs += left_over(old, new, pairs, lambda key, launch: key.name)
-    if not strict_shape:
-        pairs += left_over(old, new, pairs, lambda key, launch: (launch.module, key.kernel))
-    paired_old, paired_new = ({pair[side] for pair in pairs} for side in (0, 1))
-    order = {key: number for number, key in enumerate(new.launches)}
+    name_old, name_new = _names(old), _names(new)
+    groups = [
+        (name_old.get, name_new.get),
+        (lambda key: key.name, lambda key: key.name),
+        *(() if strict_shape else [(_kernel_of(old), _kernel_of(new))]),
+    ]
+    pairing = paired(list(old.launches), list(new.launches), *groups)
     return Comparison(
         tuple(
             compare_launch(pair, old.launches[pair.old], new.launches[pair.new], rules)
-            for pair in sorted(pairs, key=lambda pair: order[pair.new])
+            for pair in map(Pair._make, pairing.pairs)
         ),
-        singles(old, paired_old),
-        singles(new, paired_new),
+        tuple(Single(key, old.launches[key].shader_of) for key in pairing.old),
+        tuple(Single(key, new.launches[key].shader_of) for key in pairing.new),
         tuple(rules),
     )
 
 
-def singles(facts: Facts, paired: Set[LaunchKey]) -> tuple[Single, ...]:
-    return tuple(Single(key, launch.shader_of) for key, launch in facts.launches.items() if key not in paired)
-
-
-def same_names(old: Facts, new: Facts) -> Iterator[Pair]:
-    known = _by_name(old)
-    return (Pair(known[name], key) for name, key in _by_name(new).items() if name in known)
-
-
-def _by_name(facts: Facts) -> dict[tuple, LaunchKey]:
-    """By the name of the launch, its stage and its draw's name, and the ordinal among those with the same ones."""
+def _names(facts: Facts) -> dict[LaunchKey, tuple]:
+    """The name of each launch, its stage and its draw's name, and the ordinal among those with the same ones."""
     seen = Counter()
-    found: dict[tuple, LaunchKey] = {}
+    names: dict[LaunchKey, tuple] = {}
     for key, launch in facts.launches.items():
         shader_of = launch.shader_of
         name = (key.name, *((shader_of.stage, shader_of.name) if shader_of else ()))
         seen[name] += 1
-        found[*name, seen[name] if shader_of else key.ordinal] = key
-    return found
+        names[key] = (*name, seen[name] if shader_of else key.ordinal)
+    return names
 
 
-def left_over(old: Facts, new: Facts, pairs: Sequence[Pair], group: Group) -> Iterator[Pair]:
-    """Launches that are in no pair, n-th with n-th of each group."""
-    left_old = _in_groups(old, {pair.old for pair in pairs}, group)
-    for name, keys in _in_groups(new, {pair.new for pair in pairs}, group).items():
-        yield from map(Pair, left_old.get(name, ()), keys)
-
-
-def _in_groups(facts: Facts, without: Set[LaunchKey], group: Group) -> dict[Hashable, list[LaunchKey]]:
-    """Each group's launches, in their order."""
-    groups: dict[Hashable, list[LaunchKey]] = {}
-    for key, launch in facts.launches.items():
-        if key not in without:
-            groups.setdefault(group(key, launch), []).append(key)
-    return groups
+def _kernel_of(facts: Facts) -> Callable[[LaunchKey], tuple]:
+    return lambda key: (facts.launches[key].module, key.kernel)
 
 
 def check_origin(old: Facts, new: Facts) -> None:
@@ -202,24 +159,22 @@ def check_origin(old: Facts, new: Facts) -> None:
 
 
 def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequence[Rule]) -> LaunchComparison:
-    changes = {
-        m.name: Change(m.name, old.metrics.get(m.name, 0), new.metrics[m.name])
-        for m in METRICS
-        if m.name in new.metrics
-    }
+    zeros = dict.fromkeys(new.metrics, 0)
+    measured = [metric.name for metric in METRICS if metric.name in new.metrics]
+    of_metric = {change.name: change for change in changes(zeros | old.metrics, new.metrics, measured)}
     for rule in rules:
-        if rule.metric not in changes and (not BY_NAME[rule.metric].of_some or rule.metric in old.metrics):
+        if rule.metric not in of_metric and (not BY_NAME[rule.metric].of_some or rule.metric in old.metrics):
             raise NotComparable(
                 f"{pair.new}: {rule.metric} was not measured, so --fail-on {rule.text!r} cannot be checked"
             )
     crossings = [
-        Crossing(rule, changes[rule.metric], compare_lines(old, new, BY_NAME[rule.metric].lines_by))
+        Crossing(rule, of_metric[rule.metric], compare_lines(old, new, BY_NAME[rule.metric].lines_by))
         for rule in rules
-        if rule.metric in changes
+        if rule.metric in of_metric
     ]
     return LaunchComparison(
         pair,
-        tuple(change for change in changes.values() if change.old or change.new),
+        tuple(change for change in of_metric.values() if change.old or change.new),
         compare_lines(old, new, "warp_cycles"),
         tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old)),
         tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old)),
@@ -231,14 +186,9 @@ def compare_lines(old: LaunchFacts, new: LaunchFacts, metric: str) -> tuple[Line
     """The lines whose share in a metric changed; none for "". A line that the baseline leaves out and whose share is
     still small may not have changed at all: it is left out too.
     """
-    changes = [
-        line_change(line, metric, old.lines.get(line), new.lines.get(line))
-        for line in old.lines.keys() | new.lines.keys()
-        if line in old.lines or is_costly(metric, new.lines[line].values.get(metric, 0), old)
-    ]
-    return tuple(sorted((c for c in changes if c.delta), key=lambda c: (-c.delta, c.line)))
-
-
-def line_change(line: LineKey, metric: str, old: LineCost | None, new: LineCost | None) -> LineChange:
-    values = [cost and cost.values.get(metric, 0) for cost in (old, new)]
-    return LineChange(line, new.place if new else line.file, metric, *values)
+    was, now = ({line: cost.values.get(metric, 0) for line, cost in launch.lines.items()} for launch in (old, new))
+    lines = [line for line in was.keys() | now.keys() if line in was or is_costly(metric, now[line], old)]
+    return tuple(
+        LineChange(new.lines[change.name].place if change.name in new.lines else change.name.file, metric, change)
+        for change in largest_growth_first(changes(was, now, lines))
+    )

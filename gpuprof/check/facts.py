@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from gpuprof.base.wording import launch_text, plural
+from gpuprof.base.wording import extent_of, launch_text, plural
 from gpuprof.correlate.metrics import OF_LINES, launch_values
 from gpuprof.errors import NotComparable
 from gpuprof.isa.printing.printable import printable
 
 LINE_SHARE = 0.01  # of a launch's warp-cycles: cheaper lines are not worth a row of a baseline
-MAX_LINE_CHARACTERS = 120  # of a source line's text, kept to tell lines apart and to name them
+MAX_LINE_CHARACTERS = 120  # of a source line's text, stored to distinguish lines and to name them
 
 
 class LineKey(NamedTuple):
@@ -79,7 +79,7 @@ class LaunchFacts:
 @dataclass(frozen=True)
 class Facts:
     """`tool` (gpuprof's version) and `origin` are what must agree for two sets of facts to be comparable. `launches`
-    stand in the order they ran.
+    are in the order they ran.
     """
 
     tool: str
@@ -88,7 +88,7 @@ class Facts:
 
 
 def is_costly(metric: str, value: int, launch: LaunchFacts) -> bool:
-    """Whether a line's share in a metric of a launch is worth to be told."""
+    """True where a line's share in a metric of a launch is large enough to be reported."""
     return value > 0 and value >= LINE_SHARE * launch.metrics.get(metric, 0)
 
 
@@ -148,8 +148,7 @@ def launch_keys(database: sqlite3.Connection) -> Iterator[tuple[int, LaunchKey, 
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, m.name FROM launches "
         "JOIN functions f USING (function) JOIN modules m USING (module) ORDER BY launch"
     ):
-        extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
-        name = printable(launch_text(kernel, *extents, *([str(shared)] if shared else [])))
+        name = printable(launch_text(kernel, extent_of(grid), extent_of(block), *([str(shared)] if shared else [])))
         seen[name] += 1
         yield launch, LaunchKey(name, seen[name]), _file_name(module)
 
@@ -178,7 +177,7 @@ def _by_key(keys: "Keys", counted: dict[tuple[str, int], Counter]) -> dict[LineK
 def places(database: sqlite3.Connection) -> dict[int, tuple[str, int]]:
     """pc -> path and line it is charged to: the innermost position in the file of the function that holds it.
 
-    Code inlined from headers is charged to the line of the kernel's own file that asked for it.
+    Code inlined from headers is charged to the line of the kernel's own file that includes it.
     """
     chains: dict[int, list[tuple[str, int]]] = {}
     for query in (

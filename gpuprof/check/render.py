@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from gpuprof.base.compared_results import Result
 from gpuprof.base.wording import plural
-from gpuprof.check.compare import Change, Comparison, Crossing, LaunchComparison, LineChange, Single
+from gpuprof.check.compare import Comparison, Crossing, LaunchComparison, LineChange, Single
 from gpuprof.check.facts import LINE_SHARE
+from gpuprof.compare.changes import Change
 
 JSON_VERSION = 1
 MAX_LINES = 5  # blamed for one regression
@@ -45,7 +46,7 @@ def closing(comparison: Comparison) -> str:
 
 
 def crossing_text(crossing: Crossing) -> str:
-    return f"{crossing.change.metric} {change_text(crossing.change)}, limit {crossing.rule.text.partition('=')[2]}"
+    return f"{crossing.change.name} {change_text(crossing.change)}, limit {crossing.rule.text.partition('=')[2]}"
 
 
 def change_text(change: Change) -> str:
@@ -58,17 +59,18 @@ def difference(change: Change) -> str:
 
 
 def line_text(line: LineChange) -> str:
-    old = f"under {LINE_SHARE:.0%}" if line.old is None else line.old  # a baseline has no row for it
-    new = "gone" if line.new is None else line.new
+    change = line.change
+    old = f"under {LINE_SHARE:.0%}" if change.old is None else change.old  # a baseline has no row for it
+    new = "gone" if change.new is None else change.new
     what = "warp-cycles" if line.metric == "warp_cycles" else line.metric
-    return f"{line.place}  {old} -> {new} {what} ({line.delta:+d})  {line.line.text}"
+    return f"{line.place}  {old} -> {new} {what} ({change.delta:+d})  {change.name.text}"
 
 
 def blamed(crossing: Crossing) -> list[LineChange]:
     """The lines that have more of the metric than before, the worst first; those that hardly matter are left out."""
-    costlier = [line for line in crossing.lines if line.delta > 0]
-    least = LINE_SHARE * sum(line.delta for line in costlier)
-    return [line for line in costlier if line.delta >= least][:MAX_LINES]
+    costlier = [line for line in crossing.lines if line.change.delta > 0]
+    least = LINE_SHARE * sum(line.change.delta for line in costlier)
+    return [line for line in costlier if line.change.delta >= least][:MAX_LINES]
 
 
 def summary(comparison: Comparison) -> str:
@@ -89,11 +91,10 @@ def diff_table(comparison: Comparison) -> Iterator[str]:
     """Every metric and every changed line of every launch, in aligned columns."""
     for launch in comparison.launches:
         yield "  ".join(filter(None, (launch.title, launch.verdict, launch.pair.shape_change)))
-        rows = [(c.metric, str(c.old), str(c.new), difference(c) if c.delta else "=") for c in launch.changes]
+        rows = [(c.name, str(c.old), str(c.new), difference(c) if c.delta else "=") for c in launch.changes]
         yield from aligned([("metric", "baseline", "now", "change"), *rows], "<>><")
-        rows = [
-            (line.place, count(line.old), count(line.new), f"{line.delta:+d}", line.line.text) for line in launch.lines
-        ]
+        lines = [(line.place, line.change) for line in launch.lines]
+        rows = [(place, count(c.old), count(c.new), f"{c.delta:+d}", c.name.text) for place, c in lines]
         if rows:
             yield from aligned([("warp-cycles by line", "baseline", "now", "change", ""), *rows], "<>>><")
         yield ""
@@ -125,7 +126,7 @@ def json_report(comparison: Comparison, requirements: Sequence[dict] = ()) -> st
 
 
 def requirements_json(requirements: Sequence[dict]) -> str:
-    """Requirements alone, where there is no baseline."""
+    """Only requirements: there is no baseline."""
     verdict = "met" if all(each["met"] for each in requirements) else "broken"
     return json.dumps({"version": JSON_VERSION, "verdict": verdict, "requirements": list(requirements)}, indent=2)
 
@@ -146,18 +147,19 @@ def _launch_json(launch: LaunchComparison) -> dict:
         else None,
         "regressions": [_crossing_json(crossing) for crossing in launch.regressions],
         "improvements": [_crossing_json(crossing) for crossing in launch.improvements],
-        "metrics": {change.metric: {"old": change.old, "new": change.new} for change in launch.changes},
+        "metrics": {change.name: {"old": change.old, "new": change.new} for change in launch.changes},
         "lines": list(map(_line_json, launch.lines)),
     }
 
 
 def _crossing_json(crossing: Crossing) -> dict:
-    found = {"fail_on": crossing.rule.text} | crossing.change._asdict()
-    return found | {"lines": [{"metric": line.metric} | _line_json(line) for line in crossing.lines]}
+    change = crossing.change
+    of_rule = {"fail_on": crossing.rule.text, "metric": change.name, "old": change.old, "new": change.new}
+    return of_rule | {"lines": [{"metric": line.metric} | _line_json(line) for line in crossing.lines]}
 
 
 def _line_json(line: LineChange) -> dict:
-    return {"place": line.place, "text": line.line.text, "old": line.old, "new": line.new}
+    return {"place": line.place, "text": line.change.name.text, "old": line.change.old, "new": line.change.new}
 
 
 def wrong_text(results: Sequence[Result]) -> Iterator[str]:

@@ -31,7 +31,7 @@ class Requirement(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a requirement found: a number of findings, or the largest value; None in a table without rows."""
+    """The value that a requirement limits: a number of findings, or the largest value; None in a table without rows."""
 
     requirement: Requirement
     value: int | float | None
@@ -53,7 +53,7 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def measure_requirements(database: sqlite3.Connection, wanted: Sequence[Requirement]) -> list[Outcome]:
-    """Raises NotComparable where nobody watched or counted, or a table or column is not there."""
+    """Raises NotComparable where nothing was watched or counted, or a table or column is missing."""
     return [Outcome(requirement, _measure(database, requirement)) for requirement in wanted]
 
 
@@ -74,7 +74,7 @@ def _measure(database: sqlite3.Connection, requirement: Requirement) -> int | fl
 
 def _findings(database: sqlite3.Connection, requirement: Requirement) -> int:
     if requirement.kind in BY_NAME:
-        needed, missing = "ledger", "no launch came to its end, so that nothing was counted"
+        needed, missing = "ledger", "no launch ended, so nothing was counted"
     else:
         needed, missing = (
             "trace_launches",

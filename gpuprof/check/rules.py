@@ -25,7 +25,7 @@ class Rule(NamedTuple):
     text: str  # as the user wrote it
 
     def exceeded_by(self, change: int, old: int) -> bool:
-        """Whether `change`, a growth or a saving as a positive number, is more than the rule lets pass."""
+        """True where `change`, a growth or a saving as a positive number, exceeds the rule's limit."""
         over_percent = self.percent is None or change * 100 > self.percent * old
         return change > 0 and over_percent and (self.absolute is None or change > self.absolute)
 

@@ -135,7 +135,9 @@ def _fields_of(table: str) -> dict[str, Field]:
     """The entries that a table may have; none for what is no table."""
     if table in OPTIONAL_TABLES:
         return {field.name: field for field in OPTIONAL_TABLES[table]}
-    entries, field = TABLES.get(table, ((), None))
+    if table not in TABLES:
+        return {}
+    entries, field = TABLES[table]
     return dict.fromkeys(entries, field)
 
 
@@ -320,7 +322,7 @@ def _check_together(path: Path | str, chip: Chip) -> None:
         )
     if not chip.l2_near_cycles <= chip.l2_far_cycles <= chip.dram_cycles:
         raise UsageError(f"{path}: l2_near_cycles, l2_far_cycles and dram_cycles must ascend")
-    nearest = field_of("l2_near_cycles").low
+    nearest = BY_NAME["l2_near_cycles"].low
     if chip.l2_near_cycles - chip.l2_spread_cycles < nearest:
         raise UsageError(
             f"{path}: l2_spread_cycles is {chip.l2_spread_cycles}, which leaves less than {nearest:g} of l2_near_cycles"

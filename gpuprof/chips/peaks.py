@@ -136,4 +136,5 @@ def _number(chip: Mapping[str, Any], name: str) -> float | None:
     value: Any = chip
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
-    return value if type(value) in (int, float) and 0 < value < math.inf else None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 < value < math.inf else None

@@ -6,52 +6,33 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
-from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim, force_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim
+
+OWN = (
+    Option("--baseline", "baseline", "The committed text file to compare with; may be left out with --require.",
+           type=OutputPath(baseline_kind), group=SELECTION),
+    Option("--fail-on", "limits",
+           "Fail when a metric grows by more: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable.",
+           metavar="METRIC=LIMIT", form=LIST, usual="cycles=1%|200", group=SELECTION),
+    Option("--require", "required",
+           "Fail when trace generators found more: findings<=0, findings.KIND<=0 or trace.TABLE.COLUMN<=N, the largest "
+           "value. Repeatable.",
+           metavar="WHAT<=N", form=LIST, group=SELECTION),
+    Option("--strict-shape", "strict_shape",
+           "Treat a launch whose grid, block or dynamic shared memory changed as a different launch.",
+           form=SWITCH, group=SELECTION),
+    Option("--update", "update", "Write the baseline instead of comparing with it.", form=SWITCH, group=OUTPUT),
+    Option("--diff", "diff", "Also print every metric and every changed line.", form=SWITCH, group=OUTPUT),
+    format_option(group=OUTPUT, json="versioned"),
+)  # fmt: skip
 
 
-@click.command()
+@click.command("check", cls=GroupedCommand)
 @click.argument("profile", metavar="FILE.gpudb|FILE.gprec", type=click.Path(path_type=Path))
-@click.option(
-    "--baseline",
-    type=OutputPath(baseline_kind),
-    help="The committed text file to compare with; may be left out with --require.",
-)
-@click.option(
-    "--fail-on",
-    "limits",
-    metavar="METRIC=LIMIT",
-    multiple=True,
-    help="Fail when a metric grows by more: cycles=1%, cycles=200, or cycles=1%|200 (both exceeded). Repeatable.  "
-    "[default: cycles=1%|200]",
-)
-@click.option(
-    "--require",
-    "required",
-    metavar="WHAT<=N",
-    multiple=True,
-    help="Fail when trace generators found more: findings<=0, findings.KIND<=0 or trace.TABLE.COLUMN<=N, the largest "
-    "value. Repeatable.",
-)
-@click.option(
-    "--strict-shape",
-    is_flag=True,
-    help="A launch of another grid, block or dynamic shared memory is another launch, not one whose shape changed.",
-)
-@click.option("--update", is_flag=True, help="Write the baseline instead of comparing with it.")
-@force_option
-@click.option("--diff", is_flag=True, help="Also print every metric and every changed line.")
-@format_option(json="versioned")
-def command(
-    profile: Path,
-    baseline: Path | None,
-    limits: tuple[str, ...],
-    required: tuple[str, ...],
-    strict_shape: bool,
-    update: bool,
-    force: bool,
-    diff: bool,
-    format_: str,
-):
+@options("check", *OWN)
+def command(profile: Path, given: Given):
     """Compare a profile with a committed baseline.
 
     Exit code 0: within limits. 1: the kernels' results differ from what was expected. 3: a regression, or a broken
@@ -70,7 +51,9 @@ def command(
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
 
-    requirements = [parse_requirement(text) for text in required]
+    baseline, limits, update, format_ = given.baseline, given.limits, given.update, given.format_
+    strict_shape, diff = given.strict_shape, given.diff
+    requirements = [parse_requirement(text) for text in given.required]
     if baseline is None and (update or diff or limits or strict_shape or not requirements):
         raise UsageError("give the --baseline to compare with, or nothing but --require, which needs none")
     rules = [parse_rule(limit) for limit in limits or DEFAULT]
@@ -78,10 +61,10 @@ def command(
         raise UsageError(
             "--update writes the baseline without comparing; leave out --diff, --fail-on, --require and --strict-shape"
         )
-    if force and not update:
+    if given.force and not update:
         raise UsageError("--force overwrites the baseline; give --update, too, or leave it out")
     if update:
-        claim(baseline, baseline_kind, [profile], force)
+        claim(baseline, baseline_kind, [profile], given.force)
     with stage("reading the profile"), reading(profile) as db:
         check_results(read_results(db), profile, format_)
         facts = measure(db, profile)
@@ -138,8 +121,8 @@ def judge_requirements(outcomes) -> None:
 
     broken = [outcome for outcome in outcomes if not outcome.is_met]
     if broken:
-        told = next(outcome_lines(broken)).removeprefix("broken").strip()
-        raise Regression(f"{len(broken)} of {len(outcomes)} required broken: {told}")
+        first = next(outcome_lines(broken)).removeprefix("broken").strip()
+        raise Regression(f"{len(broken)} of {len(outcomes)} required broken: {first}")
 
 
 def judge(comparison, baseline: Path) -> None:

@@ -1,74 +1,54 @@
 """gpuprof compile: CUDA C++ or PTX to a gpubin."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from gpuprof.cli.options.building import build_options, flags_for_compilers
-from gpuprof.cli.options.near_choice import NearChoice
-from gpuprof.cli.options.outputs import OutputPath, claim, force_option, gpubin, ptx
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import COMPILER, LIST, OUTPUT, Given, Option, is_given, options
+from gpuprof.cli.options.outputs import OutputPath, claim, gpubin, ptx
+from gpuprof.cli.options.settings import build_options_of
+from gpuprof.cli.options.value_types import NearChoice
 from gpuprof.errors import UsageError
-from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions, build_ptx, check_source, other_arch, read_source
+from gpuprof.run.compile_file import DEFAULT_CHIP, build_ptx, check_source, other_arch, read_source
 
 KINDS = {"gpubin": gpubin, "ptx": ptx}  # of --emit
+FOR_COMPILERS = ("--kernel", "-D", "--compiler", "-O", "--std", "--cccl")  # no effect on PTX
 
 
-@click.command("compile", short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
+OWN = (
+    Option("-o --output", "output", "The file to write.",
+           metavar="OUT", type=OutputPath(gpubin, ptx), usual="FILE's name with .gpubin or .ptx, in this folder",
+           group=OUTPUT),
+    Option("--chip", "chip_name", "The chip to compile for: see `gpuprof list chips`.",
+           metavar="NAME", default=DEFAULT_CHIP, group=OUTPUT),
+    Option("--emit", "emit", "The kind of file to write.",
+           type=NearChoice(tuple(KINDS)), default="gpubin", group=OUTPUT),
+    Option("--kernel", "names", "A template kernel to instantiate, such as 'scan<256>'. Repeatable.",
+           metavar="NAME", form=LIST, group=COMPILER),
+)  # fmt: skip
+
+
+@click.command("compile", cls=GroupedCommand, short_help="Compile CUDA C++ or PTX to a gpubin (ELF).")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(gpubin, ptx),
-    metavar="OUT",
-    help="The file to write.  [default: FILE's name with .gpubin or .ptx, in this folder]",
-)
-@force_option
-@click.option(
-    "--chip",
-    "chip_name",
-    default=DEFAULT_CHIP,
-    show_default=True,
-    metavar="NAME",
-    help="The chip to compile for: see `gpuprof list chips`.",
-)
-@click.option(
-    "--emit",
-    type=NearChoice(tuple(KINDS)),
-    default="gpubin",
-    show_default=True,
-    help="The kind of file to write.",
-)
-@click.option(
-    "--kernel",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    help="A template kernel to instantiate, such as 'scan<256>'. Repeatable.",
-)
-@build_options
-def command(
-    file: Path,
-    output: Path | None,
-    force: bool,
-    chip_name: str,
-    emit: str,
-    names: tuple[str, ...],
-    options: BuildOptions,
-):
+@options("compile", *OWN)
+def command(file: Path, given: Given):
     """Compile FILE.cu or FILE.ptx, and print the resources of each kernel."""
-    output = output or Path(f"{file.stem}.{emit}")
+    emit, builds = given.emit, build_options_of(given)
+    output = given.output or Path(f"{file.stem}.{emit}")
     check_source(file)
     if file.suffix == ".ptx":
-        _refuse(f"{file}: a .ptx file is already compiled", {"--kernel": names, **flags_for_compilers(options)})
+        _refuse(f"{file}: a .ptx file is already compiled", given, FOR_COMPILERS)
     if emit == "ptx":
-        _refuse("--emit ptx: registers are allocated after PTX", {"--max-registers": options.max_registers})
+        _refuse("--emit ptx: registers are allocated after PTX", given, ("--max-registers",))
 
-    claim(output, KINDS[emit], (file, Path(chip_name), Path(options.compiler)), force)
+    claim(output, KINDS[emit], (file, Path(given.chip_name), Path(given.compiler)), given.force)
 
     from gpuprof.chips import load_chip
 
-    arch = load_chip(chip_name).arch
-    module = read_source(file, arch=arch, names=names, options=options)
+    arch = load_chip(given.chip_name).arch
+    module = read_source(file, arch=arch, names=given.names, options=builds)
     if notice := other_arch(module, file, arch):
         click.echo(f"gpuprof: {notice}", err=True)
     if emit == "ptx":
@@ -76,16 +56,20 @@ def command(
         _say(f"{output}: PTX for {module.arch}")
         return
 
-    program, image = build_ptx(module, options)
+    program, image = build_ptx(module, builds)
     _write(output, image)
     _summarise(program, output)
 
 
-def _refuse(why: str, flags: dict[str, object]) -> None:
-    """Raises UsageError when one of these flags is given: it would do nothing."""
-    given = [flag for flag, value in flags.items() if value]
-    if given:
-        raise UsageError(f"{why}; leave out {', '.join(given)}")
+def _refuse(why: str, given: Given, flags: Sequence[str]) -> None:
+    """Raises UsageError when one of these options is given: it would have no effect."""
+    useless = [
+        row.flags
+        for row in given.options
+        if row.flags in flags and is_given(value := getattr(given, row.name)) and value != row.default
+    ]
+    if useless:
+        raise UsageError(f"{why}; leave out {', '.join(sorted(useless, key=flags.index))}")
 
 
 def _write(path: Path, data: bytes) -> None:

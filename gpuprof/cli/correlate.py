@@ -5,19 +5,24 @@ from pathlib import Path
 import click
 
 from gpuprof.base.wording import plural
-from gpuprof.cli.options.outputs import OutputPath, claim, database, force_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.outputs import OutputPath, claim, database
 
-
-@click.command()
-@click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
+OUT = Option(
+    "-o --output",
+    "output",
+    "The database to write.",
     type=OutputPath(database),
-    help="The database to write.  [default: the recording's name with .gpudb]",
+    usual="the recording's name with .gpudb",
+    group=OUTPUT,
 )
-@force_option
-def command(recording: Path, output: Path | None, force: bool):
+
+
+@click.command("correlate", cls=GroupedCommand)
+@click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
+@options("correlate", OUT)
+def command(recording: Path, given: Given):
     """Turn a recording into a database (SQLite) for reports, checks and your own queries.
 
     A damaged recording is correlated up to the damage. The error goes to stderr, and the exit code is 1.
@@ -26,8 +31,8 @@ def command(recording: Path, output: Path | None, force: bool):
     from gpuprof.errors import FileFormatError
     from gpuprof.isa.printing.printable import printable
 
-    output = output or recording.parent / f"{recording.stem}.gpudb"
-    claim(output, database, [recording], force)
+    output = given.output or recording.parent / f"{recording.stem}.gpudb"
+    claim(output, database, [recording], given.force)
     read = correlate(recording, output)
     if read.damage:
         raise FileFormatError(f"{recording}: {read.damage}; {output} holds the launches before the damage")

@@ -2,65 +2,35 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from gpuprof.base.interrupts import is_ctrl_c
-from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import debug_options, rdc_option
-from gpuprof.cli.options.inputs import InputPath
-from gpuprof.cli.options.launching import CHIP_FLAG, LAUNCH_FLAG
+from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
+from gpuprof.cli.options.option import DEBUGGER, LIST, SWITCH, Given, Option, options
+from gpuprof.cli.options.settings import build_options_of
+from gpuprof.cli.options.value_types import InputPath
 from gpuprof.cli.progress.display import Display
-from gpuprof.run.compile_file import BuildOptions
+
+OWN = (
+    Option("-x --command", "scripts", "Run the commands of a file first. Repeatable.",
+           metavar="FILE", type=InputPath(), form=LIST, group=DEBUGGER),
+    Option("-ex --eval-command", "lines", "Run a command, after those of -x. Repeatable.",
+           metavar="COMMAND", form=LIST, group=DEBUGGER),
+    Option("-batch --batch", "batch",
+           "Exit after the -x and -ex commands, with 1 if the last one failed, else with the program's exit code.",
+           form=SWITCH, group=DEBUGGER),
+)  # fmt: skip
 
 
 @click.command("debug", cls=WithArguments, short_help="Stop kernels, look into threads, step forwards and backwards.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("others", nargs=-1)
-@LAUNCH_FLAG
-@CHIP_FLAG
-@click.option(
-    "-x",
-    "--command",
-    "scripts",
-    multiple=True,
-    type=InputPath(),
-    metavar="FILE",
-    help="Run the commands of a file first. Repeatable.",
-)
-@click.option(
-    "-ex",
-    "--eval-command",
-    "lines",
-    multiple=True,
-    metavar="COMMAND",
-    help="Run a command, behind those of -x. Repeatable.",
-)
-@click.option(
-    "-batch",
-    "--batch",
-    is_flag=True,
-    help="End behind the commands of -x and -ex: with 1 if the last one fails, else the program's exit code.",
-)
-@click.option(
-    "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
-)
-@debug_options
-@rdc_option
+@options("debug", *OWN)
 @click.pass_obj
-def command(
-    display: Display,
-    file: Path,
-    others: tuple[str, ...],
-    launches: tuple[str, ...],
-    chip_name: str | None,
-    scripts: tuple[Path, ...],
-    lines: tuple[str, ...],
-    batch: bool,
-    max_cycles: int | None,
-    options: BuildOptions,
-):
+def command(display: Display, file: Path, others: tuple[str, ...], given: Given):
     """Debug the kernels of FILE, with the commands of cuda-gdb: `help` lists them.
 
     FILE is what `gpuprof collect` takes: a .cu, .ptx or .gpubin file with launches, a .py script, a program with its
@@ -76,33 +46,35 @@ def command(
     from gpuprof.debug.console import Console, lines_of
     from gpuprof.debug.debugger import Debugger
 
-    asked = [*map(lines_of, scripts), *([line] for line in lines)]
+    scripts = [*map(lines_of, given.scripts), *([line] for line in given.lines)]
+    # -O0 is the code that `collect -O0` runs
+    built = replace(build_options_of(given), optimize=given.optimize or 0, for_debugger=given.optimize != 0)
     is_done = True
     with WithoutLaunches(display) as terminal:
         debugger = Debugger(
             file,
             others=others,
-            arguments=arguments_behind(),
-            launches=launches,
-            chip=chip_name,
-            options=options,
-            max_cycles=max_cycles,
+            arguments=arguments_after_dashes(),
+            launches=given.launches,
+            chip=given.chip_name,
+            options=built,
+            max_instructions=given.max_instructions,
             observer=terminal,
         )
         console = Console(debugger, lambda text: terminal.output(text + "\n"), lambda text: _complain(display, text))
         with debugger:
             try:
-                is_done = _carried_out(console, asked)
-                if not batch:
+                is_done = _carried_out(console, scripts)
+                if not given.batch:
                     _read(console, display)
             except Quit:
                 pass
     code = console.exit_code
-    sys.exit(0 if not batch else 128 - code if code < 0 else code or int(not is_done))
+    sys.exit(0 if not given.batch else 128 - code if code < 0 else code or int(not is_done))
 
 
 def _carried_out(console, scripts: list[list[str]]) -> bool:
-    """Runs each script as far as it goes; whether the last one could be carried out whole."""
+    """Runs each script up to its first failing line. True if the last script was carried out whole."""
     is_done = True
     for lines in scripts:
         is_done = console.script(lines)

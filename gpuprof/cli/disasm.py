@@ -27,7 +27,7 @@ STYLES = {
 )
 def command(file: Path, source: bool, ptx: bool, pattern: str | None):
     """Print the instructions of FILE.gpubin: address, instruction, and labels of branch targets."""
-    from gpuprof.isa.gpubin import read_gpubin
+    from gpuprof.isa.gpubin.reader import read_gpubin
     from gpuprof.isa.printing.listing import listing
     from gpuprof.isa.printing.printable import printable
 

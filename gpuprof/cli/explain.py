@@ -6,7 +6,7 @@ from functools import partial
 import click
 
 from gpuprof.base.wording import suggestion
-from gpuprof.cli.options.vocabulary import VOCABULARY
+from gpuprof.cli.options.table import VOCABULARY
 from gpuprof.errors import UsageError
 
 LABEL_CELLS = 12
@@ -14,7 +14,7 @@ LABEL_CELLS = 12
 
 @click.command("explain", short_help="Explain a word of the reports: a reason, column, metric, ...")
 @click.argument("word")
-@click.option("--vocabulary", type=VOCABULARY, help="The tool whose term WORD is, where several share it.")
+@click.option("--vocabulary", type=VOCABULARY, help="The tool that WORD is a term of, where several tools share it.")
 def command(word, vocabulary):
     """Explain a WORD of the reports: its meaning, and for a stall reason its usual causes and remedies.
 
@@ -130,7 +130,7 @@ def throughput(word: str) -> Iterator[Callable[[], None]]:
 
     wanted, where = _plain(word), ("where", SHOWS_RESOURCES)
     if wanted in PEAK_WORDS:
-        yield partial(told, "percentage of peak", [*WHAT_PEAKS_ARE.items(), where])
+        yield partial(print_facts, "percentage of peak", [*WHAT_PEAKS_ARE.items(), where])
         return
     exact = [each for each in RESOURCES if wanted in (each.name, _plain(each.label))]
     for each in exact or [each for each in RESOURCES if _plain(each.label).startswith(wanted + "_")]:
@@ -155,10 +155,10 @@ def known_words() -> list[str]:
 
 
 def entry(name: str, what: str, text: str, *facts: tuple[str, str]) -> None:
-    told(f"{name}  ({what})", [("what it is", text), *facts])
+    print_facts(f"{name}  ({what})", [("what it is", text), *facts])
 
 
-def told(heading: str, facts: list[tuple[str, str]]) -> None:
+def print_facts(heading: str, facts: list[tuple[str, str]]) -> None:
     click.echo(f"{heading}\n")
     echo(facts)
 
@@ -176,7 +176,7 @@ def explain_cause(name: str) -> None:
 
 
 def explain_term(term: str, found: dict[str, list[str]], names: list[str]) -> None:
-    """A term that stands for several reasons: which, and each in a sentence."""
+    """Prints the reasons that a term means, and each in a sentence."""
     from gpuprof.isa.stalls import INDEX, REASONS
 
     click.echo(f"{term.strip().upper()}\n")
@@ -195,7 +195,7 @@ def echo(facts: list[tuple[str, str]]) -> None:
 
 
 def find_terms(text: str, vocabulary: str | None) -> dict[str, list[str]]:
-    """By vocabulary, the reasons that another maker's term stands for; empty for what is no such term."""
+    """The reasons that another maker's term means, by vocabulary; empty for other words."""
     from gpuprof.isa.vocabularies import VOCABULARIES
 
     wanted = _plain(text).upper()

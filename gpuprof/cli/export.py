@@ -7,43 +7,36 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
-from gpuprof.cli.options.inputs import InputPath
-from gpuprof.cli.options.listed_command import ListedCommand
-from gpuprof.cli.options.near_choice import NearChoice
-from gpuprof.cli.options.outputs import OutputPath, claim, export, force_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.outputs import OutputPath, claim, export
+from gpuprof.cli.options.value_types import InputPath, NearChoice
 from gpuprof.errors import UsageError
 from gpuprof.export import FORMATS
 
 STDOUT = Path("-")
 OPEN_STDOUT = Path("/dev/stdout")  # which may be closed
 KINDS = {name: export(name) for name in FORMATS}
+OWN = (
+    Option("-o --output", "output", "The file to write; - is stdout, and needs --format.",
+           metavar="NAME", type=OutputPath(*KINDS.values()), is_required=True, group=OUTPUT),
+    Option("--format", "format_", "The format to write.",
+           type=NearChoice(tuple(FORMATS)), usual="by the extension of NAME", group=OUTPUT),
+    Option("--against", "against", "The profile to show differences from, for the formats that do.",
+           metavar="FILE", type=InputPath(), group=OUTPUT),
+)  # fmt: skip
 
 
 @click.command(
     "export",
-    cls=ListedCommand,
+    cls=GroupedCommand,
     title="Formats",
     entries={f"{name} ({entry.extension})": entry.text for name, entry in FORMATS.items()},
     short_help="Write a profile in another tool's format.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=OutputPath(*KINDS.values()),
-    metavar="NAME",
-    help="The file to write; - is stdout, and needs --format.",
-)
-@click.option("--format", "format_", type=NearChoice(tuple(FORMATS)), help="Default: by the extension of NAME.")
-@click.option(
-    "--against",
-    type=InputPath(),
-    metavar="FILE",
-    help="The profile to show differences from, for the formats that do.",
-)
-@force_option
-def command(file: Path, output: Path, format_: str | None, against: Path | None, force: bool):
+@options("export", *OWN)
+def command(file: Path, given: Given):
     """Write the profile in FILE (.gprec or .gpudb) in a format that other tools read.
 
     \b
@@ -54,14 +47,15 @@ def command(file: Path, output: Path, format_: str | None, against: Path | None,
     from gpuprof.correlate.database import reading
     from gpuprof.export.write_export import format_of, write
 
-    format_ = format_ or format_of(output)
+    output, against = given.output, given.against
+    format_ = given.format_ or format_of(output)
     if FORMATS[format_].needs_other != (against is not None):
         what = "takes no --against" if against else "shows differences: give --against FILE"
         raise UsageError(f"the format {format_} {what}")
     if output == STDOUT:
         target_of(OPEN_STDOUT)
     else:
-        claim(output, KINDS[format_], [file, *([against] if against else [])], force)
+        claim(output, KINDS[format_], [file, *([against] if against else [])], given.force)
     with reading(file) as db, reading(against) if against else nullcontext() as other:
         with output_to(output) as path, stage(f"writing {output.name}"):
             write(db, path, format_, other)

@@ -1,4 +1,4 @@
-"""gpuprof fidelity: the model's figures beside published ones."""
+"""gpuprof fidelity: the model's figures compared with published ones."""
 
 import shutil
 import sys
@@ -8,6 +8,8 @@ import click
 
 from gpuprof.base.wording import suggestion
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
 from gpuprof.errors import UsageError
 
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
@@ -15,20 +17,23 @@ HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")
 KINDS = (
     (
         "given",
-        "calibrated: the published value, or one measured beside it, is a number of the chip file, which the model "
-        "returns",
+        "calibrated: the published value, or one of the same measurement, is a number of the chip file, which the "
+        "model returns",
     ),
     ("follows", "predicted: an outcome of the model that the chip file does not hold"),
 )
 
+OWN = (
+    Option("--chip", "chip_name", "Show the figures of this chip.",
+           metavar="NAME", usual="one line for each chip", group=SELECTION),
+    Option("--all", "everything", "Show the figures of all chips.", form=SWITCH, group=SELECTION),
+    format_option(csv="with all figures", json="versioned", group=OUTPUT),
+)  # fmt: skip
 
-@click.command("fidelity", short_help="Compare the model with published measurements.")
-@click.option(
-    "--chip", "chip_name", metavar="NAME", help="Show the figures of this chip.  [default: one line for each chip]"
-)
-@click.option("--all", "everything", is_flag=True, help="Show the figures of all chips.")
-@format_option(csv="with all figures", json="versioned")
-def command(chip_name, everything, format_):
+
+@click.command("fidelity", cls=GroupedCommand, short_help="Compare the model with published measurements.")
+@options("fidelity", *OWN)
+def command(given: Given):
     """Compare microbenchmarks on the timing model with published measurements of the real chips.
 
     The figures are stored with gpuprof. Kernels in tests/microbench of its source measured them on this version of the
@@ -36,11 +41,11 @@ def command(chip_name, everything, format_):
     """
     from gpuprof.chips.fidelity import model_figures
 
-    chips = _chosen(chip_name, model_figures.chips())
-    if format_ != "text":
-        click.echo({"csv": csv_text, "json": json_text}[format_](chips), nl=False)
+    chips = _chosen(given.chip_name, model_figures.chips())
+    if given.format_ != "text":
+        click.echo({"csv": csv_text, "json": json_text}[given.format_](chips), nl=False)
         return
-    click.echo("\n".join(page(chips, tables=bool(chip_name) or everything)))
+    click.echo("\n".join(page(chips, tables=bool(given.chip_name) or given.everything)))
 
 
 def _chosen(chip_name: str | None, there: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,7 +64,7 @@ def page(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.chips.fidelity.missing import MISSING
     from gpuprof.chips.fidelity.model_figures import SOURCES, model_version, summary
 
-    lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels stand below them.", ""]
+    lines = [f"model {model_version()}. The figures are those of microbenchmarks; whole kernels follow.", ""]
     for chip in chips if tables else ():
         lines += [chip, *figures(chip), ""]
     heading = ("chip", "figures", "published", "exact", "within 5 %", "follow", "within 5 %", "mean", "median", "worst")
@@ -103,7 +108,7 @@ def kernel_lines(chips: tuple[str, ...], tables: bool) -> list[str]:
     from gpuprof.chips.fidelity import published_kernels
 
     rows = [row for row in published_kernels.rows() if row.chip in chips]
-    lines = ["Kernels measured on real cards: cycles of the model beside published ones"]
+    lines = ["Kernels measured on real cards: cycles of the model and published ones"]
     if not rows:
         return [*lines, "none on this chip"]
     known = published_kernels.ratios(rows)

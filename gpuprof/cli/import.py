@@ -7,31 +7,32 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import plural
-from gpuprof.cli.options.listed_command import ListedCommand
-from gpuprof.cli.options.near_choice import NearChoice
-from gpuprof.cli.options.outputs import OutputPath, claim, database, force_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option, options
+from gpuprof.cli.options.outputs import OutputPath, claim, database
+from gpuprof.cli.options.value_types import NearChoice
 from gpuprof.errors import UsageError
 from gpuprof.importers import FORMATS
+
+OWN = (
+    Option("-o --output", "output", "The database to write.",
+           type=OutputPath(database), usual="the file's name with .gpudb", group=OUTPUT),
+    Option("--format", "format_", "The format of FILE.",
+           type=NearChoice(tuple(FORMATS)), usual="by the extension of FILE", group=OUTPUT),
+    Option("--no-code", "no_code", "Do not disassemble (nvdisasm is not started).", form=SWITCH, group=OUTPUT),
+)  # fmt: skip
 
 
 @click.command(
     "import",
-    cls=ListedCommand,
+    cls=GroupedCommand,
     title="Formats",
     entries={f"{name} ({entry.extension})": entry.text for name, entry in FORMATS.items()},
     short_help="Read a profile of a real card that another tool measured.",
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(database),
-    help="The database to write.  [default: the file's name with .gpudb]",
-)
-@click.option("--format", "format_", type=NearChoice(tuple(FORMATS)), help="Default: by the extension of FILE.")
-@click.option("--no-code", is_flag=True, help="Do not show machine code, for which nvdisasm is started.")
-@force_option
-def command(file: Path, output: Path | None, format_: str | None, no_code: bool, force: bool):
+@options("import", *OWN)
+def command(file: Path, given: Given):
     """Turn a profile that another tool measured on a card into a database, for reports and exports.
 
     \b
@@ -42,12 +43,12 @@ def command(file: Path, output: Path | None, format_: str | None, no_code: bool,
     from gpuprof.importers.fill_database import write
     from gpuprof.isa.printing.printable import printable
 
-    format_ = format_ or format_of(file)
-    output = output or file.parent / f"{file.stem}.gpudb"
-    claim(output, database, [file], force)
+    format_ = given.format_ or format_of(file)
+    output = given.output or file.parent / f"{file.stem}.gpudb"
+    claim(output, database, [file], given.force)
     with stage(f"reading {file.name}"):
         profile = import_module(f"gpuprof.importers.{FORMATS[format_].file}").read(
-            file, None if no_code else disassembler()
+            file, None if given.no_code else disassembler()
         )
     write(profile, file, output)
     click.echo(

@@ -11,8 +11,10 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.formats import format_option
-from gpuprof.cli.options.near_choice import NearChoice
-from gpuprof.cli.options.vocabulary import VOCABULARY
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option, options
+from gpuprof.cli.options.table import VOCABULARY
+from gpuprof.cli.options.value_types import NearChoice
 from gpuprof.errors import UsageError
 
 Table = tuple[tuple[str, ...], list[tuple]]  # column names; rows
@@ -76,7 +78,7 @@ def stalls() -> Table:
 
 
 def stalls_in(name: str) -> Table:
-    """The terms of another maker's vocabulary, and the reasons that each stands for."""
+    """The terms of another maker's vocabulary, and the reasons that each means."""
     from gpuprof.isa.vocabularies import VOCABULARIES
 
     vocabulary = VOCABULARIES[name]
@@ -88,14 +90,14 @@ def stalls_in(name: str) -> Table:
 
 
 def triggers() -> Table:
-    """What may start the sampler."""
+    """The events that start the sampler."""
     from gpuprof.timing.sampling.triggers import TRIGGERS
 
     return ("name", "text"), [(trigger.name, trigger.text) for trigger in TRIGGERS]
 
 
 def causes() -> Table:
-    """What may end a stall."""
+    """The causes that end a stall."""
     from gpuprof.isa.causes import KINDS
 
     return ("name", "label", "text"), [tuple(kind) for kind in KINDS]
@@ -169,11 +171,11 @@ def trace_lines(rows: list[tuple], width: int | None) -> list[str]:
     indent = max(len(name) for name, _, _ in rows) + 2
     wrap = partial(textwrap.wrap, width=width if width and width - indent >= 20 else UNWRAPPED)
     lines = [f"{'name':{indent}}text"]
-    for name, text, options in rows:
+    for name, text, taken in rows:
         lines += wrap(f"{name:{indent}}{text}", subsequent_indent=" " * indent)
-        for option in options:
-            told = f"{option['name']}={option['default']}  {option['meaning']}"
-            lines += wrap(told, initial_indent=" " * (indent + 2), subsequent_indent=" " * (indent + 6))
+        for option in taken:
+            line = f"{option['name']}={option['default']}  {option['meaning']}"
+            lines += wrap(line, initial_indent=" " * (indent + 2), subsequent_indent=" " * (indent + 6))
     return lines
 
 
@@ -188,14 +190,19 @@ KINDS: dict[str, Callable[[], Table]] = {
     "traces": traces,
 }
 
+OWN = (
+    Option("--verbose", "verbose", "With chips: show every number with its unit, meaning and source.",
+           form=SWITCH, group=OUTPUT),
+    Option("--vocabulary", "vocabulary", "With stalls: show another maker's terms.", type=VOCABULARY, group=OUTPUT),
+    format_option(json="versioned", group=OUTPUT),
+)  # fmt: skip
 
-@click.command("list", short_help="List chips, stalls, causes, triggers, metrics, samples.")
+
+@click.command("list", cls=GroupedCommand, short_help="List chips, stalls, causes, triggers, metrics, samples.")
 @click.argument("kind", type=NearChoice(tuple(KINDS)), metavar="KIND")
 @click.argument("names", nargs=-1, metavar="[CHIP]...")
-@click.option("--verbose", is_flag=True, help="With chips: show every number with its unit, meaning and source.")
-@click.option("--vocabulary", type=VOCABULARY, help="With stalls: show another maker's terms.")
-@format_option(json="versioned")
-def command(kind, names, verbose, vocabulary, format_):
+@options("list", *OWN)
+def command(kind: str, names: tuple[str, ...], given: Given):
     """List items of one KIND. With --verbose, list every number of each CHIP (a name or a .toml file).
 
     \b
@@ -208,6 +215,7 @@ def command(kind, names, verbose, vocabulary, format_):
     instructions  PTX ISA 9.0: supported instructions, and refused forms
     traces        trace generators for `gpuprof collect --trace`, and their options
     """
+    verbose, vocabulary, format_ = given.verbose, given.vocabulary, given.format_
     if (names or verbose) and kind != "chips":
         raise UsageError(f"--verbose and names belong to `list chips`; leave them out of `list {kind}`")
     if names or verbose:
@@ -251,21 +259,21 @@ def verbose_chips(names: tuple[str, ...], format_: str) -> None:
         )
 
 
-COLUMNS_WIDTH = 110  # cells; on a narrower terminal meaning and source stand below the number
+COLUMNS_WIDTH = 110  # cells; on a narrower terminal meaning and source are printed below the number
 
 
 def number_lines(chip, width: int | None) -> list[str]:
     """A line per number in columns; on a narrow terminal the number first, then the rest, indented and wrapped."""
     heading, rows = numbers(chip)
-    told = [
+    cells = [
         (name, value, unit, f"{meaning} [{source}]")
         for name, value, unit, meaning, source in rows
         if name not in ("maker", "notes")
     ]
     if width is None or width >= COLUMNS_WIDTH:
-        return aligned([(*heading[:3], "meaning [source]"), *told], width)
+        return aligned([(*heading[:3], "meaning [source]"), *cells], width)
     lines = []
-    for name, value, unit, text in told:
+    for name, value, unit, text in cells:
         number = f"{value:g}" if isinstance(value, float) else value
         lines += [
             f"{name} = {number} {unit}".rstrip(),

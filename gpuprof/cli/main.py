@@ -12,6 +12,7 @@ import click
 from gpuprof.base.interrupts import Ended
 from gpuprof.base.processes import fill_closed_streams
 from gpuprof.base.wording import suggestion
+from gpuprof.cli.options.renamed import new_spelling
 from gpuprof.errors import CompileError, GeneratorError, GpuprofError, ScriptError, UsageError
 
 # Order of the table is the order of the work, and of the help page.
@@ -54,7 +55,7 @@ class LazyGroup(click.Group):
             raise click.UsageError(f"No such command {name!r}{f'; {near}' if near else ''}", ctx)
         return importlib.import_module(f"gpuprof.cli.{name}").command
 
-    # A reader that goes away is met here, since click itself would make it exit code 1.
+    # A closed pipe is handled here, since click itself would exit with 1.
 
     def make_context(self, *arguments, **others):
         try:
@@ -97,7 +98,7 @@ def cli(context):
 
 
 def _complain(error: GpuprofError) -> int:
-    """Prints the error; where stderr takes nothing, the exit code alone says it."""
+    """Prints the error. If stderr cannot be written, only the exit code reports it."""
     with suppress(OSError):
         _print_error(error)
     return error.exit_code
@@ -112,7 +113,7 @@ def _print_error(error: GpuprofError) -> None:
 
 
 def _in_our_words(error: click.UsageError) -> UsageError:
-    """Click's message about flags and arguments, as the one line that every other error is."""
+    """Click's message about options and arguments, as one line like all other errors."""
     where = error.ctx.command_path if error.ctx else "gpuprof"
     message = _one_line(error).rstrip(".")
     return UsageError(f"{message[:1].lower()}{message[1:]}{'' if message.endswith('?') else ';'} see `{where} --help`")
@@ -120,15 +121,15 @@ def _in_our_words(error: click.UsageError) -> UsageError:
 
 def _one_line(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption):
+        if error.ctx and (new := new_spelling(error.ctx.command.name or "", error.option_name)):
+            return f"{error.option_name} is now {new}"
         near = suggestion(error.option_name, error.possibilities or ())
         return f"no such option {error.option_name!r}{f'; {near}' if near else ''}"
     return " ".join(error.format_message().split())  # click lists choices one a line
 
 
 def silence_stdout() -> None:
-    """The reader of our output went away (`| head`): drop what is still to come, and keep Python from complaining at
-    exit.
-    """
+    """Drops further output after its reader has closed the pipe (`| head`), without a complaint of Python at exit."""
     _silence(sys.stdout)
 
 
@@ -139,8 +140,8 @@ def _silence(stream: TextIO) -> None:
 
 
 def main():
-    """What `gpuprof.__main__` calls. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not
-    comparable, 130 interrupted. A signal that `base.interrupts` looks after is raised.
+    """The entry point of `gpuprof.__main__`. Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a regression, 4 not
+    comparable, 130 interrupted. Signals that `base.interrupts` handles are raised.
     """
     fill_closed_streams()
     code = _exit_code()

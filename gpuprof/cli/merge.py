@@ -4,27 +4,31 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.options.outputs import OutputPath, claim, force_option, recording
-from gpuprof.cli.options.recording import recorded_text
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.outputs import OutputPath, claim, recording
+from gpuprof.cli.options.results import recorded_text
 
-
-@click.command("merge", short_help="Join recordings: passes add up, others follow each other.")
-@click.argument("recordings", metavar="A.gprec B.gprec ...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=OutputPath(recording),
+OUT = Option(
+    "-o --output",
+    "output",
+    "The recording to write; may be one of the inputs.",
     metavar="OUT",
-    required=True,
-    help="The recording to write; may be one of the inputs.",
+    type=OutputPath(recording),
+    is_required=True,
+    group=OUTPUT,
 )
-@force_option
-def command(recordings: tuple[Path, ...], output: Path, force: bool):
+
+
+@click.command("merge", cls=GroupedCommand, short_help="Join recordings: passes add up, others follow each other.")
+@click.argument("recordings", metavar="A.gprec B.gprec ...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@options("merge", OUT)
+def command(recordings: tuple[Path, ...], given: Given):
     """Join recordings into one.
 
     Recordings of the same launches with other seeds or phases are passes: their samples add up, as with
     `collect --passes`. Exact numbers and a saved command stream stay the same. Recordings of other launches follow each
-    other, without their streams. Chip, model and sampling must be the same. An existing OUT is kept as OUT.old.
+    other, without their streams. Chip, model and sampling must be the same. An existing OUT is renamed to OUT.old.
 
     \b
     gpuprof replay a.gprec --seed 1 --phase 128 -o b.gprec
@@ -37,7 +41,8 @@ def command(recordings: tuple[Path, ...], output: Path, force: bool):
 
     if len(recordings) < 2:
         raise UsageError(f"{recordings[0]}: is the only recording; give two or more to merge")
-    claim(output, recording, recordings, force, may_be_input=True)
+    output = given.output
+    claim(output, recording, recordings, given.force, may_be_input=True)
     merged = merge(recordings, output, keep_old=True)
     if merged.without_stream:
         names = ", ".join(dict.fromkeys(map(str, merged.without_stream)))

@@ -1,4 +1,4 @@
-"""gpuprof predict: times on chips that nobody simulated, from one recording."""
+"""gpuprof predict: times on chips that were not simulated, from one recording."""
 
 import sys
 from pathlib import Path
@@ -7,51 +7,38 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
-from gpuprof.cli.options.inputs import InputPath
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import CHIPS, LIST, OUTPUT, SWITCH, Given, Option, options
+from gpuprof.cli.options.value_types import InputPath
 
 LEVELS = ("test", "buffer", "draw", "launch")
 
 
-@click.command("predict", short_help="Predict times, scores and bottlenecks on other chips.")
+OWN = (
+    Option("--chips", "chip_names", "Chips of `gpuprof list chips`, or .toml files.",
+           metavar="NAME,...", usual="all", group=CHIPS),
+    Option("--param", "params",
+           "A number of the chips: sms=54,108 or sms=80:140:4, l2_mb=20,40, latency.shared=20,30. Repeatable.",
+           metavar="KEY=V,...", form=LIST, group=CHIPS),
+    Option("--level", "level",
+           "Rows to show: the whole test, its command buffers (a stream between host waits), draws, or launches.",
+           type=click.Choice(LEVELS), default=LEVELS[0], group=OUTPUT),
+    Option("--cost", "cost_file", "Cost of each unit of a chip's number (columns number,cost): show the Pareto front.",
+           metavar="CSV", type=InputPath(), group=OUTPUT),
+    Option("--sensitivity", "sensitivity", "Show how much the score depends on each number of the chips.",
+           form=SWITCH, group=OUTPUT),
+    Option("--explain", "explain", "Show which unit limits each launch and draw, and why.", form=SWITCH, group=OUTPUT),
+    Option("--calibrate", "calibration",
+           "A recording of the same launches on another chip: fit the mapping functions. Repeatable.",
+           metavar="FILE", type=InputPath(), form=LIST, group=CHIPS),
+    format_option(csv="a row per chip", json="versioned", group=OUTPUT),
+)  # fmt: skip
+
+
+@click.command("predict", cls=GroupedCommand, short_help="Predict times, scores and bottlenecks on other chips.")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--chips", "chip_names", metavar="NAME,...", help="Chips of `gpuprof list chips`, or .toml files.  [default: all]"
-)
-@click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="KEY=V,...",
-    help="A number of the chips: sms=54,108 or sms=80:140:4, l2_mb=20,40, latency.shared=20,30. Repeatable.",
-)
-@click.option(
-    "--level",
-    type=click.Choice(LEVELS),
-    default=LEVELS[0],
-    show_default=True,
-    help="What is shown: the whole test, its command buffers (a stream between waits of the host), draws, or launches.",
-)
-@click.option(
-    "--cost",
-    "cost_file",
-    type=InputPath(),
-    metavar="CSV",
-    help="Cost of each unit of a chip's number (columns number,cost): show the Pareto front.",
-)
-@click.option("--sensitivity", is_flag=True, help="Show how much the score depends on each number of the chips.")
-@click.option("--explain", is_flag=True, help="Show which unit limits each launch and draw, and why.")
-@click.option(
-    "--calibrate",
-    "calibration",
-    multiple=True,
-    type=InputPath(),
-    metavar="FILE",
-    help="A recording of the same launches on another chip: fit the mapping functions. Repeatable.",
-)
-@click.option("--scheduler", metavar="ADDRESS", help="Predict on the workers of a Dask cluster, as sweeps run there.")
-@format_option(csv="a row per chip", json="versioned")
-@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(file, chip_names, params, level, cost_file, sensitivity, explain, calibration, scheduler, format_, width):
+@options("predict", *OWN)
+def command(file: Path, given: Given):
     """Predict FILE (.gprec or .gpudb), recorded on one chip, for other chips. Nothing is run.
 
     docs/prediction.md says how, and how far predictions are off.
@@ -70,28 +57,29 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
     from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write
     from gpuprof.sweep.sweep_parameters import check_names, parse_parameter
 
-    if scheduler:
+    format_, level, sensitivity, explain = given.format_, given.level, given.sensitivity, given.explain
+    if given.scheduler:
         _check_installed()
-    parameters = [parse_parameter("chip", text, "--param") for text in params]
+    parameters = [parse_parameter("chip", text, "--param") for text in given.params]
     check_names(parameters)
-    chips = [load_chip(name) for name in (dict.fromkeys(chip_names.split(",")) if chip_names else list_chips())]
+    chips = [load_chip(name) for name in (_unique(given.chip_names) or list_chips())]
     points = points_of(chips, parameters)
     if sensitivity or explain:
         _check_more(len(points), format_)
-    costs = read_costs(cost_file) if cost_file else None
+    costs = read_costs(given.cost_file) if given.cost_file else None
     with stage("reading the profile"), reading(file) as db:
         recorded = read_recorded(db)
-        others = read_others(recorded, calibration)
+        others = read_others(recorded, given.calibration)
     fitted = calibrated({file.name: (recorded, others)})
     tolerant(sys.stdout)
     console = console_for(sys.stdout)
-    look = look_for(console, width)
-    found = _predicted(recorded, points, fitted.mappings, costs, scheduler)
+    look = look_for(console, given.width)
+    found = _predicted(recorded, points, fitted.mappings, costs, given.scheduler)
     if format_ != "text":
-        _print_rows(found, level, costs, format_, fitted if calibration else None)
+        _print_rows(found, level, costs, format_, fitted if given.calibration else None)
     else:
         _print_pages(found, file, level, costs, look, console, fitted.mappings)
-        if calibration:
+        if given.calibration:
             write(calibration_lines(fitted, look), console)
         if sensitivity or explain:
             _print_more(recorded, points, fitted.mappings, sensitivity, explain, look, console)
@@ -99,6 +87,10 @@ def command(file, chip_names, params, level, cost_file, sensitivity, explain, ca
 
 
 MOST_WITH_UNITS = 2048  # points whose bottlenecks are worked out, which takes as long as 15 predictions
+
+
+def _unique(names: str | None) -> list[str]:
+    return list(dict.fromkeys(names.split(","))) if names else []
 
 
 def _check_installed() -> None:
@@ -183,6 +175,6 @@ def _check_more(points: int, format_: str) -> None:
     from gpuprof.errors import UsageError
 
     if format_ != "text":
-        raise UsageError(f"--sensitivity and --explain are text alone: leave out --format {format_}, or both of them")
+        raise UsageError(f"--sensitivity and --explain print only text: leave out --format {format_}, or both of them")
     if points > MOST_EXPLAINED:
         raise UsageError(f"--sensitivity and --explain take at most {MOST_EXPLAINED} points, not {points:,}")

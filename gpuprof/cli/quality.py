@@ -7,16 +7,15 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import Given, options
 from gpuprof.errors import UsageError
 
 
-@click.command("quality", short_help="Show the error of the samples, by period.")
+@click.command("quality", cls=GroupedCommand, short_help="Show the error of the samples, by period.")
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@click.option("--kernel", metavar="RE", help="Show only kernels whose name matches this regular expression.")
-@click.option("--launch", type=click.IntRange(min=0), metavar="N", help="Show only launch N; the first is 0.")
-@format_option(csv="a row per period", json="versioned")
-@click.option("--width", type=click.IntRange(min=20), metavar="N", help="Columns per line.  [default: the terminal's]")
-def command(recording, kernel, launch, format_, width):
+@options("quality", format_option(group="Output", csv="a row per period", json="versioned"))
+def command(recording: Path, given: Given):
     """Compare the samples of a recording with its exact ledger, at its period and at others, 2^5 to 2^20.
 
     Longer periods are simulated by dropping samples; shorter ones are predicted. docs/sampling.md says more.
@@ -34,18 +33,18 @@ def command(recording, kernel, launch, format_, width):
     from gpuprof.report.quality import csv_text, json_text, page
     from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write
 
-    quality = judge(recording, kernel, launch)
+    quality, format_ = judge(recording, given.kernel, given.launch), given.format_
     tolerant(sys.stdout)
     if format_ != "text":
         click.echo({"csv": csv_text, "json": json_text}[format_](quality), nl=False)
         return
     console = console_for(sys.stdout)
-    write(page(quality, look_for(console, width)), console)
+    write(page(quality, look_for(console, given.width)), console)
     sys.stdout.flush()
 
 
 def judge(recording: Path, kernel: str | None, launch: int | None):
-    """The `Quality` of the launches asked for."""
+    """The `Quality` of the launches that were chosen."""
     from gpuprof.correlate.database import read_start, reading
     from gpuprof.correlate.profile import read_profile
     from gpuprof.correlate.thinning import rows_of

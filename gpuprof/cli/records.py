@@ -5,17 +5,22 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.formats import format_option
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
+
+OWN = (
+    format_option(csv="with a heading", json="an object per line", group=OUTPUT),
+    Option("--limit", "limit", "Stop after N records.", metavar="N", type=click.IntRange(min=1), group=SELECTION),
+    Option("--counters", "counters",
+           "Print the counter records of `collect --record wide+counters` instead of samples.",
+           form=SWITCH, group=SELECTION),
+)  # fmt: skip
 
 
-@click.command()
+@click.command("records", cls=GroupedCommand)
 @click.argument("recording", metavar="FILE.gprec", type=click.Path(path_type=Path))
-@format_option(csv="with a heading", json="an object per line")
-@click.option("--launch", type=click.IntRange(min=0), help="Print only records of this launch.")
-@click.option("--limit", type=click.IntRange(min=1), help="Stop after this many records.")
-@click.option(
-    "--counters", is_flag=True, help="Print the counter records of `collect --record wide+counters` instead of samples."
-)
-def command(recording: Path, format_: str, launch: int | None, limit: int | None, counters: bool):
+@options("records", *OWN)
+def command(recording: Path, given: Given):
     """Print a recording, one record per line.
 
     A damaged file is printed up to the damage. The error goes to stderr, and the exit code is 1.
@@ -23,9 +28,10 @@ def command(recording: Path, format_: str, launch: int | None, limit: int | None
     from gpuprof.errors import FileFormatError, NotComparable
     from gpuprof.records.dump import LINES, csv_header
 
-    stream = _Records(recording, launch, counters)
+    format_, counters = given.format_, given.counters
+    stream = _Records(recording, given.launch, counters)
     header = None
-    for payload in stream.chunks(limit):
+    for payload in stream.chunks(given.limit):
         if format_ == "csv" and csv_header(payload) != header:
             header = csv_header(payload)
             click.echo(header)

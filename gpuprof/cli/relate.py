@@ -53,7 +53,7 @@ def command(display: Display, file: Path, measure: int | None):
                 chosen = [
                     tuple(numbers[launch_of(tasks, task)] for task in (pair.source, pair.target)) for pair in found
                 ]
-                measured, how = measure_stream(read_stream(file), chosen), "each launch alone on the chip"
+                measured, how = measure_stream(read_stream(file), chosen), "each launch by itself on the chip"
                 path = critical_path(db, tasks, measured.alone)
         if not found:
             terminal.say("no two launches wait for each other without need")

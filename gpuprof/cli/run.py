@@ -5,40 +5,28 @@ from pathlib import Path
 
 import click
 
-from gpuprof.cli.options.arguments import WithArguments, arguments_behind
-from gpuprof.cli.options.building import compiler_options, rdc_option
-from gpuprof.cli.options.checking import checking_options, end_with, errors_said, findings_of
-from gpuprof.cli.options.launching import CHIP_FLAG
-from gpuprof.cli.options.recording import TRACE_FLAG, trace_settings
+from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
+from gpuprof.cli.options.option import LAUNCHES, SWITCH, Given, Option, options
+from gpuprof.cli.options.results import end_with, errors_said
+from gpuprof.cli.options.settings import findings_of, settings_of
 from gpuprof.cli.progress.display import Display
-from gpuprof.run.compile_file import BuildOptions
+
+TIMED = Option(
+    "--timed",
+    "is_timed",
+    "Time the launches, so that events and clocks show how long they take.",
+    form=SWITCH,
+    group=LAUNCHES,
+    fills="is_timed",
+)
 
 
 @click.command("run", cls=WithArguments, short_help="Run a CUDA program on the emulated GPU, without a profile.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@CHIP_FLAG
-@click.option("--timed", is_flag=True, help="Time the launches, so that events and clocks show how long they take.")
-@click.option(
-    "--max-cycles", type=click.IntRange(min=1), metavar="N", help="Stop a kernel after N instructions of a warp."
-)
-@TRACE_FLAG
-@checking_options
-@compiler_options
-@rdc_option
+@options("run", TIMED)
 @click.pass_obj
-def command(
-    display: Display,
-    files: tuple[Path, ...],
-    chip_name: str | None,
-    timed: bool,
-    max_cycles: int | None,
-    traces: tuple[str, ...],
-    error_exitcode: int,
-    limit: int,
-    suppressions: str | None,
-    options: BuildOptions,
-):
-    """Build the program of FILES (.cu, .cpp, .c), run it with the arguments behind `--`, and end with its exit code.
+def command(display: Display, files: tuple[Path, ...], given: Given):
+    """Build the program of FILES (.cu, .cpp, .c), run it with the arguments after `--`, and end with its exit code.
 
     \b
     gpuprof run app.cu -- --size 1024
@@ -46,22 +34,14 @@ def command(
     gpuprof run main.cu kernels.cu io.cpp -I include
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
-    from gpuprof.run.program_run import check_sources, run_program
     from gpuprof.run.run_settings import Settings
+    from gpuprof.run.target import program_of
 
-    check_sources(files)
-    findings = findings_of(limit, suppressions)
+    program = program_of(files, arguments_after_dashes())
+    findings = findings_of(given)
     with WithoutLaunches(display) as terminal:
-        settings = Settings(
-            chip_name=chip_name,
-            is_timed=timed,
-            max_cycles=max_cycles,
-            options=options,
-            observer=terminal,
-            findings=findings,
-            **trace_settings(traces),
-        )
+        settings = settings_of(given, Settings(is_timed=False, observer=terminal, findings=findings))
         with errors_said(terminal, settings):
-            code = run_program(files, arguments_behind(), settings)
-        end_with(findings, error_exitcode)
+            code = program.run(settings).code
+        end_with(findings, given.error_exitcode)
     sys.exit(code if code >= 0 else 128 - code)

@@ -6,118 +6,55 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
-from gpuprof.cli.collect import check_file
-from gpuprof.cli.options.building import compiler_options, rdc_option
-from gpuprof.cli.options.launching import LAUNCH_FLAG
+from gpuprof.cli.options.help_page import GroupedCommand
+from gpuprof.cli.options.option import CHIPS, LAUNCHES, LIST, OUTPUT, SWITCH, Given, Option, options
 from gpuprof.cli.options.outputs import (
     OutputPath,
     claim,
     csv_table,
-    force_option,
     json_table,
     png_plot,
     sqlite_table,
     svg_plot,
 )
-from gpuprof.cli.options.results import check_results_flags, comparing_options
-from gpuprof.cli.options.sampler import Cycles
-from gpuprof.run.compile_file import DEFAULT_CHIP, BuildOptions
+from gpuprof.cli.options.results import check_results_flags
+from gpuprof.cli.options.settings import build_options_of, wanted_of
+from gpuprof.run.compile_file import DEFAULT_CHIP
 
 TABLES = {".csv": csv_table, ".json": json_table, ".sqlite": sqlite_table}
 PLOTS = {".png": png_plot, ".svg": svg_plot}
+OWN = (
+    Option("--chips", "chip_names", "Chips of `gpuprof list chips`, or .toml files.",
+           metavar="NAME,...", group=CHIPS, default=DEFAULT_CHIP),
+    Option("--param", "params",
+           "A number of the chip: sms=54,108, l2_kb=20480,40960, latency.shared=20,30. Repeatable.",
+           metavar="KEY=V,...", form=LIST, group=CHIPS),
+    Option("--define", "macros", "A macro of the source, and {NAME} in --launch. Repeatable.",
+           metavar="NAME=V,...", form=LIST, group=CHIPS),
+    Option("--max-registers", "register_numbers", "Largest number of registers per thread; other values are spilled.",
+           metavar="N,...", group=CHIPS),
+    Option("--zip", "in_step",
+           "Combine the first values, then the second values, and so on, instead of all combinations.",
+           form=SWITCH, group=CHIPS),
+    Option("--seed", "seed", "Seed of random data.",
+           metavar="N", type=click.IntRange(min=0), group=LAUNCHES, default=0),
+    Option("--jobs", "jobs", "Worker processes.",
+           metavar="N", type=click.IntRange(min=1), group=CHIPS, usual="one per core"),
+    Option("-o --output", "outputs", "Write the table as .csv, .json or .sqlite. Repeatable.",
+           metavar="OUT", type=OutputPath(*TABLES.values()), form=LIST, group=OUTPUT),
+    Option("--plot", "plot", "Plot cycles against the first parameter, as .png or .svg.",
+           metavar="OUT", type=OutputPath(*PLOTS.values()), group=OUTPUT),
+)  # fmt: skip
 
 
-@click.command("sweep", short_help="Run one file on a table of chips and parameters.")
+@click.command("sweep", cls=GroupedCommand, short_help="Run one file on a table of chips and parameters.")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("script_args", nargs=-1)
-@click.option(
-    "--chips",
-    "chip_names",
-    default=DEFAULT_CHIP,
-    show_default=True,
-    metavar="NAME,...",
-    help="Chips of `gpuprof list chips`, or .toml files.",
-)
-@click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="KEY=V,...",
-    help="A number of the chip: sms=54,108, l2_kb=20480,40960, latency.shared=20,30. Repeatable.",
-)
-@click.option(
-    "--define",
-    "macros",
-    multiple=True,
-    metavar="NAME=V,...",
-    help="A macro of the source, and {NAME} in --launch. Repeatable.",
-)
-@click.option(
-    "--max-registers", metavar="N,...", help="Largest number of registers per thread; other values are spilled."
-)
-@click.option(
-    "--zip",
-    "in_step",
-    is_flag=True,
-    help="Combine the first values, then the second values, and so on, instead of all combinations.",
-)
-@LAUNCH_FLAG
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of random data.")
-@click.option(
-    "--max-cycles",
-    type=Cycles(1),
-    metavar="N",
-    help="Stop a kernel after N cycles.  [default: after 2^22 instructions of any warp]",
-)
-@click.option(
-    "--sample-blocks",
-    is_flag=True,
-    help="Time blocks of a large launch until its rate settles, and extrapolate the rest.",
-)
-@comparing_options
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes.  [default: one per core]")
-@click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of a Dask cluster, such as tcp://HOST:8786.")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=OutputPath(*TABLES.values()),
-    metavar="OUT",
-    help="Write the table as .csv, .json or .sqlite. Repeatable.",
-)
-@click.option(
-    "--plot",
-    type=OutputPath(*PLOTS.values()),
-    metavar="OUT",
-    help="Plot cycles against the first parameter, as .png or .svg.",
-)
-@force_option
-@compiler_options
-@rdc_option
-def command(
-    file: Path,
-    script_args: tuple[str, ...],
-    chip_names: str,
-    params: tuple[str, ...],
-    macros: tuple[str, ...],
-    max_registers: str | None,
-    in_step: bool,
-    launches: tuple[str, ...],
-    seed: int,
-    max_cycles: int | None,
-    sample_blocks: bool,
-    wanted,
-    jobs: int | None,
-    scheduler: str | None,
-    outputs: tuple[Path, ...],
-    plot: Path | None,
-    force: bool,
-    options: BuildOptions,
-):
+@options("sweep", *OWN)
+def command(file: Path, script_args: tuple[str, ...], given: Given):
     """Run the kernels of FILE (.cu, .ptx, .gpubin or a .py script) on every combination of chips and values.
 
-    A .cu file with a `main` and without launches in its comments is a whole program, with the arguments behind `--`;
+    A .cu file with a `main` and without launches in its comments is a whole program, with the arguments after `--`;
     so is an executable of `nvcc -cudart shared`.
 
     \b
@@ -127,38 +64,16 @@ def command(
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    from gpuprof.run.program_run import check_linked, runs_itself
+    from gpuprof.run.target import target_of
+    from gpuprof.sweep.sweep_plan import prepare, runs
 
-    is_program = not launches and runs_itself(file)
-    check_linked(options, is_program)
-    if not is_program:
-        check_file(file, launches, script_args)
-    check_results_flags(file, wanted)
+    target_of(file, (), script_args, given.launches, options=build_options_of(given))
+    check_results_flags(file, given)
+    outputs, plot, jobs, scheduler = given.outputs, given.plot, given.jobs, given.scheduler
     _check_flags(outputs, plot, jobs, scheduler)
-
-    from gpuprof.sweep.sweep_parameters import parse_parameter, registers_parameter
-    from gpuprof.sweep.sweep_plan import Plan, prepare, runs
-
-    parameters = (
-        *(parse_parameter("chip", text, "--param") for text in params),
-        *(parse_parameter("define", text, "--define") for text in macros),
-        *([registers_parameter(max_registers)] if max_registers else []),
-    )
-    plan = Plan(
-        file,
-        tuple(chip_names.split(",")),
-        parameters,
-        in_step,
-        launches,
-        script_args,
-        options,
-        seed,
-        max_cycles,
-        sample_blocks,
-        wanted,
-    )
+    plan = _plan(file, script_args, given)
     planned = runs(plan)
-    _claim_outputs(outputs, plot, _inputs(plan, planned), force)
+    _claim_outputs(outputs, plot, _inputs(plan, planned), given.force)
     outcomes = {}
     try:
         with stage("", "runs", len(planned), each="run") as under_way:
@@ -170,6 +85,32 @@ def command(
         _save_what_there_is(plan, planned, outcomes, outputs)
         raise
     _finish(plan, planned, outcomes, outputs, plot)
+
+
+def _plan(file: Path, script_args: tuple[str, ...], given: Given):
+    """The plan that the options make. Raises UsageError for a parameter that is none."""
+    from gpuprof.sweep.sweep_parameters import parse_parameter, registers_parameter
+    from gpuprof.sweep.sweep_plan import Plan
+
+    registers = given.register_numbers
+    return Plan(
+        file,
+        chips=tuple(given.chip_names.split(",")),
+        parameters=(
+            *(parse_parameter("chip", text, "--param") for text in given.params),
+            *(parse_parameter("define", text, "--define") for text in given.macros),
+            *([registers_parameter(registers)] if registers else []),
+        ),
+        in_step=given.in_step,
+        launches=given.launches,
+        script_args=script_args,
+        options=build_options_of(given),
+        seed=given.seed,
+        max_cycles=given.max_cycles,
+        max_instructions=given.max_instructions,
+        sample_blocks=given.sample_blocks,
+        wanted=wanted_of(given),
+    )
 
 
 def _check_flags(outputs: Sequence[Path], plot: Path | None, jobs: int | None, scheduler: str | None) -> None:
@@ -203,7 +144,7 @@ def _claim_outputs(outputs: Sequence[Path], plot: Path | None, inputs: list[Path
 
 
 def _check_apart(names: Sequence[Path]) -> None:
-    """Raises UsageError when two names stand for one file: the second would take the place of the first."""
+    """Raises UsageError when two names are those of one file: the second output would replace the first."""
     from gpuprof.base.output_targets import target_of
     from gpuprof.errors import UsageError
 
@@ -220,12 +161,13 @@ def _partial_name(output: Path) -> Path:
 
 
 def _inputs(plan, planned: Sequence) -> list[Path]:
-    """What the command reads. A script's arguments may be files."""
+    """The files that the command reads. A script's arguments may be files."""
     from gpuprof.device.results.plan import input_files
-    from gpuprof.sweep.sweep_plan import file_requests, flag_requests
+    from gpuprof.sweep.sweep_plan import flag_requests
 
-    arrays = input_files(flag_requests(plan, planned[0]) or file_requests(plan), plan.wanted, plan.folder)
-    return [plan.file, *arrays, *map(Path, (*plan.chips, plan.options.compiler, *plan.script_args))]
+    launched = flag_requests(plan, planned[0])  # the texts of the plan have names in place of values
+    read = [plan.file, *input_files(launched, plan.wanted, plan.target.folder)] if launched else plan.target.inputs()
+    return [*read, *map(Path, (*plan.chips, plan.options.compiler))]
 
 
 def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Iterator:
@@ -242,7 +184,7 @@ def _outcomes(ready: Sequence, jobs: int | None, scheduler: str | None) -> Itera
 
 
 def _save_what_there_is(plan, planned: Sequence, outcomes: dict, outputs: Sequence[Path]) -> None:
-    """After Ctrl-C, or when a cluster is lost: the runs that are done, beside where the table would have been."""
+    """After Ctrl-C, or when a cluster is lost: writes the runs that are done, next to the table's name."""
     from gpuprof.isa.printing.printable import printable
     from gpuprof.sweep.sweep_table import build_table
     from gpuprof.sweep.write_table import write

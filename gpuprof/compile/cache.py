@@ -17,7 +17,9 @@ from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.base.processes import is_running
 from gpuprof.compile.module import PtxModule
+from gpuprof.cuda import FORWARDING, INCLUDE
 from gpuprof.errors import UsageError
+from gpuprof.isa import facts
 
 _MOST_ENTRIES = 500
 _NEW = ".new-"  # and the number of the process that writes it
@@ -42,7 +44,7 @@ def environment() -> dict[str, str]:
 
 
 def environment_parts() -> list[str]:
-    """What the environment adds to the name of an entry."""
+    """The variables of the environment that are part of an entry's name, as NAME=VALUE."""
     return [f"{name}={value}" for name in _VARIABLES if (value := environment().get(name)) is not None]
 
 
@@ -56,10 +58,9 @@ def digest(parts: Iterable[bytes]) -> str:
 
 
 def own_files() -> str:
-    """A digest of this package's own files: what they make of the same source may change with them."""
-    return digest(
-        path.read_bytes() for path in sorted(Path(__file__).parent.rglob("*")) if path.suffix in (".py", ".h")
-    )
+    """A digest of our own files that what is made of a source depends on."""
+    files = (*Path(__file__).parent.rglob("*.py"), *INCLUDE.rglob("*.h*"), FORWARDING, Path(facts.__file__))
+    return digest(path.read_bytes() for path in sorted(files))
 
 
 def file_digest(path: str) -> str:

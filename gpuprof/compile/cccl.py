@@ -20,7 +20,7 @@ class Release(NamedTuple):
 
     @property
     def command(self) -> str:
-        """That installs it."""
+        """The command that installs it."""
         return f"`pip install 'gpuprof[{self.extra}]'`"
 
 
@@ -66,5 +66,5 @@ def _installed(release: Release) -> Cccl | None:
 
 
 def hint_for(diagnostics: str) -> str:
-    """What to install where a compiler did not find one of these headers, on a line of its own; "" otherwise."""
+    """A line that names the package to install where a compiler did not find one of these headers; "" otherwise."""
     return f"\n{HINT}" if MISSING.search(diagnostics) and find() is None else ""

@@ -81,7 +81,7 @@ def run_child(command: Sequence[str], what: str, source: bytes = b"", env: dict[
 
 
 def diagnostics_of(ended: Ended) -> str:
-    """What a compiler said; or how it ended, if it did not say so."""
+    """The compiler's messages; or how it ended, if it printed none."""
     text = ended.errors.decode("utf-8", "replace")
     if ended.code >= 0 or text.strip():
         return text

@@ -3,33 +3,38 @@
 LLVM aborts the whole process on what it cannot select, so this runs as a child (see `cuda`). Clang's IR comes in on
 stdin, not optimized; of several files, which are linked, with a zero between them. Out go two lines of JSON: the source
 line that each location label stands for ("a.cu:7"; see `lineinfo`), by which the parent reads LLVM's last words if it
-comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types.
+comes to that, and then an object: ptx, files (of the `.file` table), display, instances (their symbols), param_types,
+facts (`isa.facts.Facts` as JSON).
 """
 
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import llvmlite.binding as llvm
 
-from gpuprof.compile import lineinfo, naming, variables
-from gpuprof.compile.lineinfo import Chain
-from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.layouts.member_stores import member_stores_of
+from gpuprof.compile.layouts.padded_copies import padded_copies_of
+from gpuprof.compile.layouts.structures import layouts_of
+from gpuprof.compile.llvm import lineinfo, naming
+from gpuprof.compile.llvm.lineinfo import Chain
+from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.compile.passes.addresses import share_addresses
 from gpuprof.compile.passes.branches import turn_branches
 from gpuprof.compile.passes.byval import copy_in_callee
-from gpuprof.compile.passes.clusters import add_cluster_dims, take_cluster_dims
 from gpuprof.compile.passes.contraction import keep_shared_products
 from gpuprof.compile.passes.divisions import hide_divisions, show_divisions
-from gpuprof.compile.passes.host_tables import drop_host_tables
 from gpuprof.compile.passes.local_arrays import unroll_over_local_arrays
-from gpuprof.compile.passes.member_stores import member_stores_of
-from gpuprof.compile.passes.padding import padded_copies_of
-from gpuprof.compile.passes.positions import Positions, mark_positions
+from gpuprof.compile.passes.module_data import add_cluster_dims, drop_host_tables, take_cluster_dims
 from gpuprof.compile.passes.scopes import mark, name_scopes, show
-from gpuprof.compile.passes.structures import layouts_of
 from gpuprof.compile.passes.unroll_once import unroll_once
+from gpuprof.compile.variables import locations
+from gpuprof.compile.variables.numbering import number_variables, without_variables
+from gpuprof.compile.variables.positions import Positions, mark_positions
+from gpuprof.isa.facts import Facts
+from gpuprof.isa.gpubin.layout import to_plain
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -179,32 +184,36 @@ def generate(
     instances = {int(index): symbol for index, symbol in _INSTANCE.findall(ir)}
     ir, cluster_dims = take_cluster_dims(drop_host_tables(_INSTANCE.sub("", ir), metadata))
     layout_of = layouts_of(ir, metadata, target.target_data, llvm.parse_assembly)
-    padded = [*padded_copies_of(ir, metadata, layout_of), *member_stores_of(ir, metadata, layout_of)]
+    facts = Facts(tuple(padded_copies_of(ir, metadata, layout_of)), tuple(member_stores_of(ir, metadata, layout_of)))
     is_plain, numbered = for_debugger and level == 0, None
     if is_plain:
         arranged = _arranged_for_debugger(internalize(ir), target, arch)
     elif for_debugger:
         arranged, positions = _arranged(internalize(ir), target, arch, level, mark_positions)
-        numbered = variables.number_variables(arranged, positions)
+        numbered = number_variables(arranged, positions)
         arranged = numbered.ir
     else:
-        arranged, _ = _arranged(variables.without_variables(internalize(ir)), target, arch, level, lambda ir: (ir, []))
+        arranged, _ = _arranged(without_variables(internalize(ir)), target, arch, level, lambda ir: (ir, []))
     labelled, chains = lineinfo.encode(arranged, has_scopes=numbered is not None)
     announce(chains)
     if numbered:
-        _set_options(variables.WHERE_SET)
+        _set_options(locations.WHERE_SET)
     ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains, is_plain)
     if numbered:
-        told, listing = variables.told(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
-        ptx = variables.with_places(ptx, show(told), listing, numbered)
+        told, listing = locations.told(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
+        ptx = locations.with_places(ptx, show(told), listing, numbered)
     ptx = add_cluster_dims(ptx, cluster_dims)
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
+    if numbered:
+        ptx, known = locations.without_comments(ptx, numbered.table)
+        facts = replace(facts, variables=known)
     return {
-        "ptx": ptx + "".join(f"{each}\n" for each in padded),
+        "ptx": ptx,
         "files": files,
         "display": naming.display_names(metadata),
         "instances": [instances[index] for index in sorted(instances)],
         "param_types": naming.parameter_types(metadata, [name for _, name in _KERNEL.findall(ir)]),
+        "facts": to_plain(facts),
     }
 
 

@@ -13,15 +13,23 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, cccl, toolchain
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
-from gpuprof.compile.features import feature_macros
 from gpuprof.compile.includes import included_files
-from gpuprof.compile.lineinfo import label_index
-from gpuprof.compile.metadata import Metadata
+from gpuprof.compile.llvm.lineinfo import label_index
+from gpuprof.compile.llvm.metadata import Metadata
+from gpuprof.compile.llvm.naming import qualified_name, symbol_of
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.naming import qualified_name, symbol_of
-from gpuprof.compile.source import bounded_ptx, headers_of, read_source, split_defines, with_instances
+from gpuprof.compile.source import (
+    bounded_ptx,
+    feature_macros,
+    headers_of,
+    read_source,
+    split_defines,
+    with_instances,
+)
 from gpuprof.compile.toolchain import Toolchain
 from gpuprof.errors import CompileError
+from gpuprof.isa.facts import Facts
+from gpuprof.isa.gpubin.layout import from_plain
 
 _FATAL = re.compile(r"LLVM ERROR: (.*)")
 _LOCATED = re.compile(r",? \S+:(\d+)$")
@@ -83,7 +91,7 @@ def linked_flags(number: int) -> list[str]:
 
 
 class _Flags(NamedTuple):
-    """What holds for all files of a module."""
+    """The flags of all files of a module."""
 
     arch: str
     include_dirs: Sequence[Path | str]
@@ -151,6 +159,7 @@ def _module(
         compiler=how.tools.name,
         arch=how.arch,
         param_types={symbol: tuple(types) for symbol, types in made["param_types"].items()},
+        facts=from_plain(Facts, made["facts"], "facts"),
     )
 
 

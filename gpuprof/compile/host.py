@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.compile import cccl, toolchain
+from gpuprof.cuda import INCLUDE, PRELUDE
 from gpuprof.errors import CompileError
 
 MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
@@ -12,7 +13,7 @@ MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64"
 _RUNTIME = (
     "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
     # frames of the library are chained, so that it finds who called it (channel.cpp)
-    "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(toolchain.INCLUDE / "gpuprof"),
+    "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(INCLUDE / "gpuprof"),
 )  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
     tools, found = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-    ours = ("-isystem", str(toolchain.INCLUDE), *toolchain.cccl_flags(found))
+    ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(found))
     headers = (*ours, *toolchain.library_flags(library, machine))
     common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
@@ -56,12 +57,12 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
         host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/line_table.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
-            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(toolchain.PRELUDE),
+            "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(PRELUDE),
         ),
         library=(*common, "-x", "c++", *_RUNTIME),
         shared=(
             zig, "c++", "-target", f"{machine}-linux-gnu.2.17", "-shared", "-fPIC", "-nostdlib++", "-lpthread", "-s",
-            "-isystem", str(toolchain.INCLUDE), *_RUNTIME,
+            "-isystem", str(INCLUDE), *_RUNTIME,
         ),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),

@@ -48,7 +48,7 @@ def _included(name: str, text: str, include_dirs: Sequence[Path | str]) -> Itera
 
 
 def is_there(place: Path) -> bool:
-    """Whether there is something a compiler would open; it passes over folders."""
+    """True if there is a file that a compiler would open; it passes over folders."""
     try:
         return place.exists() and not place.is_dir()
     except (OSError, ValueError):

@@ -2,6 +2,9 @@
 
 from dataclasses import asdict, dataclass, field
 
+from gpuprof.isa.facts import NO_FACTS, Facts
+from gpuprof.isa.gpubin.layout import from_plain, to_plain
+
 
 @dataclass(frozen=True)
 class PtxModule:
@@ -12,6 +15,7 @@ class PtxModule:
     display: symbol -> the function's name as written in the source, for kernels and for inlined functions.
     param_types: kernel symbol -> the C++ type of each parameter with typedefs resolved ("const float *", "int",
     "float4").
+    facts: about the code, where the compiler knows some.
     """
 
     name: str
@@ -21,12 +25,14 @@ class PtxModule:
     compiler: str
     arch: str
     param_types: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    facts: Facts = NO_FACTS
 
     def as_dict(self) -> dict:
-        return asdict(self)
+        return asdict(self) | {"facts": to_plain(self.facts)}
 
     @classmethod
     def from_dict(cls, fields: dict) -> "PtxModule":
         """The inverse of `as_dict` after a trip through JSON, which knows no tuples."""
         types = {symbol: tuple(each) for symbol, each in fields["param_types"].items()}
-        return cls(**{**fields, "param_types": types})
+        facts = from_plain(Facts, fields["facts"], "facts")
+        return cls(**{**fields, "param_types": types, "facts": facts})

@@ -15,11 +15,10 @@ from gpuprof.base.scratch import temporary_folder
 from gpuprof.compile import cache, demangle
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.embedded import opened_texts
-from gpuprof.compile.features import nvcc_arch
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.ptxfile import functions_of
-from gpuprof.compile.source import bounded_ptx, headers_of, read_source, with_instances
+from gpuprof.compile.source import bounded_ptx, headers_of, nvcc_arch, read_source, with_instances
 from gpuprof.errors import CompileError
 
 DEFAULT_TOOLKIT = "/usr/local/cuda"
@@ -204,7 +203,7 @@ def _module(
 
 
 def _name_of(place: str, path: str, toolkit: Path) -> str:
-    """What the profile calls a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike
+    """The profile's name for a file of the `.file` table, where nvcc writes absolute paths: as the user does, and alike
     on every machine.
     """
     absolute = os.path.normpath(place)

@@ -1,10 +1,15 @@
-"""The source text as a compiler gets it, and the headers that the compiler says it read."""
+"""The source text and the architecture as a compiler gets them, and the headers that the compiler says it read."""
 
 import re
 from collections.abc import Sequence
 
 from gpuprof.base.inputs import PTX, SOURCE, read_input_text
 from gpuprof.errors import CompileError
+
+# A chip's architecture -> nvcc's name for it with all its features, and the macro by which sources ask for features
+# that only this architecture has (CUDA C++ programming guide, 5.1.2; wgmma: `sm_90a`; setmaxnreg: that and `sm_100a`).
+# A chip that gpuprof emulates has them, so sources are compiled for them.
+_ALL_OF = {"sm_90": ("sm_90a", "__CUDA_ARCH_FEAT_SM90_ALL"), "sm_100": ("sm_100a", "__CUDA_ARCH_FEAT_SM100_ALL")}
 
 
 def read_source(path: str) -> str:
@@ -13,7 +18,7 @@ def read_source(path: str) -> str:
 
 
 def bounded_ptx(path: str, ptx: str) -> str:
-    """What a compiler made, if it is no longer than a .ptx file may be. Raises CompileError."""
+    """The PTX of a compiler, if it is no longer than a .ptx file may be. Raises CompileError."""
     if len(ptx) > PTX.most_nbytes:
         raise CompileError(f"{path}: has {len(ptx):,} bytes of PTX; the limit is {PTX.most_nbytes:,}")
     return ptx
@@ -56,3 +61,11 @@ def headers_of(dependencies: str) -> list[str]:
     """The files of a make rule "ir: a.h b\\ c.h", continued over lines with a backslash."""
     names = re.findall(r"(?:\\.|[^\s\\])+", dependencies.partition(":")[2].replace("\\\n", " "))
     return [re.sub(r"\\(.)", r"\1", name).replace("$$", "$") for name in names if name != "-"]
+
+
+def nvcc_arch(arch: str) -> str:
+    return _ALL_OF.get(arch, (arch, ""))[0]
+
+
+def feature_macros(arch: str) -> list[str]:
+    return [_ALL_OF[arch][1]] if arch in _ALL_OF else []

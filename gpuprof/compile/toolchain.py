@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from gpuprof.compile import cache, cccl
 from gpuprof.compile.cccl import Cccl
+from gpuprof.cuda import FORWARDING, INCLUDE, PRELUDE
 from gpuprof.errors import CompileError
 
-INCLUDE = Path(__file__).parent / "include"
-PRELUDE = INCLUDE / "gpuprof" / "cuda.h"
+# The headers under CUDA's names.
+CUDA_HEADERS = ("-isystem", str(INCLUDE), "-ivfsoverlay", str(FORWARDING))
 
 # The same host on every machine: the sizes of `long` and the layout of structures come from it.
 _HOST = "x86_64-unknown-linux-musl"
@@ -102,7 +103,7 @@ def find(clang: str | None = None, cccl_release: str = "") -> Toolchain:
 
 
 def _flags(library: Path | None, headers: Cccl | None) -> tuple[str, ...]:
-    ours = ("-isystem", str(INCLUDE), *cccl_flags(headers), "-include", str(PRELUDE))
+    ours = (*CUDA_HEADERS, *cccl_flags(headers), "-include", str(PRELUDE))
     theirs = library_flags(library) if library is not None else []
     # Their place differs from machine to machine; what they are called in a profile must not.
     names = [f"-fdebug-prefix-map={folder}={name}" for name, folder in library_names(library, headers).items()]

@@ -17,7 +17,7 @@ from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
 from gpuprof.correlate.schema import DDL
 from gpuprof.correlate.traces import wrong_tables
 from gpuprof.isa.encoding import PC_END
-from gpuprof.isa.gpubin_layout import MAX_INLINE_DEPTH
+from gpuprof.isa.gpubin.layout import MAX_INLINE_DEPTH
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.operations import operations_of
 from gpuprof.isa.printing.text import disassemble

@@ -1,15 +1,15 @@
-"""Where the variables of optimized code are in front of each line of the PTX, by the comments that
-`compile.variables` has written: the last that was said on every way that leads there.
+"""Where the variables of optimized code are before each line of the PTX, by the facts that `compile.variables` has
+recorded: the last setting on every path to the line.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gpuprof.assemble.debug_registers import Line, Shape, starts
-from gpuprof.compile.variables import AT, SET
+from gpuprof.isa.facts import Setting, VariableFacts
 
 _HEAD = re.compile(r"\.(?:entry|func)\b.*?([\w$]+)\($")
 _LABEL = re.compile(r"^(\$[\w$]+):")
@@ -33,12 +33,14 @@ class Spot(NamedTuple):
     sums: tuple[tuple[str, int], ...]
 
 
-class Setting(NamedTuple):
-    """A comment: from `line` on, a variable is there; None for nowhere. `more`: positions that the code may have come
-    to, too, if the variable says that; it is then where it was.
+class Assignment(NamedTuple):
+    """From `line` on, a variable is in `spot`; None for nowhere. `segment`: the label above, as the number of its line,
+    or 0. `more`: other positions that the code may have reached, for a variable that gives the position, which is then
+    where it was.
     """
 
     line: int
+    segment: int
     number: int
     part: Part
     spot: Spot | None
@@ -49,49 +51,52 @@ Scopes = tuple[tuple[int, int], ...]  # scope and inlined call of each function 
 
 
 @dataclass
-class Comments:
-    """Of one function. `segments`: by line, the label above it, as the number of its line. `scopes`: by line."""
+class FunctionVariables:
+    """The variables of one function. `segments`: by line, the label above it, as the number of its line. `scopes`: by
+    line.
+    """
 
-    settings: list[Setting] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
     segments: dict[int, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     scopes: dict[int, Scopes] = field(default_factory=dict)
 
     @property
     def registers(self) -> set[str]:
-        return {each.spot.register for each in self.settings if each.spot} - {""}
+        return {each.spot.register for each in self.assignments if each.spot} - {""}
 
 
-def read_comments(lines: Sequence[str]) -> dict[str, Comments]:
-    """Of each function that has some, by its symbol. `lines`: the PTX."""
-    found: dict[str, Comments] = {}
-    here, name, segment, scopes = Comments(), "", 0, ()
+def by_function(lines: Sequence[str], facts: VariableFacts) -> dict[str, FunctionVariables]:
+    """The functions that have some, by their symbols. `lines`: the PTX."""
+    settings: dict[int, list[Setting]] = {}
+    for setting in facts.settings:
+        settings.setdefault(setting.line, []).append(setting)
+    changes = {change.line: change.around for change in facts.scopes}
+    functions: dict[str, FunctionVariables] = {}
+    here, name, segment, scopes = FunctionVariables(), "", 0, ()
     for number, line in enumerate(lines, 1):
+        here.assignments += [_assignment(setting, segment) for setting in settings.get(number, ())]
+        scopes = changes.get(number, scopes)
         if head := _HEAD.search(line):
-            name, here, segment, scopes = head[1], Comments(), 0, ()
+            name, here, segment, scopes = head[1], FunctionVariables(), 0, ()
         elif line == "}":
-            if name and here.settings:
-                found[name] = here
+            if name and here.assignments:
+                functions[name] = here
             name = ""
         elif line.startswith("\t.loc\t"):
             scopes = ()
-        elif line.startswith(AT):
-            pairs = (word.split(":") for word in line[len(AT) :].split())
-            scopes = tuple((int(scope), int(call)) for scope, call in pairs)
-        elif line.startswith(SET):
-            here.settings.append(_setting(number, line[len(SET) :]))
         elif label := _LABEL.match(line):
             segment = here.labels[label[1]] = number
         here.segments[number], here.scopes[number] = segment, scopes
-    return found
+    return functions
 
 
-def _setting(line: int, text: str) -> Setting:
-    number, _, rest = text.partition(" ")
-    if rest.startswith("| "):
-        return Setting(line, int(number), None, None, frozenset(map(int, rest[2:].split())))
-    part = _PART.search(rest)
-    place = rest[: part.start()] if part else rest
+def _assignment(setting: Setting, segment: int) -> Assignment:
+    line, variable, location = setting
+    if location.startswith("| "):
+        return Assignment(line, segment, variable, None, None, frozenset(map(int, location[2:].split())))
+    part = _PART.search(location)
+    place = location[: part.start()] if part else location
     value, _, sums = place.strip().partition(" ")
     if value == "?":
         spot = None
@@ -102,18 +107,22 @@ def _setting(line: int, text: str) -> Setting:
             int(value[1:]) if is_number else 0,
             tuple((sign, int(each)) for sign, each in _SUM.findall(sums)),
         )
-    return Setting(line, int(number), (int(part[1]), int(part[2])) if part else None, spot)
+    return Assignment(line, segment, variable, (int(part[1]), int(part[2])) if part else None, spot)
 
 
 def assigned(
-    shape: Shape, comments: Comments, constant: Collection[str], first: Mapping[Key, Spot], left_out: Collection[int]
+    shape: Shape,
+    variables: FunctionVariables,
+    constant: Collection[str],
+    first: Mapping[Key, Spot],
+    left_out: Collection[int],
 ) -> dict[int, Mapping[Key, Spot]]:
     """What is known in front of each line that has an instruction. `constant`: registers whose value is known also
     where nobody has set them yet; `first`: what is known where the function begins; `left_out`: variables that are
     none of the program's.
     """
     items = [[item for item in block if isinstance(item, Line) or item.number not in left_out]
-             for block in _items(shape, comments)]  # fmt: skip
+             for block in _items(shape, variables)]  # fmt: skip
     names = {register: name for name, register in shape.names.items() if name not in constant}
     start: list[dict[Key, Spot] | None] = [dict(first)] + [None] * (len(items) - 1)
     todo = [0]
@@ -148,17 +157,20 @@ class Reached(NamedTuple):
 
 
 def reached(
-    shape: Shape, comments: Comments, told_by: Mapping[int, int], is_set: Callable[[int, frozenset[int], int], bool]
+    shape: Shape,
+    variables: FunctionVariables,
+    told_by: Mapping[int, int],
+    is_set: Callable[[int, frozenset[int], int], bool],
 ) -> dict[int, Reached]:
     """By line that has an instruction. `told_by`: of variables, which one tells their position. What is said of a
     variable belongs to the position that is told next; `is_set` says whether it may, from some that were told before.
     If not so, others have been lost, or LLVM says again what was so once.
     """
-    items, tellers = _items(shape, comments), {*told_by.values()}
+    items, tellers = _items(shape, variables), {*told_by.values()}
 
     # The state has three kinds of keys: -1 - teller for what it may have come to, too.
-    def step(item: Line | Setting, state: dict[int, frozenset[int]]) -> None:
-        if not isinstance(item, Setting):
+    def step(item: Line | Assignment, state: dict[int, frozenset[int]]) -> None:
+        if not isinstance(item, Assignment):
             return
         if item.number not in tellers:
             state[item.number] = frozenset({_NEXT})
@@ -186,42 +198,42 @@ def reached(
     return found
 
 
-def _items(shape: Shape, comments: Comments) -> list[list[Line | Setting]]:
-    """Of each block its instructions and comments, as they stand in the text. A variable with a comment that stands
-    nowhere is nowhere.
+def _items(shape: Shape, variables: FunctionVariables) -> list[list[Line | Assignment]]:
+    """For each block its instructions and assignments, in the order of the text. A variable with an assignment outside
+    all blocks is nowhere.
     """
     block_of: dict[int, int] = {}
     for number, block in enumerate(shape.blocks):
         for inst in block:
             block_of.setdefault(inst.line, number)
     lines = sorted(block_of)
-    before: dict[int, list[Setting]] = {}  # by the line of the instruction that follows
-    behind: dict[int, list[Setting]] = {}  # by block
+    before: dict[int, list[Assignment]] = {}  # by the line of the instruction that follows
+    behind: dict[int, list[Assignment]] = {}  # by block
     lost = set()
-    for each in comments.settings:
-        at, segment = bisect_right(lines, each.line), comments.segments[each.line]
-        if at < len(lines) and comments.segments.get(lines[at]) == segment:
+    for each in variables.assignments:
+        at = bisect_left(lines, each.line)
+        if at < len(lines) and variables.segments.get(lines[at]) == each.segment:
             before.setdefault(lines[at], []).append(each)
-        elif at and comments.segments.get(lines[at - 1]) == segment:
+        elif at and variables.segments.get(lines[at - 1]) == each.segment:
             number = block_of[lines[at - 1]]
             # What holds on one of several ways is known on none.
             goes_on = shape.successors[number] == [number + 1]
             behind.setdefault(number, []).append(each if goes_on else each._replace(spot=None))
         else:
             lost.add(each.number)
-    items: list[list[Line | Setting]] = []
+    items: list[list[Line | Assignment]] = []
     for number, block in enumerate(shape.blocks):
         items.append([])
         for inst in block:
             items[-1] += [*before.pop(inst.line, ()), inst]
         items[-1] += behind.get(number, ())
     return [
-        [item._replace(spot=None) if isinstance(item, Setting) and item.number in lost else item for item in block]
+        [item._replace(spot=None) if isinstance(item, Assignment) and item.number in lost else item for item in block]
         for block in items
     ]
 
 
-def _step(item: Line | Setting, state: dict[Key, Spot], names: Mapping[int, str]) -> None:
+def _step(item: Line | Assignment, state: dict[Key, Spot], names: Mapping[int, str]) -> None:
     if isinstance(item, Line):
         written = {names.get(register) for register in item.writes}
         gone = [key for key, spot in state.items() if spot.register in written]
@@ -229,7 +241,7 @@ def _step(item: Line | Setting, state: dict[Key, Spot], names: Mapping[int, str]
         gone = [key for key in state if key[0] == item.number and _overlap(key[1], item.part)]
     for key in gone:
         del state[key]
-    if isinstance(item, Setting) and item.spot is not None:
+    if isinstance(item, Assignment) and item.spot is not None:
         state[item.number, item.part] = item.spot
 
 

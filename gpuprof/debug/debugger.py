@@ -12,7 +12,6 @@ from pathlib import Path
 
 from gpuprof.compile.source import read_source
 from gpuprof.debug import reverse
-from gpuprof.debug.debug_target import target_of
 from gpuprof.debug.event_timeline import Timeline
 from gpuprof.debug.inferior import Inferior
 from gpuprof.debug.locations import Frame, Linespec, LoadedCode, find, linespec
@@ -39,6 +38,7 @@ from gpuprof.debug.values.value_history import NAMED, Nowhere, Remembered
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.run_settings import Observer, Settings
+from gpuprof.run.target import target_of
 
 TEXTS = (".cu", ".cuh", ".ptx", ".py", ".cpp", ".c")
 FOR_DEBUGGER = BuildOptions(optimize=0, for_debugger=True)
@@ -67,15 +67,21 @@ class Debugger:
         launches: Sequence[str] = (),
         chip: str | None = None,
         options: BuildOptions = FOR_DEBUGGER,
-        max_cycles: int | None = None,
+        max_instructions: int | None = None,
         observer: Observer | None = None,
     ):
         """Raises UsageError for a file that cannot be run."""
         self.file = Path(file)
         settings = Settings(
-            chip_name=chip, is_timed=False, options=options, max_cycles=max_cycles, observer=observer or Observer()
+            chip_name=chip,
+            is_timed=False,
+            options=options,
+            max_instructions=max_instructions,
+            observer=observer or Observer(),
         )
-        self._target = target_of(self.file, others, arguments, launches, settings)
+        target = target_of(self.file, others, arguments, launches, options=options, takes_streams=True)
+        list(target.inputs())  # refuses launches that cannot be read
+        self._target = lambda supervisor: target.run(replace(settings, supervisor=supervisor)).code or 0
         self.points = Points()
         self.inferior: Inferior | None = None
         self.stop: Stop | None = None

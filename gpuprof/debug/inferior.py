@@ -15,7 +15,7 @@ from gpuprof.errors import GpuprofError
 POLL_SECONDS = 0.05  # a thread that waits without end cannot be stopped
 KILL_SECONDS = 10.0  # for the next instruction of a kernel
 
-Target: TypeAlias = Callable[[Timeline], int]  # runs it all, with a supervisor, and gives an exit code
+RunAll: TypeAlias = Callable[[Timeline], int]  # runs the target under a supervisor, and gives an exit code
 
 
 class Killed(BaseException):
@@ -25,7 +25,7 @@ class Killed(BaseException):
 class Inferior:
     """One run of a target. Only one of its thread and the caller's is ever at work."""
 
-    def __init__(self, target: Target, points: Points, order: Order):
+    def __init__(self, target: RunAll, points: Points, order: Order):
         self._stops: queue.SimpleQueue = queue.SimpleQueue()
         self._orders: queue.SimpleQueue = queue.SimpleQueue()
         self.timeline = Timeline(points, self._ask, order)

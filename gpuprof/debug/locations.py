@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import NamedTuple
 
-from gpuprof.compile.variables import VARIABLES
 from gpuprof.debug.optimized_variables import Optimized
 from gpuprof.debug.symbols import Symbols, Variable, read_symbols
 from gpuprof.device.module import LoadedModule
@@ -49,7 +48,8 @@ class LoadedCode:
     @cached_property
     def optimized(self) -> Optimized | None:
         """What is known of variables in optimized code; None of other code."""
-        return Optimized(self.module.program) if f"\n{VARIABLES}" in self.module.program.ptx else None
+        program = self.module.program
+        return Optimized(program, program.facts.variables) if program.facts.variables else None
 
     @property
     def known(self) -> Symbols | Optimized:

@@ -1,11 +1,10 @@
 """Variables of optimized code: which a place can see, and where they are.
 
-The PTX says in comments (`compile.variables`) which of its registers has a variable, or that it is a number. The PTX is
+The program's facts (`isa.facts`) hold which register of the PTX has a variable, or that it is a number. The PTX is
 assembled once more to learn where its registers are in the final code (`assemble.debug_registers`); where that makes
 other code than what runs, as with another limit of registers, only numbers and the kernel's parameters are known.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -16,13 +15,13 @@ from typing import NamedTuple
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.assemble.debug_registers import Kept, Place, Shape
 from gpuprof.compile.module import PtxModule
-from gpuprof.compile.passes.positions import SIGN
-from gpuprof.compile.variables import VARIABLES
-from gpuprof.debug.assignments import Comments, Key, Reached, Scopes, Spot, assigned, reached, read_comments
+from gpuprof.compile.variables.positions import SIGN
+from gpuprof.debug.assignments import FunctionVariables, Key, Reached, Scopes, Spot, assigned, by_function, reached
 from gpuprof.debug.positions import Positions
 from gpuprof.debug.symbols import BRAIN, Variable
 from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
+from gpuprof.isa.facts import VariableFacts
 from gpuprof.isa.program import Program
 
 MOST_OF_LOOP = 2  # copies of a position: in front of the loop and at its end, where its condition is
@@ -49,25 +48,24 @@ class Argument(NamedTuple):
 
 
 @contextmanager
-def _damage_told() -> Iterator[None]:
-    """Raises FileFormatError for comments that nobody but `compile.variables` writes, and it not so."""
+def _damage_reported() -> Iterator[None]:
+    """Raises FileFormatError for facts that `compile.variables` does not record."""
     try:
         yield
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise FileFormatError("the PTX's comments on variables are damaged: nothing is known of these") from None
+        raise FileFormatError("the program's facts about variables are damaged: none of them can be read") from None
 
 
 class Optimized:
-    """Of a program whose PTX has such comments."""
+    """The variables of a program whose facts have some."""
 
-    @_damage_told()
-    def __init__(self, program: Program):
-        """Raises FileFormatError, as other methods do, for damaged comments."""
+    @_damage_reported()
+    def __init__(self, program: Program, facts: VariableFacts):
+        """Raises FileFormatError, as other methods do, for damaged facts."""
         self.program = program
         self.lines = program.ptx.split("\n")
-        table = [line for line in self.lines if line.startswith(VARIABLES)][-1]
-        self.table = json.loads(table.removeprefix(VARIABLES))
-        self.comments = read_comments(self.lines)
+        self.table = facts.table
+        self.functions = by_function(self.lines, facts)
         self.numbers = {tuple(key): number for number, key in enumerate(self.table["places"])}
         self._types = _Types(self.table["types"])
 
@@ -76,7 +74,7 @@ class Optimized:
         """With whether it is of the code that runs."""
         program = self.program
         module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
-        kept = Kept({name: comments.registers for name, comments in self.comments.items()})
+        kept = Kept({name: variables.registers for name, variables in self.functions.items()})
         made = assemble_program(module, kept=kept)
         return kept, made.code.tobytes() == program.code.tobytes()
 
@@ -84,9 +82,9 @@ class Optimized:
     def _assigned(self) -> dict[str, dict[int, Mapping[Key, Spot]]]:
         shapes, found = self._kept[0].shapes, {}
         for name, constant in self._arguments.items():
-            comments = self.comments[name]
-            first = self._first(comments, constant)
-            found[name] = assigned(shapes[name], comments, constant, first, {*self._told_by.values()})
+            variables = self.functions[name]
+            first = self._first(variables, constant)
+            found[name] = assigned(shapes[name], variables, constant, first, {*self._told_by.values()})
         return found
 
     @cached_property
@@ -111,8 +109,8 @@ class Optimized:
             node, _ = self.table["places"][variable]
             return self._positions[self._function_of(node)].is_set(node, before, position)
 
-        return {name: reached(shapes[name], comments, self._told_by, is_set)
-                for name, comments in self.comments.items() if name in shapes}  # fmt: skip
+        return {name: reached(shapes[name], variables, self._told_by, is_set)
+                for name, variables in self.functions.items() if name in shapes}  # fmt: skip
 
     @cached_property
     def _positions(self) -> dict[int, Positions]:
@@ -144,17 +142,17 @@ class Optimized:
         """How often each position is told in a function, by the variable that tells it."""
         tellers = {*self._told_by.values()}
         return {
-            name: Counter((each.number, each.spot.bits) for each in comments.settings
+            name: Counter((each.number, each.spot.bits) for each in variables.assignments
                           if each.number in tellers and each.spot is not None)
-            for name, comments in self.comments.items()
+            for name, variables in self.functions.items()
         }  # fmt: skip
 
-    def _first(self, comments: Comments, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
+    def _first(self, variables: FunctionVariables, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
         """Arguments where a kernel begins: those that are in a register of `constant` at first. It has to be their own:
         a parameter whose first value nobody needs is first heard of where it gets another.
         """
         found: dict[Key, Spot | None] = {}
-        for _, number, part, spot, _ in comments.settings:
+        for _, _, number, part, spot, _ in variables.assignments:
             variable, call = self.table["places"][number]
             position = self.table["variables"][str(variable)][3]
             if not call and position:
@@ -167,13 +165,13 @@ class Optimized:
     @cached_property
     def _arguments(self) -> dict[str, dict[str, Argument]]:
         """Registers that hold a part of a kernel's parameter from one place on, and nothing else."""
-        return {name: self._loaded(self._kept[0].shapes[name], comments) for name, comments in self.comments.items()
+        return {name: self._loaded(self._kept[0].shapes[name], variables) for name, variables in self.functions.items()
                 if name in self._kept[0].shapes}  # fmt: skip
 
-    def _loaded(self, shape: Shape, comments: Comments) -> dict[str, Argument]:
+    def _loaded(self, shape: Shape, variables: FunctionVariables) -> dict[str, Argument]:
         writes = [register for block in shape.blocks for inst in block for register in inst.writes]
         found: dict[str, Argument] = {}
-        for number in sorted(comments.segments):
+        for number in sorted(variables.segments):
             text = self.lines[number - 1]
             if match := _PARAMETER.match(text):
                 found[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
@@ -205,7 +203,7 @@ class Optimized:
             scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in found.items()
         }
 
-    @_damage_told()
+    @_damage_reported()
     def visible(self, function: str, line: int, n_frames: int, depth: int) -> list[Variable]:
         """Variables of the function that is `depth` inlined calls out at a line of the PTX, those of the innermost
         block first.
@@ -233,14 +231,14 @@ class Optimized:
         return found
 
     @cached_property
-    @_damage_told()
+    @_damage_reported()
     def globals(self) -> list[Variable]:
         """Variables that stand in no function."""
         scopes = self.table["scopes"]
         return [each for scope, found in self._static.items() if str(scope) not in scopes for each in found]
 
     @cached_property
-    @_damage_told()
+    @_damage_reported()
     def types(self) -> dict[str, CType]:
         made = (self._types.of(int(number)) for number in self.table["types"])
         return {type.name: type for type in made if type.kind in ("struct", "enum", "int", "float")}
@@ -252,12 +250,12 @@ class Optimized:
         return next((at for name, at in placed.items() if name.rpartition("::")[2].partition("#")[0] == symbol), None)
 
     def _scopes(self, function: str, line: int) -> Scopes:
-        comments = self.comments.get(function)
-        return comments.scopes.get(line, ()) if comments else ()
+        variables = self.functions.get(function)
+        return variables.scopes.get(line, ()) if variables else ()
 
     # Where they are.
 
-    @_damage_told()
+    @_damage_reported()
     def bits(
         self,
         variable: Variable,

@@ -1,19 +1,19 @@
 """Whether a variable has, where optimized code has come to, the value that it has at a line of the source.
 
-An instruction stands at a line, and the records around it (`compile.passes.positions`) say how far the code has come:
-at other positions of the source, where LLVM has moved the instruction. A variable is the same at both if nothing
-changes it on any way from one to the other, and every way comes to the other.
+An instruction has a line, and the records around it (`compile.variables.positions`) give how far the code has come: to
+other positions of the source, where LLVM has moved the instruction. A variable is the same at both if nothing changes
+it on any path from one to the other, and every path reaches the other.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 
-from gpuprof.compile.passes.flow import postorder
+from gpuprof.compile.llvm.flow import postorder
 
 
 class Positions:
-    """Of one function; see `compile.variables.number_variables`. Positions are numbers from 0 on."""
+    """Of one function; see `compile.variables.numbering.number_variables`. Positions are numbers from 0 on."""
 
     def __init__(self, lines: list[int], following: list[list[int]], sets: dict[str, list[int]], ends: list[int]):
         self._lines, self._following, self._sets, self._ends = lines, following, sets, frozenset(ends)

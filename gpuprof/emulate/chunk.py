@@ -47,7 +47,7 @@ class Chunk:
         self.n_blocks = n_blocks
         self.warps_per_block = run.warps_per_block
         self.n_warps = n_blocks * self.warps_per_block
-        self.max_cycles = run.max_cycles
+        self.max_warp_instructions = run.max_warp_instructions
         self.file = RegisterFile(self.n_warps * WARP, run.register_counts, run.constants)
         self.direct_lists = self.file.direct_lists()
         self.live = np.tile(live_masks(self.launch.threads_per_block, self.warps_per_block), n_blocks)
@@ -60,7 +60,7 @@ class Chunk:
         self.log = run.log
         self.executed = np.zeros(self.n_warps, np.int64)  # instructions, by warp
         self.total = 0
-        self.next_check = run.max_cycles
+        self.next_check = run.max_warp_instructions
         self.ready: dict[tuple[int, int], list[Lanes]] = {}
         self.block_of_rank = self.module.block_of_rank
         self.rows: dict[str, np.ndarray] = {}
@@ -273,15 +273,15 @@ class Chunk:
 
     def check_watchdog(self, block: Block, lanes: Lanes) -> None:
         most = int(self.executed.max())
-        if most > self.max_cycles:
+        if most > self.max_warp_instructions:
             warp = int(np.argmax(self.executed))
             text = (
-                f"still running after {self.max_cycles} instructions of a warp; if this is no endless loop, raise "
-                "the limit with --max-cycles"
+                f"still running after {self.max_warp_instructions} instructions of a warp; if this is no endless loop, "
+                "raise the limit with --max-instructions"
             )
             raise fault(self, block.first, text, warp, kind="timeout")
         # No warp can pass the limit before so many more instructions have run in all: most steps need not look.
-        self.next_check = self.total + self.max_cycles - most + 1
+        self.next_check = self.total + self.max_warp_instructions - most + 1
 
     # What ops ask for
 

@@ -40,7 +40,7 @@ class Run:
         launch: Launch,
         memory: AddressSpace,
         chip,
-        max_cycles: int,
+        max_warp_instructions: int,
         counters: LaunchCounters,
         listener: Listener | None,
         footprint: Footprint | None,
@@ -51,7 +51,7 @@ class Run:
         self.launch = launch
         self.memory = memory
         self.chip = chip
-        self.max_cycles = max_cycles
+        self.max_warp_instructions = max_warp_instructions
         self.counters = counters
         self.module = compiled(launch.module)
         self.module.prepare(launch.function.first, launch.module.program.functions)
@@ -176,7 +176,7 @@ def emulate(
     memory: AddressSpace,
     *,
     chip,
-    max_cycles: int,
+    max_warp_instructions: int,
     counters: LaunchCounters,
     orders: Iterable[Order] | None = None,
     segment_nbytes: int = SEGMENT_NBYTES,
@@ -189,14 +189,14 @@ def emulate(
     end, one after the other.
 
     An order for a new chunk when there is none is passed over. Results are in `memory` and exact counts in `counters`
-    when the iterator ends. `max_cycles` bounds the instructions a warp may execute; a chunk rests when it has made
-    about `segment_nbytes` of trace. A `listener` is notified of the events it requests; an exception of it ends the
-    launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends. Without `is_counted` the
-    numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are recorded.
+    when the iterator ends. `max_warp_instructions` bounds the instructions that a warp may execute; a chunk rests when
+    it has made about `segment_nbytes` of trace. A `listener` is notified of the events it requests; an exception of it
+    ends the launch. A `footprint` has the bytes that the launch read and wrote when the iterator ends. Without
+    `is_counted` the numbers in `counters` stay zero: only the kernel's output, its launches and the pulse are recorded.
     `resumed`: the chunk to continue with, from emulate.watch.duplicate, in place of the first; memory is as it was
     then. Raises KernelFault; `counters` then hold what ran before it.
     """
-    run = Run(launch, memory, chip, max_cycles, counters, listener, footprint, is_counted)
+    run = Run(launch, memory, chip, max_warp_instructions, counters, listener, footprint, is_counted)
     emulation = Emulation(run, segment_nbytes)
     if resumed is not None:
         resumed.move_to(run)

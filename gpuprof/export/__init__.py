@@ -3,8 +3,8 @@
     NAME.gpudb ─ write ─> a flame graph, ...
 
 The table imports nothing, so that help is quick. A format's file has `write(database, path)`, which writes the whole
-file at `path`, and raises NotComparable where the database has nothing that the format could show. Reads databases
-alone.
+file at `path`, and raises NotComparable where the database has nothing that the format could show. It reads only
+databases.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Entry(NamedTuple):
     extension: str  # of files, from the dot on
     file: str  # that writes it: sub-room and module
     mark: bytes = b""  # first bytes of each file that we write in a binary format, by which it is known again
-    needs_other: bool = False  # whether it shows one profile beside another: `write` then takes that as well
+    needs_other: bool = False  # whether it compares one profile with another: `write` then takes that as well
 
 
 PERFETTO_MARK = b"\n\x04P\x01h\x01"  # a packet that begins a sequence
@@ -30,7 +30,7 @@ FORMATS = {
     "hatchet": Entry("cost by call path, for Hatchet", ".hatchet.json", "paths.hatchet"),
     "flame": Entry("a flame graph, as a picture", ".flame.svg", "paths.flame"),
     "flame-difference": Entry(
-        "a flame graph beside another recording's (`--against`), as a picture",
+        "a flame graph compared with another recording's (`--against`), as a picture",
         ".difference.svg",
         "paths.flame_difference",
         needs_other=True,
@@ -48,7 +48,10 @@ FORMATS = {
     "openmetrics": Entry("exact metrics of launches, for Prometheus", ".openmetrics", "tables.openmetrics"),
     "markdown": Entry("kernels and their hottest lines, for a comment", ".md", "tables.markdown"),
     "comparison": Entry(
-        "two profiles side by side (`--against`), as Markdown", ".comparison.md", "tables.comparison", needs_other=True
+        "two profiles side by side (`--against`), as Markdown",
+        ".comparison.md",
+        "tables.comparison_markdown",
+        needs_other=True,
     ),
     "cfg-dot": Entry("control-flow graph of `--trace graph`, for Graphviz", ".dot", "graph.cfg_dot"),
     "cfg-svg": Entry("control-flow graph of `--trace graph`, as a picture", ".cfg.svg", "graph.cfg_svg"),

@@ -18,6 +18,6 @@ def format_of(path: Path) -> str:
 
 
 def write(database: sqlite3.Connection, path: Path, format_: str, other: sqlite3.Connection | None = None) -> None:
-    """`format_`: a key of FORMATS; `other`: what the profile is shown beside, for those that need one."""
+    """`format_`: a key of FORMATS; `other`: the profile to compare with, for those that need one."""
     others = () if other is None else (other,)
     import_module(f"{__package__}.{FORMATS[format_].file}").write(database, path, *others)

@@ -1,5 +1,5 @@
 """A graphics pipeline on the emulated GPU: state and draws to commands; fixed-function stages; shaders are ordinary
-kernels (compile/include/gpuprof/graphics.h).
+kernels (cuda/include/gpuprof/graphics.h).
 
     from gpuprof.graphics.frame import Frame
     from gpuprof.graphics.pipeline import Pipeline

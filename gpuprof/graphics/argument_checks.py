@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 from gpuprof.errors import UsageError
+
+T = TypeVar("T")
 
 
 def known(word: str, words: Iterable[str], what: str) -> str:
@@ -15,7 +17,7 @@ def known(word: str, words: Iterable[str], what: str) -> str:
     return word
 
 
-def of_kind(value: Any, kind: type, what: str) -> Any:
+def of_kind(value: Any, kind: type[T], what: str) -> T:
     """The value. Raises UsageError for what is of another class."""
     if not isinstance(value, kind):
         raise UsageError(f"{what} is a {kind.__name__}, not {value!r}")

@@ -7,7 +7,7 @@ with frame.commands("picture"):
 frame.save("out.png")
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Real
@@ -96,7 +96,7 @@ class Frame:
             self.stencil.fill(stencil)
 
     @contextmanager
-    def commands(self, name: str) -> Iterator[Task]:
+    def commands(self, name: str) -> Generator[Task]:
         """`with frame.commands("shadows"):` makes the draws inside, those into other frames too, a command buffer.
         Command buffers do not nest.
         """
@@ -298,4 +298,5 @@ def _record(indirect: DeviceArray, has_indices: bool) -> int:
 
 def _bytes_of(colors: np.ndarray) -> np.ndarray:
     """Converts float32 to uint8: 0 to 1 become 0 to 255, and NaN becomes 0."""
-    return np.floor(np.clip(np.nan_to_num(colors, nan=0.0), 0, 1) * 255 + 0.5).astype(np.uint8)
+    scaled: np.ndarray = np.clip(np.nan_to_num(colors, nan=0.0), 0, 1) * 255
+    return np.floor(scaled + 0.5).astype(np.uint8)

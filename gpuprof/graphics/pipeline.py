@@ -107,7 +107,11 @@ class Pipeline:
     ):
         given = dict(zip(STAGES, (vertex, hull, domain, geometry, pixel), strict=True))
         # the first one has to be there
-        self.shaders = {stage: kernel for stage, kernel in given.items() if kernel is not None or stage == "vertex"}
+        self.shaders = {
+            stage: of_kind(kernel, Kernel, f"a {stage} shader")
+            for stage, kernel in given.items()
+            if kernel is not None or stage == "vertex"
+        }
         self.facts = {stage: _of_stage(kernel, stage) for stage, kernel in self.shaders.items()}
         self.topology, self.tessellation = topology, _tessellation(tessellation)
         shaders = [(self.shaders[stage].name, facts.interface) for stage, facts in self.facts.items()]
@@ -129,7 +133,7 @@ class Pipeline:
 
 
 def _tessellation(tessellation: Tessellation | None) -> Tessellation | None:
-    """The tessellation with its numbers as Python\'s own types, whatever types a script gave."""
+    """The tessellation with its numbers as Python's own types, whatever types a script gave."""
     if tessellation is None:
         return None
     of_kind(tessellation, Tessellation, "tessellation")
@@ -154,24 +158,25 @@ def _of_targets(given: Any, default: Any, n: int) -> list[Any]:
     return [*given, *[default] * (n - len(given))] if isinstance(given, list | tuple) else [given] * n
 
 
-def _blend(blend: BlendState | None) -> BlendState | None:
-    """The blend state with its numbers as Python\'s own types, whatever types a script gave."""
+def _blend(blend: BlendState | Sequence[BlendState | None] | None) -> BlendState | None:
+    """The blend state with its numbers as Python's own types, whatever types a script gave."""
     if blend is None:
         return None
-    channels = sequence_of(of_kind(blend, BlendState, "blend").constant, "a blend's constant channels")
+    blend = of_kind(blend, BlendState, "blend")
+    channels = sequence_of(blend.constant, "a blend's constant channels")
     checked = replace(blend, constant=tuple(real(channel, "a blend's constant channel") for channel in channels))
     check_blend(checked)
     return checked
 
 
-def _mask(channels: str) -> int:
+def _mask(channels: str | Sequence[str]) -> int:
     if set(of_kind(channels, str, "color_mask")) - set(CHANNELS):
         raise UsageError(f"color_mask has letters of {CHANNELS}, not {channels!r}")
     return sum(1 << number for number, channel in enumerate(CHANNELS) if channel in channels)
 
 
 def _bias(bias: DepthBias) -> DepthBias:
-    """The depth bias with its numbers as Python\'s own types, whatever types a script gave."""
+    """The depth bias with its numbers as Python's own types, whatever types a script gave."""
     of_kind(bias, DepthBias, "depth_bias")
     names = ("constant", "slope", "limit")
     checked = DepthBias(*[real(getattr(bias, name), f"a depth bias's {name}") for name in names])
@@ -180,14 +185,14 @@ def _bias(bias: DepthBias) -> DepthBias:
 
 
 def _side(side: StencilSide) -> StencilSide:
-    """The stencil side with its numbers as Python\'s own types, whatever types a script gave."""
+    """The stencil side with its numbers as Python's own types, whatever types a script gave."""
     names = ("reference", "read_mask", "write_mask")
     of_kind(side, StencilSide, "stencil")
     return replace(side, **{name: integer(getattr(side, name), f"a stencil's {name}") for name in names})
 
 
 def _of_stage(kernel: Kernel, stage: str) -> ShaderFacts:
-    facts = shader_facts(of_kind(kernel, Kernel, f"a {stage} shader"))
+    facts = shader_facts(kernel)
     if facts.interface.stage != stage:
         raise UsageError(f"{kernel.name} is a {facts.interface.stage} shader, and a {stage} shader is needed")
     return facts

@@ -162,7 +162,8 @@ def launch_of(row: Row, function: int, chip: dict[str, int | float]) -> Launch:
 def extent(row: Row, heading: str, metric: str) -> tuple[int, int, int]:
     """Of the launch, or the number of all along x where only that is told."""
     if match := EXTENT.fullmatch(row.identity.get(heading, "")):
-        return tuple(map(int, match.groups()))
+        x, y, z = map(int, match.groups())
+        return x, y, z
     whole = first(row.metrics, (metric,))
     if whole is None:
         raise Wrong(f"launch {row.identity['ID']} has neither a {heading} nor {metric}")

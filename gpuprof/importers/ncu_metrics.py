@@ -4,8 +4,8 @@ All numbers of a launch come along under Nsight Compute's own names, besides.
 """
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeGuard
 
 Metrics = Mapping[str, Any]
 
@@ -73,7 +73,7 @@ def first(metrics: Metrics, names: tuple[str, ...]) -> float | None:
     return next((metrics[name] for name in names if is_number(metrics.get(name))), None)
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and math.isfinite(value) and abs(value) <= MOST
 
 
@@ -83,8 +83,8 @@ def of_launch(metrics: Metrics, chip: Mapping[str, int | float]) -> dict[str, in
         name: value for name, value in metrics.items() if is_number(value) and not name.startswith(NOT_OF_A_LAUNCH)
     }
     for name, sources in OF_LAUNCHES:
-        values = [metrics.get(source) for source in sources]
-        if all(map(is_number, values)):
+        values = [value for source in sources if is_number(value := metrics.get(source))]
+        if len(values) == len(sources):
             found[name] = round(sum(values))
     return found | _occupancy(metrics) | _residence(metrics, chip)
 
@@ -118,7 +118,7 @@ def period_of(metrics: Metrics) -> int:
 
 def chip_of(metrics: Metrics) -> dict[str, int | float]:
     """Facts of the card; its clock is that of the launch, which the profiler may have fixed."""
-    found: dict[str, Callable | int | float] = {
+    found: dict[str, int | float] = {
         name: round(metrics[source]) for name, source in OF_CHIP.items() if is_number(metrics.get(source))
     }
     per_second = first(metrics, CLOCK)

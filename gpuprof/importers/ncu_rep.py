@@ -202,7 +202,8 @@ def launch_of(
 
 
 def extent(value: dict[str, int] | None) -> tuple[int, int, int]:
-    return tuple((value or {}).get(axis, 1) for axis in "xyz")
+    x, y, z = ((value or {}).get(axis, 1) for axis in "xyz")
+    return x, y, z
 
 
 def by_address(metric: dict[str, Any], name: str) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from gpuprof.device.api import Device
 from gpuprof.errors import UsageError
-from gpuprof.run.script_device import device_of_script
+from gpuprof.run.script import device_of_script
 
 
 class _Enabled:

@@ -15,7 +15,7 @@ from typing import Any
 from gpuprof.device.api import Device
 from gpuprof.errors import UsageError
 from gpuprof.interop.triton_arguments import Tensor, given
-from gpuprof.run.script_device import device_of_script
+from gpuprof.run.script import device_of_script
 
 OLDEST = (3, 5)  # the first with knobs.runtime.add_stages_inspection_hook
 

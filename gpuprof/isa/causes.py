@@ -1,4 +1,4 @@
-"""What ends a stall: the kinds of causes, by the numbers that recordings have, and the flags that go with them.
+"""The causes that end a stall: their kinds, by the numbers that recordings have, and the flags that go with them.
 
 Each stall (one warp, one issue slot of one instruction, one reason) has one cause: its kind and an instruction, which
 may be one of another warp.

@@ -36,6 +36,7 @@ INSTRUCTION_DTYPE = np.dtype(
         ("mods", "<u4"),
     ]
 )
+FIELD_NAMES = INSTRUCTION_DTYPE.names or ()
 assert INSTRUCTION_DTYPE.itemsize == INSTRUCTION_NBYTES
 
 RZ = 255  # also DZ
@@ -118,7 +119,7 @@ def decode(row: np.void) -> Instruction:
     number = int(row["opcode"])
     if number >= len(TABLE):
         raise ValueError(f"opcode number {number} is not in the table of {len(TABLE)}")
-    return Instruction(TABLE[number], *(int(row[name]) for name in INSTRUCTION_DTYPE.names[1:]))
+    return Instruction(TABLE[number], *(int(row[name]) for name in FIELD_NAMES[1:]))
 
 
 class Operand(NamedTuple):
@@ -152,7 +153,7 @@ def reads(inst: Instruction) -> Iterator[Operand]:
 
 
 def sources_of(inst: Instruction) -> Iterator[tuple[str, Operand]]:
-    """What it reads by slot, the guard left out."""
+    """The operands that it reads, by slot, without the guard."""
     for slot in ("a", "b", "c", "e"):
         spec = getattr(inst.op, slot)
         if spec and not spec.startswith(">") and slot != inst.imm_slot:
@@ -168,7 +169,7 @@ def writes(inst: Instruction) -> Iterator[Operand]:
 
 
 def results_of(inst: Instruction) -> Iterator[tuple[str, Operand]]:
-    """What it writes by slot."""
+    """The operands that it writes, by slot."""
     for slot in SLOTS:
         spec = inst.op.dst if slot == "dst" else getattr(inst.op, slot)
         if spec and (slot == "dst" or spec.startswith(">")):

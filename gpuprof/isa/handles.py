@@ -24,7 +24,7 @@ HANDLE_NBYTES = 8
 class Sampler(NamedTuple):
     """How a texture is read between and outside of its elements. The defaults are what zero bits mean."""
 
-    address: tuple[str, str, str] = ("wrap", "wrap", "wrap")
+    address: tuple[str, ...] = ("wrap", "wrap", "wrap")  # one for each axis
     filter: str = "nearest"
     normalized: bool = True
     mip_filter: str = "nearest"

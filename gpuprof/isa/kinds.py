@@ -1,4 +1,4 @@
-"""What an instruction is: the closed set that a row's `kind` comes from, and what all instructions of a kind share.
+"""The kinds of instructions: the closed set that a row's `kind` comes from, and what all instructions of a kind share.
 
 `has_effect`: it stays though nobody reads its result. `is_fence`: no access to memory moves over it. `operation`: what
 it does to memory, "" for nothing. A load with memory order (the `sem` modifier) has an effect and is a fence, too.

@@ -10,6 +10,8 @@ The upper fields of different families overlap: an opcode's row names the fields
 
 from typing import NamedTuple
 
+import numpy as np
+
 
 class Field(NamedTuple):
     """One field of `mods`: `shift` and `width` in bits; `names` gives the text of each value, or () for a plain
@@ -38,7 +40,16 @@ def flag(shift: int, name: str) -> Field:
     return Field(shift, 1, ("", name))
 
 
-ORDERED = ("eq", "ne", "lt", "le", "gt", "ge")
+# Comparisons of ordered numbers.
+COMPARE = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+ORDERED = tuple(COMPARE)
 OF_FLOATS = ("equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan")  # these know of NaN
 COMPARISONS = ORDERED + OF_FLOATS
 
@@ -47,6 +58,15 @@ QUERIES = (
     "num_mipmap_levels", "num_samples",
     "force_unnormalized_coords", "filter_mode", "addr_mode_0", "addr_mode_1", "addr_mode_2",
 )  # fmt: skip
+# prmt: selectors by mode and the lowest two bits of c (PTX ISA, prmt).
+PRMT_SELECTORS = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
+    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
+    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+}
 # The elements of a matrix.
 ELEMENT_TYPES = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", "s4", "u4", "b1")
 LAYOUTS = ("row", "col")
@@ -80,7 +100,7 @@ FIELDS: dict[str, Field] = {
     "lut": Field(7, 8),
     "by": Field(7, 5),
     "wrap": Field(7, 1, ("clamp", "wrap")),
-    "prmt": Field(7, 3, ("", "f4e", "b4e", "rc8", "ecl", "ecr", "rc16")),
+    "prmt": Field(7, 3, ("", *PRMT_SELECTORS)),
     # Video instructions. signs: of the result, of a and of b. dsel: the part of c that the result replaces; mask: the
     # elements that it does.
     "signs": Field(7, 3, ("", "uus", "usu", "uss", "suu", "sus", "ssu", "sss")),

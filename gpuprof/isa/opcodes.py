@@ -21,6 +21,7 @@ from collections.abc import Container, Iterator
 from importlib import import_module
 from typing import TypeVar
 
+from gpuprof.isa.kinds import kinds_of
 from gpuprof.isa.row import Opcode
 
 Value = TypeVar("Value")
@@ -46,13 +47,19 @@ SPACES = tuple(sorted({each.space for each in TABLE} - {"", "barrier"}))  # stat
 
 
 def ends_block(op: Opcode) -> bool:
-    """Whether a basic block ends with it: it may change the program counter, or other threads are waited for."""
+    """True if a basic block ends with it: it may change the program counter, or other threads are waited for."""
     return op.pipe == "cbu" or op.space == "barrier"
 
 
 def numbers(*names: str) -> frozenset[int]:
     """The rows of these names, by number. Raises KeyError for a name that is not in the table."""
     return frozenset(BY_NAME[name].number for name in names)
+
+
+def names_of_kinds(*kinds: str) -> tuple[str, ...]:
+    """The names of the rows of these kinds. Raises KeyError for a kind that is not in `kinds.KINDS`."""
+    wanted = kinds_of(*kinds)
+    return tuple(each.name for each in TABLE if each.kind in wanted)
 
 
 def by_number(table: dict[str, Value]) -> dict[int, Value]:

@@ -68,7 +68,7 @@ MOST_OPERATIONS = 2048  # of a thread in one instruction: a test looks for more
 
 
 def operations_of(op: Opcode) -> Operations:
-    """Of a row of the instruction table. Raises KeyError for one that computes what this file does not know."""
+    """The operations of a row of the instruction table. Raises KeyError for a computation that is not in this file."""
     if op.kind in MULTIPLICATIONS:
         form = form_of(op)
         return Operations(f"tensor_{form.unit}", 2 * form.products // WARP_LANES)
@@ -83,7 +83,7 @@ def operations_of(op: Opcode) -> Operations:
 
 
 def multiplies_and_adds(op: Opcode) -> bool:
-    """Whether it is a fused multiply-add of floats."""
+    """True if it is a fused multiply-add of floats."""
     return op.semantics == "ffma"
 
 

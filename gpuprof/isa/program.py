@@ -1,10 +1,12 @@
-"""What a program is once it is assembled: plain values, as the assembler and the ELF reader give them and every later
+"""An assembled program: plain values, as the assembler and the ELF reader give them and every later
 stage takes them.
 """
 
 from dataclasses import dataclass, field
 
 import numpy as np
+
+from gpuprof.isa.facts import NO_FACTS, Facts
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,14 @@ class Program:
     functions: tuple[Function, ...]
     variables: tuple[Variable, ...]
     relocations: tuple[Relocation, ...]
-    ptx: str  # the PTX text it was made from, with what the assembler has found in it as comments behind it
+    ptx: str  # the PTX text it was made from
     ptx_lines: np.ndarray  # uint32 (n,): PTX line of each instruction, 0 unknown
     locations: tuple[Location | None, ...]  # (n,): source position of each instruction
     sources: dict[str, str] = field(default_factory=dict)  # path -> text, as far as it was known when compiling
     arch: str = "sm_80"
     compiler: str = ""
     literals: bytes = b""  # what constant operands read from special.LITERALS_AT on
+    facts: Facts = NO_FACTS
 
     def kernel(self, name: str) -> Function:
         """A kernel by symbol or by the name in the source. Raises KeyError when there is none."""
@@ -147,7 +150,7 @@ class Program:
 
 
 def first_uniform_words(functions: tuple[Function, ...], n_instructions: int) -> list[int]:
-    """Of each instruction of a module, the number from which on its registers are uniform ones."""
+    """For each instruction of a module, the number from which on its registers are uniform ones."""
     found = [MOST_WORDS] * n_instructions
     for function in functions:
         found[function.first : function.first + function.count] = [function.first_uniform_word] * function.count

@@ -1,6 +1,6 @@
 """Words that instructions read from the two banks of the register file, from their text: even registers are in one, odd
 ones in the other. A word that the same place of the instruction before named is in the reuse cache, if the same warp
-issued that one right before (docs/model.md, Register file).
+issued that one right before (docs/model/instructions.md, Register file).
 """
 
 import re

@@ -1,6 +1,6 @@
 """The program's calls as tasks: each has what it asks of the GPU as its parts, its place, and its time."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 from gpuprof.device import commands as cmd
@@ -26,7 +26,7 @@ class Calls:
         return self._n_open > 0
 
     @contextmanager
-    def one(self, origin: Origin) -> Iterator["Calls"]:
+    def one(self, origin: Origin) -> Generator["Calls"]:
         """A call of one message."""
         self.begin(origin)
         self._reply = Reply()

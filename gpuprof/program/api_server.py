@@ -10,11 +10,9 @@ from gpuprof.device.api import Device
 from gpuprof.errors import DeviceMemoryError, GpuprofError, KernelFault
 from gpuprof.isa.program import Function
 from gpuprof.program import errors
-from gpuprof.program.api.failed import Failed
 from gpuprof.program.api.launches import Launches
 from gpuprof.program.api.memory import Memory
-from gpuprof.program.api.modules import Modules
-from gpuprof.program.api.properties import properties
+from gpuprof.program.api.modules import USUAL_SHARED_NBYTES, Modules
 from gpuprof.program.api.streams import Streams
 from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
@@ -22,6 +20,7 @@ from gpuprof.program.build import Executable
 from gpuprof.program.calls import CALLS
 from gpuprof.program.channel import NOWHERE, Reply, Request
 from gpuprof.program.costs import cost_ns
+from gpuprof.program.errors import Failed
 from gpuprof.program.launch_choice import ALL_LAUNCHES, LaunchChoice
 from gpuprof.program.line_table import Places
 from gpuprof.program.tasks import ProgramTasks
@@ -30,7 +29,7 @@ BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
 class Services(Protocol):
-    """What the program's room does not do itself."""
+    """Services that this room does not have itself."""
 
     def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
         """How many blocks of a kernel an SM holds. Raises UsageError for a block that fits none."""
@@ -155,3 +154,17 @@ class ApiServer:
 
     def _on_properties(self, payload: bytes):
         return properties(self.device.chip, self.arena.nbytes)
+
+
+def properties(chip: Chip, memory_nbytes: int) -> tuple[tuple[int, ...], bytes]:
+    """Words and payload of the reply about the device. `memory_nbytes`: its memory."""
+    digits = "".join(filter(str.isdigit, chip.arch))
+    words = (
+        memory_nbytes, min(USUAL_SHARED_NBYTES, chip.max_shared_nbytes_per_block),
+        chip.max_shared_nbytes_per_block, chip.shared_nbytes, chip.registers, chip.registers,
+        chip.max_threads_per_block, chip.warp_slots * 32, chip.max_blocks, chip.sms, round(chip.clock_mhz * 1e3),
+        # Of a bus of 8 bits a channel and cycle, twice a cycle: what programs make of both is the bandwidth.
+        round(chip.dram_gbytes_per_s * 1e6 / (2 * chip.dram_channels)), 8 * chip.dram_channels, chip.l2_nbytes,
+        int(digits[:-1]), int(digits[-1]),
+    )  # fmt: skip
+    return words, f"gpuprof {chip.name}".encode()

@@ -43,7 +43,7 @@ class Arena:
         os.close(self.staging_handle)
 
     def environment(self) -> dict[str, str]:
-        """What the program's library is told of it."""
+        """The variables by which the program's library finds it."""
         return {
             "GPUPROF_ARENA": str(self.handle),
             "GPUPROF_STAGING": str(self.staging_handle),

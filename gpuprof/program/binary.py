@@ -1,6 +1,7 @@
 """An executable that nvcc has built with `-cudart shared`: it finds our runtime library in place of NVIDIA's."""
 
 import os
+import struct
 from pathlib import Path
 
 from gpuprof.base.inputs import is_regular
@@ -9,18 +10,25 @@ from gpuprof.base.stages import stage
 from gpuprof.compile import cache
 from gpuprof.compile.child import diagnostics_of, run_child
 from gpuprof.compile.host import host_toolchain
+from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.program.build import RUNTIME, Executable, linkers_environment, programs_folder, put
+from gpuprof.program.build import Executable, linkers_environment, programs_folder, put
 from gpuprof.program.calls import header
 
 ELF_MAGIC = b"\x7fELF"
 MACHINES, MACHINE_PLACE = (62, 183), slice(18, 20)  # x86-64 and aarch64; a gpubin or cubin is ELF for another
 LIBRARY = "libcudart.so."  # and the number of CUDA's version
 DEVICE_CODE = ".nv_fatbin"
+# What pyelftools raises, besides its own errors, for files that contradict themselves: OSError for a place before the
+# file's beginning.
+DAMAGED = (
+    *(struct.error, ValueError, LookupError, AttributeError, TypeError, ArithmeticError),
+    *(OSError, AssertionError, MemoryError, RecursionError),
+)
 
 
 def is_binary(path: Path) -> bool:
-    """Whether a file is a program of a processor's, rather than a source or a GPU's code."""
+    """True if a file is a program of a processor's, rather than a source or a GPU's code."""
     if not is_regular(path):
         return False
     try:
@@ -44,9 +52,7 @@ def open_binary(path: Path) -> Executable:
 
 def library_name(path: Path) -> str:
     """The name by which an executable wants the CUDA runtime. Raises UsageError where it has none."""
-    from gpuprof.program.linked import linked_libraries  # brings pyelftools along, which only a binary needs
-
-    needed, sections = linked_libraries(path)
+    needed, sections = _linked_libraries(path)
     found = next((name for name in needed if name.startswith(LIBRARY)), None)
     if found is not None and found.removeprefix(LIBRARY).isdecimal():
         return found
@@ -55,6 +61,26 @@ def library_name(path: Path) -> str:
             f"{path}: the CUDA runtime is linked in, where gpuprof cannot reach it; link with `nvcc -cudart shared`"
         )
     raise UsageError(f"{path}: an executable without CUDA's runtime; gpuprof runs what `nvcc -cudart shared` builds")
+
+
+def _linked_libraries(path: Path) -> tuple[list[str], frozenset[str]]:
+    """The names of the shared libraries that an executable needs, in its order, and those of its sections. Raises
+    UsageError for a damaged one.
+    """
+    from elftools.common.exceptions import ELFError  # only a binary needs pyelftools
+    from elftools.construct import ConstructError
+    from elftools.elf.dynamic import DynamicSection
+    from elftools.elf.elffile import ELFFile
+
+    with open(path, "rb") as file:
+        try:
+            elf = ELFFile(file)
+            dynamic = elf.get_section_by_name(".dynamic")
+            tags = dynamic.iter_tags("DT_NEEDED") if isinstance(dynamic, DynamicSection) else ()
+            needed = [vars(tag)["needed"] for tag in tags]  # pyelftools names the attribute by the tag
+            return needed, frozenset(section.name for section in elf.iter_sections())
+        except (ELFError, ConstructError, *DAMAGED) as error:
+            raise UsageError(f"{path}: a damaged executable: {error}") from None
 
 
 def _runtime(name: str) -> Path:

@@ -6,12 +6,13 @@ Device code is compiled when the program first needs it, as any .cu file is: the
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from gpuprof.base.folders import cache_folder
+from gpuprof.base.inputs import check_is_file
 from gpuprof.base.scratch import temporary_folder
 from gpuprof.base.stages import stage
 from gpuprof.compile import cache, cccl
@@ -20,11 +21,10 @@ from gpuprof.compile.cuda import LAUNCHES, linked_flags
 from gpuprof.compile.host import HostToolchain, host_toolchain
 from gpuprof.compile.includes import included_files
 from gpuprof.compile.source import headers_of, read_source
+from gpuprof.cuda import RUNTIME
 from gpuprof.errors import CompileError, UsageError
 from gpuprof.program.calls import header
-from gpuprof.program.device_link import linking_source
 
-RUNTIME = Path(__file__).parent / "runtime"
 CUDA_SUFFIXES = (".cu",)
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 KEY = "gpuprof module "  # begins the key of a module in the executable; its number follows
@@ -126,8 +126,7 @@ def _library(tools: HostToolchain, folder: Path) -> list[Path]:
 def _object(
     path: Path, number: int | None, options: HostOptions, arch: str, tools: HostToolchain, folder: Path
 ) -> Path:
-    if not path.is_file():
-        raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+    check_is_file(path)
     source = read_source(str(path))
     file = f"./{path}" if str(path).startswith("-") else str(path)  # a file, not a flag
     included_files(str(path), source, options.include_dirs)  # refuses what clang should not open
@@ -218,7 +217,7 @@ def _linked(objects: Sequence[Path], library: Sequence[Path], tools: HostToolcha
 
 
 def _missing_calls(diagnostics: str) -> str:
-    """What is said of calls of CUDA's that are not there; docs/programs.md lists the others."""
+    """The message about CUDA calls that do not exist here; docs/programs.md lists the others."""
     names = dict.fromkeys(CUDA_CALL.findall(diagnostics))
     return f": gpuprof does not have {', '.join(names)}; docs/programs.md lists what it has" if names else ""
 
@@ -230,7 +229,7 @@ def linkers_environment(folder: Path) -> dict[str, str]:
 
 
 def _compile(command: Sequence[str], what: str) -> None:
-    """As `_run`, of a source; one whose kernels launch kernels is compiled as compile/cuda.py does, too."""
+    """Compiles a source, like `_run`. One whose kernels launch kernels gets the flags that compile/cuda.py gives it."""
     ended = run_child(command, what, env=cache.environment())
     if ended.code and LAUNCHES in diagnostics_of(ended):
         command = [*command[:-2], *linked_flags(0), *command[-2:]]
@@ -252,3 +251,21 @@ def put(new: Path, made: Path) -> None:
     near.write_bytes(new.read_bytes())
     near.chmod(new.stat().st_mode & 0o700)
     os.replace(near, made)
+
+
+# By clang's CGCUDANV.cpp; the end of the name is the object's own.
+REGISTER = re.compile(rb"__cudaRegisterLinkedBinary_\w+")
+
+
+def linking_source(objects: Iterable[bytes]) -> str:
+    """A source in C that stands for nvcc's link of device code; "" where no object needs it. Each object that clang
+    makes with -fgpu-rdc calls a function of its own at its start, which the linker of device code makes.
+    """
+    names = dict.fromkeys(name.decode() for each in objects for name in REGISTER.findall(each))
+    if not names:
+        return ""
+    lines = ["typedef void (*Register)(void **);", "void gpuprof_register_linked(Register globals, void *wrapper);"]
+    for name in names:
+        lines.append(f"void {name}(Register globals, void *wrapper, void *identity, void *call)")
+        lines.append("{ gpuprof_register_linked(globals, wrapper); }")
+    return "\n".join(lines) + "\n"

@@ -95,7 +95,7 @@ NUMBERS = {call.name: number for number, call in enumerate(CALLS)}
 
 
 def header() -> str:
-    """What the library is compiled with: the calls' numbers, and the places of the words in their replies."""
+    """The header that the library is compiled with: the calls' numbers, and the positions of words in their replies."""
     lines = ["#pragma once", "enum class Call : unsigned {"]
     lines += [f"    {call.name} = {number}," for number, call in enumerate(CALLS)]
     lines += ["};", f"enum class Waits : unsigned long long {{ {', '.join(WAITS)} }};"]

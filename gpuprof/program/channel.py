@@ -37,7 +37,7 @@ class Request(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """That are copied or filled."""
+        """The number of bytes that are copied or filled."""
         at = self.call.nbytes_at
         if self.call.name == "copy_in":
             return len(self.payload)
@@ -76,7 +76,7 @@ class Channel:
         return Request(CALLS[number], struct.unpack(f"<{n_words}Q", words), payload, Origin(*origin, is_part != 0))
 
     def send(self, reply: Reply) -> bool:
-        """Whether the program was still there to take it."""
+        """Sends a reply. False if the program is gone."""
         words = struct.pack(f"<{len(reply.words)}Q", *(word & MASK for word in reply.words))
         head = REPLY.pack(reply.status, len(reply.words), len(reply.payload), reply.host_ns)
         try:
@@ -100,3 +100,7 @@ class Channel:
             pieces.append(piece)
             left -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

@@ -1,4 +1,4 @@
-"""What calls take of the host's made time, in nanoseconds. The time that the GPU takes is beside it.
+"""The time that calls take on the host's simulated clock, in nanoseconds. The GPU's time is not part of it.
 
 Round numbers of the order that people measure on machines of today with PCIe 4.0: a launch of 2.5 us (NVIDIA,
 "Understanding the Overhead of Launching Kernels", 2.2 us and more), copies of 10 us and 25 GB/s from page-locked
@@ -15,5 +15,5 @@ COPY_NBYTES_PER_NS = 25
 
 
 def cost_ns(call: str, nbytes: int) -> int:
-    """Of a call that carries `nbytes` bytes to the device or from it."""
+    """The time of a call that carries `nbytes` bytes to the device or from it."""
     return COSTS_NS.get(call, CALL_NS) + nbytes // COPY_NBYTES_PER_NS

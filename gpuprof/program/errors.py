@@ -1,4 +1,4 @@
-"""What CUDA calls an error of ours: numbers of cudaError (CUDA Runtime API, enum cudaError)."""
+"""CUDA's numbers for our errors: cudaError (CUDA Runtime API, enum cudaError)."""
 
 from gpuprof.errors import CompileError, DeviceMemoryError, GpuprofError, KernelFault, PtxError, UsageError
 
@@ -20,6 +20,14 @@ NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
 )
 # The error of a lost context, by the kind of the fault.
 FAULTS = {"address": 700, "alignment": 716, "assertion": 710, "timeout": 702, "launch": 719}
+
+
+class Failed(Exception):
+    """A call fails with a cudaError; `text` says why to the user."""
+
+    def __init__(self, status: int, text: str = ""):
+        super().__init__(text)
+        self.status, self.text = status, text
 
 
 def number_of(error: GpuprofError) -> int:

@@ -1,4 +1,4 @@
-"""What a program says of a texture or surface, as an image and how it is read."""
+"""A program's description of a texture or surface, as an image and how it is read."""
 
 import struct
 from collections.abc import Sequence

@@ -40,7 +40,7 @@ NOWHERE = Place()
 
 
 class Places:
-    """Of an executable; nothing is read before it is asked for. Of a file that cannot be read nothing is known."""
+    """The positions in an executable, which is read at the first use. A file that cannot be read has none."""
 
     def __init__(self, path: Path | None, library: Path | None = None):
         """`path` None: nothing is known. `library`: the file that holds our runtime library, where it is another."""
@@ -80,7 +80,7 @@ class Places:
 
 
 def _symbols(path: Path | None) -> tuple[list[int], list[int], list[str]]:
-    """Of functions: where they begin and end in the library's code, and their names."""
+    """The functions of the library: where they begin and end in its code, and their names."""
     texts, found, base = _section(path, ".strtab"), {}, 0
     for name, info, _, _, value, size in SYMBOL.iter_unpack(_section(path, ".symtab")):
         if info & 15 == FUNCTION_TYPE:

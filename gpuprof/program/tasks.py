@@ -34,7 +34,7 @@ class ProgramTasks:
         return identifier
 
     def end(self, identifier: int) -> bool:
-        """Whether there is such a task. Those that were begun within it end, too."""
+        """Ends a task and those that were begun within it. False if there is no such task."""
         if identifier in self._loose:
             name, _ = self._loose.pop(identifier)
             self._submit(cmd.TaskEnd(name, identifier))
@@ -53,7 +53,7 @@ class ProgramTasks:
         return next(self._numbers)
 
     def wants_calls(self, thread: int) -> bool:
-        """Whether calls of a thread are to be told with `call`."""
+        """True if calls of a thread are to be reported with `call`."""
         return any(whose in (None, thread) for _, whose in self._loose.values())
 
     def call(self, identifier: int, thread: int) -> None:

@@ -24,7 +24,8 @@ A saved command stream is in STRM chunks, each a zlib stream of its own that hol
 bytes. Chunks of id 0 are lines of JSON, one for each command in the order of the requests;
 records/command_stream/codec.py declares them. Chunks of id 1, 2, ... are blocks of
 data copied into memory: a copy is cut into blocks of 2^18 bytes, and each distinct block is there
-once. The compressed bytes are the zlib library's choice: another library may make other bytes of the same stream.
+once. The compressed bytes are the zlib library's choice: another library may make other bytes of
+the same stream.
 
 Version history: 1 the first; 2 counter records, stall lengths, causes, losses by SM, saved streams;
 3 results, and patterns of shared memory; 4 tables and findings of trace generators; 5 tasks,

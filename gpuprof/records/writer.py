@@ -168,7 +168,7 @@ class RecordWriter:
         self._rows(b"LEDG", launch, rows)
 
     def stalls(self, launch: int, stalls: np.ndarray, load_base: int) -> None:
-        """Writes stalls by length, of the ledger's cycles: timing.state.lengths.STALLS_DTYPE, ascending by
+        """Writes stalls by length, of the ledger's cycles: timing.state.stall_tables.STALLS_DTYPE, ascending by
         (instruction, reason).
         """
         pc = load_base + INSTRUCTION_NBYTES * stalls["instruction"]

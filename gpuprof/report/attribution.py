@@ -7,6 +7,7 @@ What a jump costs is charged to the instruction that it leads to in both.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import INDEX
@@ -57,7 +58,9 @@ def _places_behind(instructions: Sequence[Instruction]) -> dict[int, int]:
 def _split(cost: Cost) -> tuple[Cost, Cost]:
     """What stays at an instruction, and what is shown behind it."""
     names = ("samples", "not_issued", "cycles", "weights")
-    goes = {name: tuple(n if r in SHOWN_BEHIND else 0 for r, n in enumerate(getattr(cost, name))) for name in names}
+    goes: dict[str, Any] = {
+        name: tuple(n if r in SHOWN_BEHIND else 0 for r, n in enumerate(getattr(cost, name))) for name in names
+    }
     stays = {name: tuple(map(int.__sub__, getattr(cost, name), goes[name])) for name in names}
     return replace(cost, **stays), Cost(**goes)
 

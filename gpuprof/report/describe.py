@@ -14,10 +14,10 @@ CLOSING = f"""\
 Every page has every format. `--format text` is for people: colours and as many columns as fit on
 a terminal, one fact per line and all columns in a pipe, for grep and awk.
 
-`--format csv` (or `--csv`) gives rows. Those of `source`, `ptx` and `isa` have the columns of
+`--format csv` gives rows. Those of `source`, `ptx` and `isa` have the columns of
 Nsight Compute's source page, in its order, then ours. Without `--page` it is the page `source`.
 
-`--format json` (or `--json`) gives one object, version {VERSION}: `version`, `page`,
+`--format json` gives one object, version {VERSION}: `version`, `page`,
 `vocabulary`, `header`, `chip` and `kernels`. Each kernel has its cost, totals, findings and
 launches on every page, and the rows of the page. Shares are 0 to 1, cycles are cycles of the
 chip's clock. Without `--page` it is the page `source`.

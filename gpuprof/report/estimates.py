@@ -64,7 +64,12 @@ def effective_of(launches: Iterable[Launch]) -> float | None:
     add by its square. None where some launch does not tell its own.
     """
     sampled = [launch for launch in launches if launch.samples_kept]
-    if not sampled or any(launch.effective_samples is None or not launch.sample_weight for launch in sampled):
+    weighted = [
+        (launch.sample_weight, launch.effective_samples)
+        for launch in sampled
+        if launch.sample_weight and launch.effective_samples is not None
+    ]
+    if not sampled or len(weighted) < len(sampled):
         return None
-    variance = sum(launch.sample_weight**2 / launch.effective_samples for launch in sampled)
-    return sum(launch.sample_weight for launch in sampled) ** 2 / variance
+    variance = sum(weight**2 / effective for weight, effective in weighted)
+    return sum(weight for weight, _ in weighted) ** 2 / variance

@@ -51,15 +51,15 @@ def read_header(database: sqlite3.Connection, meta: dict[str, str], kernels: tup
 
 
 def read_losses(database: sqlite3.Connection, launches: list[Launch]) -> tuple[tuple[int, int, int], ...]:
-    rows: dict[int, list[int]] = {}
+    rows: dict[int, tuple[int, int]] = {}
     chosen = {launch.launch for launch in launches}
     query = "SELECT launch, sm, dropped_fifo, dropped_buffer FROM sample_losses WHERE dropped_fifo + dropped_buffer > 0"
     for launch, sm, fifo, buffer in database.execute(query):
         if launch in chosen:
-            row = rows.setdefault(sm, [0, 0])
-            row[0] += fifo
-            row[1] += buffer
-    return tuple(sorted(((sm, *row) for sm, row in rows.items()), key=lambda row: (-row[1] - row[2], row[0])))
+            fifo_before, buffer_before = rows.get(sm, (0, 0))
+            rows[sm] = (fifo_before + fifo, buffer_before + buffer)
+    losses = ((sm, fifo, buffer) for sm, (fifo, buffer) in rows.items())
+    return tuple(sorted(losses, key=lambda row: (-row[1] - row[2], row[0])))
 
 
 def registers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[dict[str, int | str]]:
@@ -67,7 +67,7 @@ def registers_in_force(meta: dict[str, str], launches: list[Launch]) -> list[dic
     without one, those to begin with.
     """
     own = {tuple(launch.sampling.items()): launch.sampling for launch in launches}
-    return [meta | registers for registers in own.values()] or [meta]
+    return [{**meta, **registers} for registers in own.values()] or [{**meta}]
 
 
 def in_force(meta: dict[str, str], launches: list[Launch], name: str) -> list[str]:

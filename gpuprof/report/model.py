@@ -151,6 +151,11 @@ class Launch:
     operations: dict[str, int] = field(default_factory=dict)  # of its arithmetic, by precision; none is left out
     place: str = ""  # FILE:LINE of the program's call that launched it; "" where that is unknown
 
+    def metric(self, name: str) -> int | float | None:
+        """A metric that is a number; None where it is not known."""
+        value = self.metrics.get(name)
+        return None if isinstance(value, str) else value
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -260,6 +265,12 @@ class Report:
     calls: tuple[ApiCall, ...] = ()  # of a program's host; only for the page that shows them
     draws: Draws = NO_DRAWS  # only for the page that shows them
     n_draws: int = 0  # in the file
+
+    @property
+    def tasks(self) -> TaskReport:
+        """`related`, for the pages of tasks."""
+        assert self.related is not None
+        return self.related
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def read_kernel(
 ) -> Kernel:
     """What is the same for all kernels is read once: it can be long, and kernels many. `modules`: name and PTX."""
     key = {"function": function}
-    display, symbol, number, *sizes = database.execute(
+    display, symbol, number, registers, shared_nbytes, local_nbytes, spill_nbytes = database.execute(
         "SELECT display, name, module, registers, shared_nbytes, local_nbytes, spill_nbytes FROM functions "
         "WHERE function = ?",
         (function,),
@@ -195,7 +195,10 @@ def read_kernel(
         display,
         symbol,
         module,
-        *sizes,
+        registers,
+        shared_nbytes,
+        local_nbytes,
+        spill_nbytes,
         tuple(read_launches(database, key, meta)),
         instructions,
         ptx,
@@ -263,13 +266,17 @@ def read_launches(database: sqlite3.Connection, key: dict, meta: dict[str, str])
         key,
     ):
         number, name, grid, block, *numbers, buffer_full, complete = row
+        weight, effective = sizes.get(number, (None, None))
         yield Launch(
-            number, name, dimensions(grid), dimensions(block), *numbers, bool(buffer_full), bool(complete),
-            metrics.get(number, {}),
-            registers.get(number, {}),
-            *sizes.get(number, (None, None)),
-            operations.get(number, {}),
-            places.get(number, ""),
+            number, name, dimensions(grid), dimensions(block), *numbers,
+            buffer_full=bool(buffer_full),
+            complete=bool(complete),
+            metrics=metrics.get(number, {}),
+            sampling=registers.get(number, {}),
+            sample_weight=weight,
+            effective_samples=effective,
+            operations=operations.get(number, {}),
+            place=places.get(number, ""),
         )  # fmt: skip
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from rich.text import Text
 
 from gpuprof.report.formats import csv, json
-from gpuprof.report.model import Report
+from gpuprof.report.model import Kernel, Report
 from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.terminal.report_header import header_lines
 from gpuprof.report.terminal.styles import Look
@@ -38,5 +37,8 @@ def csv_page(report: Report, request: Request) -> str:
 def json_page(report: Report, request: Request) -> str:
     request = request._replace(page=request.page or DEFAULT)
     page = load(request.page)
-    objects = partial(page.objects, report=report, request=request)
+
+    def objects(kernel: Kernel) -> dict:
+        return page.objects(kernel, report, request)
+
     return json.text_of(json.document(report, request.page, objects, page.document(report, request)))

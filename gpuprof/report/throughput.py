@@ -5,7 +5,6 @@ Work is summed over the launches, and so is their time; a time in which several 
 did not end have no time, and are left out with their work.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from gpuprof.chips.peaks import RESOURCES, Peak, Resource
 from gpuprof.isa.operations import PRECISIONS
 from gpuprof.isa.stalls import INDEX
 from gpuprof.report.model import SELECTED, ChipFacts, Kernel, Launch, ranked
-from gpuprof.report.totals import ratio
+from gpuprof.report.totals import known_sum, ratio
 
 BOUND, HIGH = 0.8, 0.6  # shares of a peak: Nsight Compute's thresholds
 SECTOR_NBYTES, PASS_NBYTES = 32, 128
@@ -117,16 +116,16 @@ def work_of(name: str, launches: Sequence[Launch]) -> float | None:
     if name in ARITHMETIC:
         return sum(launch.operations.get(precision, 0) for launch in launches for precision in ARITHMETIC[name])
     metrics, worth = METRICS[name]
-    values = [launch.metrics.get(metric) for launch in launches for metric in metrics]
-    return None if None in values else worth * sum(values)
+    total = known_sum(launch.metric(metric) for launch in launches for metric in metrics)
+    return None if total is None else worth * total
 
 
 def covered(spans: Iterable[tuple[int, int]]) -> int:
     """The cycles in which at least one of the spans was."""
-    total, reached = 0, -math.inf
+    total, reached = 0, None
     for start, end in sorted(spans):
-        total += max(0, end - max(start, reached))
-        reached = max(reached, end)
+        total += max(0, end - (start if reached is None else max(start, reached)))
+        reached = end if reached is None else max(end, reached)
     return total
 
 
@@ -176,6 +175,6 @@ def active_share(kernel: Kernel, chip: ChipFacts, cycles: int) -> float | None:
     """0..1, of the SMs' time, that in which a warp was resident. Of launches that ran at the same time the most that it
     can be: each counts an SM that they share.
     """
-    ended = [launch.metrics.get("sm_active_cycles") for launch in kernel.launches if launch.complete]
-    share = None if None in ended or not chip.sms else ratio(sum(ended), cycles * chip.sms)
+    active = known_sum(launch.metric("sm_active_cycles") for launch in kernel.launches if launch.complete)
+    share = ratio(active, cycles * chip.sms) if chip.sms else None
     return None if share is None else min(1.0, share)

@@ -2,15 +2,25 @@
 need.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpuprof.report.model import ChipFacts, Kernel, Launch
 from gpuprof.report.number_text import product
 
 
+def known_sum(values: Iterable[float | None]) -> float | None:
+    """None where one of them is not known."""
+    total: float = 0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
 def metric_sum(kernel: Kernel, name: str) -> float | None:
-    values = [launch.metrics.get(name) for launch in kernel.launches]
-    return None if not values or None in values else sum(values)
+    return known_sum(launch.metric(name) for launch in kernel.launches) if kernel.launches else None
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ def totals(kernel: Kernel, chip: ChipFacts) -> Totals:
 
 
 def theoretical_occupancy(launch: Launch, chip: ChipFacts) -> float | None:
-    blocks = launch.metrics.get("blocks_per_sm")
+    blocks = launch.metric("blocks_per_sm")
     if blocks is None or not chip.warp_slots:
         return None
     warps = -(-product(launch.block) // chip.lanes)

@@ -10,7 +10,8 @@ it hands each what it needs and holds no rule of its own.
     disturbance      times launches a second time where sampling is in their way
     drawing          draws: fixed-function stages between two kernels
     chunks           what a session did, as the chunks of its recording have it
-    script           runs a Python script inside a recording, whose Device is then the recorded GPU (script_device)
+    target           decides what FILE is and how it is launched, for every command that runs one
+    script           runs a Python script inside a recording, whose Device is then the recorded GPU
     program          runs a whole CUDA program inside a recording, or without one
     tracing          who watches which launch, and what they found (trace_records)
     relating         tasks and the bytes that they touch, as rows of a recording

@@ -57,7 +57,13 @@ def sampling_fields(sampling: Sampling, settings: Settings) -> dict[str, int | s
 def stream_header(settings: Settings, alignment: int) -> Header:
     """The header of a saved stream: the settings of its run, and the alignment of allocations in bytes."""
     return Header(
-        STREAM_VERSION, settings.sampling, settings.record, settings.sample_blocks, settings.max_cycles, alignment
+        STREAM_VERSION,
+        settings.sampling,
+        settings.record,
+        settings.sample_blocks,
+        settings.max_cycles,
+        alignment,
+        settings.max_instructions,
     )
 
 

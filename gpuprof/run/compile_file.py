@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpuprof.base.inputs import GPUBIN, is_regular, read_input
+from gpuprof.base.inputs import GPUBIN, check_is_file, is_regular, read_input
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import base_name
 from gpuprof.errors import UsageError
@@ -31,7 +31,7 @@ class BuildOptions:
     max_registers: int | None = None
     cccl: str = ""  # the release of Thrust and CUB, as cccl.RELEASES names it; "": the newest installed
     links_device: bool = False  # of a program's .cu files: they are one module, as `nvcc -rdc=true` makes of them
-    for_debugger: bool = False  # the PTX says where variables are; with optimize=0 each statement stands as it is
+    for_debugger: bool = False  # the PTX says where variables are; with optimize=0 no statement is moved
 
 
 DEFAULT_OPTIONS = BuildOptions()
@@ -39,8 +39,7 @@ DEFAULT_OPTIONS = BuildOptions()
 
 def check_source(path: Path) -> None:
     """Raises UsageError for a file that is not there or that is no source."""
-    if not path.is_file():
-        raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+    check_is_file(path)
     if path.suffix not in SOURCES:
         raise UsageError(f"{path}: expected a {', '.join(SOURCES[:-1])} or {SOURCES[-1]} file")
 
@@ -108,7 +107,7 @@ def build(
     raise.
     """
     if path.suffix == ".gpubin" and is_regular(path):
-        from gpuprof.isa.gpubin import read_gpubin
+        from gpuprof.isa.gpubin.reader import read_gpubin
 
         image = read_input(path, GPUBIN)
         return read_gpubin(image, str(path)), image

@@ -75,7 +75,7 @@ def record(
 
 
 def _refusing(traces: Iterable[Attached]) -> Iterator[Attached]:
-    """A kernel goes on where it went on in the first pass: accesses that were refused there are so again."""
+    """A kernel continues like in the first pass: accesses that were refused there are refused again."""
     for each in traces:
         if each.generator.refuses:
             yield Attached(each.generator.again(), each.where)
@@ -123,7 +123,7 @@ def _what_is_left(recorder: RecordWriter, output: Path, observer: Observer) -> I
 
 @contextmanager
 def _temporary(output: Path, passes: int) -> Iterator[list[Path]]:
-    """Names beside the output for the second pass and those after it. The files are gone at the end."""
+    """Names next to the output for the second pass and those after it. The files are gone at the end."""
     paths = [hidden(output, f"pass{number}") for number in range(2, passes + 1)]
     try:
         yield paths

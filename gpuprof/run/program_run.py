@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
@@ -30,50 +31,36 @@ MAIN = re.compile(r"^(?!\s*//)[^\n\"]*?(?<![\w.:>])main\s*\(", re.MULTILINE)
 
 
 def has_main(text: str) -> bool:
-    """Whether a source defines `main`."""
+    """True for a source that defines `main`."""
     return MAIN.search(text) is not None
 
 
-def main_is_in(path: Path) -> bool:
-    """Whether a file of CUDA C++ that is there defines `main`."""
-    return path.suffix in CUDA_SUFFIXES and path.is_file() and has_main(read_source(str(path)))
-
-
 def is_whole_program(path: Path) -> bool:
-    """Whether a file of CUDA C++ is run as it is: it defines `main`, and no comment of it asks for launches."""
-    return main_is_in(path) and not comment_requests(path)
-
-
-def runs_itself(path: Path) -> bool:
-    """Whether a file is run as it is: a whole program in CUDA C++, or an executable."""
-    return is_binary(path) or is_whole_program(path)
+    """True for a file of CUDA C++ that defines `main`, and whose comments name no launches."""
+    is_cuda = path.suffix in CUDA_SUFFIXES and path.is_file()
+    return is_cuda and has_main(read_source(str(path))) and not comment_requests(path)
 
 
 def is_source(path: Path) -> bool:
-    """Whether a file's name is that of a source of programs."""
+    """True for a file whose name is that of a source of programs."""
     return path.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
 
 
 def is_host_source(path: Path) -> bool:
-    """Whether a file's name is that of a source without kernels."""
+    """True for a file whose name is that of a source without kernels."""
     return path.suffix in HOST_SUFFIXES
 
 
 def _name_of(source: Path) -> str:
-    """What the program is told that it is called."""
+    """The name that the program gets as its argv[0]."""
     return str(source.with_suffix("")) if is_source(source) else str(source)
-
-
-def is_executable(path: Path) -> bool:
-    """Whether a file is what another compiler has built."""
-    return is_binary(path)
 
 
 def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
     """The sources of a whole program, or its executable; none where the file is something else. Raises UsageError for a
-    source of another kind beside others.
+    file among several that is no source.
     """
-    if is_executable(file) and not others:
+    if is_binary(file) and not others:
         return (file,)
     sources = (file, *map(Path, others))
     has_more = len(sources) > 1 and all(map(is_source, sources))
@@ -83,12 +70,6 @@ def program_sources(file: Path, others: Sequence[str]) -> tuple[Path, ...]:
     return sources
 
 
-def check_linked(options: BuildOptions, is_program: bool) -> None:
-    """Raises UsageError where device code is to be linked of what is no program."""
-    if options.links_device and not is_program:
-        raise UsageError("--rdc is for whole programs; leave it out")
-
-
 def check_sources(sources: Sequence[Path]) -> None:
     """Raises UsageError for a file that is no source of a program; one executable is one, too."""
     if len(sources) == 1 and is_binary(sources[0]):
@@ -96,9 +77,8 @@ def check_sources(sources: Sequence[Path]) -> None:
     for path in sources:
         if not is_source(path):
             kinds = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
-            raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments stand behind --")
-        if not path.is_file():
-            raise UsageError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+            raise UsageError(f"{path}: a program's sources are {kinds} files; its arguments come after --")
+        check_is_file(path)
 
 
 class _Services:

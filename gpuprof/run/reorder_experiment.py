@@ -69,7 +69,8 @@ def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Mea
     """Runs the stream without the order of each of the pairs, one after the other. pairs: two launches, by their
     numbers among those that the host asked for.
     """
-    settings = Settings(chip=chip_of(stream), max_cycles=stream.header.max_cycles)
+    header = stream.header
+    settings = Settings(chip=chip_of(stream), max_cycles=header.max_cycles, max_instructions=header.max_instructions)
     commands = listed(stream)
     usual = run_stream(stream, settings, commands)
     each = [measure(stream, settings, commands, usual, first, second) for first, second in pairs]

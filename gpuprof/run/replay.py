@@ -18,7 +18,7 @@ from gpuprof.device.load_map import PAGE_NBYTES
 from gpuprof.device.memory import ALIGNMENT, AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DeviceMemoryError, FileFormatError, GpuprofError, UsageError
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.program import Function, Program
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedDraw, SavedLaunch, SavedLoad, SavedShader
 from gpuprof.records.command_stream.read import SavedStream

@@ -1,4 +1,4 @@
-"""How a session runs, what it tells its caller while it works, and what a launch gave."""
+"""The settings of a session, its observer, and the result of a launch."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ NO_SAMPLING = Sampling()
 
 @dataclass(frozen=True)
 class LaunchResult:
-    """The result of one launch, beside its effect on memory."""
+    """The result of one launch, in addition to its effect on memory."""
 
     launch: cmd.Launch
     timing: LaunchTiming
@@ -31,7 +31,7 @@ class LaunchResult:
 
 
 class Observer:
-    """What a session tells its caller while it works. A command overrides what it wants to show."""
+    """Gets what a session reports while it works. A command overrides the methods whose reports it shows."""
 
     def notice(self, text: str) -> None: ...
 
@@ -59,10 +59,11 @@ class Settings:
     record: str = "wide"
     sample_blocks: bool = False  # time only as many blocks of a launch as show its rate, and extrapolate
     max_cycles: int | None = None  # of a launch; a warp takes at least as many cycles as instructions
+    max_instructions: int | None = None  # of a warp
     save_stream: bool = False  # into the recording
     load_base: int | None = FIRST_LOAD_BASE  # of the first module; None: every module at random, by the sampler's seed
     profiles_from_start: bool = True  # launches of a program are timed before cudaProfilerStart, too
-    is_timed: bool = True  # False: launches are emulated alone, and take no cycles
+    is_timed: bool = True  # False: launches are only emulated, and take no cycles
     options: BuildOptions = DEFAULT_OPTIONS
     observer: Observer = field(default_factory=Observer)
     command: str = ""

@@ -479,13 +479,13 @@ class Session:
         orders: Iterable[Order],
     ) -> Iterator[TracePiece]:
         launch.module.refresh_constants(self.memory)
-        limit = self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
+        limit = self.settings.max_instructions or self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
         run = partial(
             emulate,
             launch,
             self.memory,
             chip=self.chip,
-            max_cycles=limit,
+            max_warp_instructions=limit,
             counters=counters,
             orders=orders,
             footprint=self.relating.footprint,

@@ -317,6 +317,7 @@ def _code(module: LoadedModule) -> Code:
         program.functions,
         tuple(instruction for block in blocks for instruction in block.instructions),
         tuple(blocks),
+        program.facts,
     )
 
 

@@ -1,8 +1,9 @@
 """Runs one file on a table of chips and parameters.
 
-    Plan ─ plan.runs ─> Run ─ prepare ─> Task ─ run.run_one, on a worker ─> Outcome ─ table ─> Table
+    Plan ─ sweep_plan.runs ─> Run ─ prepare ─> Task ─ run_sweep.run_one, on a worker ─> Outcome
+    Outcomes ─ sweep_table ─> Table
     Table ─> terminal, files, plot
 
-A Task carries everything a worker needs but gpuprof itself, and an Outcome depends on its Task alone: whoever runs it,
-and however often, the table is the same.
+A Task carries everything that a worker needs, except gpuprof itself. An Outcome depends only on its Task: the table is
+the same on all workers, and in each run.
 """

@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster that somebody started."""
+"""Runs on an existing Dask cluster."""
 
 import logging
 import re
@@ -26,7 +26,7 @@ def check_installed() -> None:
 
 
 def on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Outcome]:
-    """The outcomes, in the order they are ready. A run whose workers die time after time fails alone.
+    """The outcomes, in the order they are ready. A run whose workers die time after time fails, and no other.
 
     Raises what `results` raises.
     """
@@ -47,7 +47,7 @@ def results(function: Callable, given: Sequence, address: str) -> Iterator[tuple
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with _connect(address) as client:
         _check_workers(client, address)
-        sweep = uuid.uuid4().hex  # two sweeps on one cluster are apart
+        sweep = uuid.uuid4().hex  # separates sweeps on one cluster
         places = {
             client.submit(function, value, key=f"gpuprof-sweep-{sweep}-{place}", pure=False): place
             for place, value in enumerate(given)
@@ -111,7 +111,7 @@ KILLED = "its worker died each time; was it out of memory?"
 
 
 def is_killed(status: str, result: object) -> bool:
-    """Whether the value's workers died time after time."""
+    """True if the workers of this value died time after time."""
     from distributed.scheduler import KilledWorker
 
     return status == "error" and isinstance(result[1], KilledWorker)

@@ -20,6 +20,7 @@ from gpuprof.device.launching.argument_values import LaunchRequest, RequestedRes
 from gpuprof.errors import GpuprofError, ScriptError, WrongResult
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.run.compile_file import BuildOptions
+from gpuprof.run.target import Target
 from gpuprof.timing.state.model_version import MODEL_VERSION
 
 
@@ -38,24 +39,17 @@ class Kernels:
 
 
 @dataclass(frozen=True)
-class Script:
-    """A script that launches kernels, or a whole program. It does not travel: a worker must see it, and what it reads,
-    under the same path.
-    """
-
-    path: Path
-    arguments: tuple[str, ...]
-    options: BuildOptions
-
-
-@dataclass(frozen=True)
 class Task:
-    """One run, as it travels to a worker. `versions` are those that the worker must have."""
+    """One run, as it travels to a worker. `versions` are those that the worker must have. A script or a program does
+    not travel: the worker must see it, and the files that it reads, under the same paths.
+    """
 
     number: int
     chip: Chip
-    work: Kernels | Script
+    work: Kernels | Target
+    options: BuildOptions
     max_cycles: int | None
+    max_instructions: int | None
     sample_blocks: bool
     versions: Mapping[str, str]
 
@@ -100,12 +94,12 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def run_one(task: Task) -> Outcome:
-    """Does a run. It depends on the task alone, and leaves nothing behind. Raises GpuprofError for a task of another
+    """Does a run. It depends only on the task, and leaves no files. Raises GpuprofError for a task of another
     version only.
     """
     if difference := differing(versions(), task.versions):
         raise GpuprofError(f"a worker {difference}")
-    if isinstance(task.work, Script):
+    if not isinstance(task.work, Kernels):
         return _in_process_of_its_own(task)
     with _ONE_AT_A_TIME:
         return measure(task)
@@ -117,8 +111,8 @@ def measure(task: Task) -> Outcome:
         try:
             return Outcome(task.number, tuple(_launches(task, folder)))
         except GpuprofError as error:
-            script = [task.work.path.parent] if isinstance(task.work, Script) else []
-            return Outcome(task.number, (), in_short(error, folder, *script))
+            folders = [folder] if isinstance(task.work, Kernels) else [folder, task.work.file.parent]
+            return Outcome(task.number, (), in_short(error, *folders))
 
 
 def _launches(task: Task, folder: Path) -> list[Measured]:
@@ -133,31 +127,27 @@ def _launches(task: Task, folder: Path) -> list[Measured]:
                 errors[result.launch.index] = result.timing.extrapolation.error
 
     recording = folder / "run.gprec"
-    options = task.work.options if isinstance(task.work, Script) else BuildOptions()
     with RecordWriter(recording) as recorder:
         settings = Settings(
             chip=task.chip,
             recorder=recorder,
             max_cycles=task.max_cycles,
+            max_instructions=task.max_instructions,
             sample_blocks=task.sample_blocks,
-            options=options,
+            options=task.options,
             observer=Extrapolations(),
         )
-        if isinstance(task.work, Script):
-            _run_script(task.work, settings)
-        else:
+        if isinstance(task.work, Kernels):
             _run_kernels(task.work, folder, settings)
+        else:
+            _run_target(task.work, settings)
     return _read(recording, errors)
 
 
-def _run_script(work: Script, settings) -> None:
+def _run_target(target: Target, settings) -> None:
     from gpuprof.base.processes import how_ended
-    from gpuprof.run.program_run import run_program
-    from gpuprof.run.script import run_script
 
-    if work.path.suffix == ".py":
-        run_script(work.path, work.arguments, settings)
-    elif code := run_program((work.path,), work.arguments, settings):
+    if code := target.run(settings).code:
         raise WrongResult(f"the program ended with {how_ended(code)}")
 
 
@@ -209,7 +199,7 @@ def in_short(error: GpuprofError, *folders: Path) -> str:
 def _in_process_of_its_own(task: Task) -> Outcome:
     """A script may change the process it runs in, so each gets a new one, without a terminal."""
     same_path = f"import sys; sys.path[:] = {sys.path!r}"  # so that it is this gpuprof
-    command = [sys.executable, "-c", f"{same_path}; from gpuprof.sweep import run; run._child()"]
+    command = [sys.executable, "-c", f"{same_path}; from gpuprof.sweep import run_sweep; run_sweep._child()"]
     with tempfile.TemporaryFile() as complaints:
         code, answer = _asked(command, task, complaints)
         if code == 0:
@@ -219,7 +209,7 @@ def _in_process_of_its_own(task: Task) -> Outcome:
     return Outcome(
         task.number,
         (),
-        ": ".join([f"{task.work.path.name}: its process ended with exit code {code}", *last]),
+        ": ".join([f"{task.work.file.name}: its process ended with exit code {code}", *last]),
     )
 
 
@@ -231,7 +221,7 @@ def _asked(command: list[str], task: Task, complaints: BinaryIO) -> tuple[int, b
         with Popen(command, stdin=PIPE, stdout=PIPE, stderr=complaints, preexec_fn=ending_with_this()) as child:
             with suppress(BrokenPipeError):  # it ended before it began; its exit code says so
                 pickle.dump(task, child.stdin)
-                child.stdin.flush()  # and stays open: its end tells the child that nobody waits any more
+                child.stdin.flush()  # and stays open: the child ends when it is closed
             answer = child.stdout.read()
             return child.wait(), answer
     finally:

@@ -1,4 +1,4 @@
-"""What a sweep's plot shows, as plain values: a panel per kernel, in it a line per chip and combination of the other
+"""The content of a sweep's plot as plain values: a panel per kernel, in it a line per chip and combination of the other
 parameters.
 """
 

@@ -52,7 +52,7 @@ class Parameter:
 
 
 def parse_parameter(kind: str, text: str, flag: str) -> Parameter:
-    """ "l2_kb=20480,40960" as it stands behind `flag`. Raises UsageError for what can be no parameter, whatever the
+    """ "l2_kb=20480,40960" as written after `flag`. Raises UsageError for text that is no parameter of any
     chip.
     """
     name, equals, rest = text.partition("=")
@@ -93,7 +93,7 @@ def registers_parameter(text: str) -> Parameter:
 
 
 def _without_repetition(parameter: Parameter, flag: str) -> Parameter:
-    """Raises UsageError where a value stands twice: the rows would be the same."""
+    """Raises UsageError where a value is given twice: the rows would be the same."""
     seen: set[Value] = set()
     for value in parameter.values:
         if value in seen:
@@ -103,8 +103,8 @@ def _without_repetition(parameter: Parameter, flag: str) -> Parameter:
 
 
 def check_names(parameters: Iterable[Parameter]) -> None:
-    """Raises UsageError where two parameters are one: the same number, in whatever unit, or macros that differ by case
-    alone.
+    """Raises UsageError where two parameters are one: the same number, in whatever unit, or macros that differ
+    only by case.
     """
     seen: dict[str, str] = {}
     for parameter in parameters:
@@ -115,8 +115,8 @@ def check_names(parameters: Iterable[Parameter]) -> None:
 
 
 def combinations(parameters: Sequence[Parameter], in_step: bool) -> Iterator[tuple[int, ...]]:
-    """Which of each parameter's values a run has: every combination, the last parameter fastest; or, `in_step`, first
-    with first and so on.
+    """The indices of each run's values: every combination, the last parameter fastest; or, `in_step`, first with first
+    and so on.
 
     Raises UsageError when parameters that go in step have different numbers of values.
     """

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ from gpuprof.device.launching.argument_values import (
     RequestedResults,
     TextureSpec,
 )
-from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests, embedded_requests
+from gpuprof.device.launching.launch_requests import command_line_requests, embedded_requests
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions, build
-from gpuprof.sweep.run_sweep import Kernels, Outcome, Script, Task, in_short, versions
+from gpuprof.run.target import Launches, Program, Target, target_of
+from gpuprof.sweep.run_sweep import Kernels, Outcome, Task, in_short, versions
 from gpuprof.sweep.sweep_parameters import Parameter, check_names, combinations
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for; the flags of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary
+    """The options of `gpuprof sweep`. `parameters` vary, the last one fastest; chips vary
     slowest.
     """
 
@@ -46,20 +48,14 @@ class Plan:
     options: BuildOptions = DEFAULT_OPTIONS
     seed: int = 0
     max_cycles: int | None = None
+    max_instructions: int | None = None
     sample_blocks: bool = False
     wanted: RequestedResults = NOTHING_REQUESTED
 
-    @property
-    def is_script(self) -> bool:
-        """Whether the file launches its kernels itself: a script, or a whole program."""
-        from gpuprof.run.program_run import runs_itself
-
-        return self.file.suffix == ".py" or (not self.launches and runs_itself(self.file))
-
-    @property
-    def folder(self) -> Path:
-        """Where the array files of the launches are looked up."""
-        return Path() if self.launches else self.file.parent
+    @cached_property
+    def target(self) -> Target:
+        """Raises UsageError for a file that does not run, or not so."""
+        return target_of(self.file, (), self.script_args, self.launches, options=self.options, wanted=self.wanted)
 
 
 @dataclass(frozen=True)
@@ -97,11 +93,9 @@ def _check_chips(plan: Plan, chips: list[Chip]) -> None:
 
 def _check_kinds(plan: Plan) -> None:
     """Raises UsageError for parameters that do nothing to a file of this kind."""
-    from gpuprof.run.program_run import is_executable
-
     suffix = plan.file.suffix
     useless = {"define": (".ptx", ".gpubin"), "registers": (".gpubin",)}
-    is_built = is_executable(plan.file)
+    is_built = isinstance(plan.target, Program) and plan.target.is_built
     for parameter in plan.parameters:
         if suffix in useless.get(parameter.kind, ()) or (is_built and parameter.kind == "define"):
             raise UsageError(f"{plan.file}: is already compiled, so {parameter.name} has no effect; leave it out")
@@ -122,14 +116,15 @@ def _run(plan: Plan, number: int, chip: Chip, indices: tuple[int, ...]) -> Run:
 
 
 def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
-    """What a worker needs for each run: the kernels compiled, arrays read. Where the file does not compile as a run
-    asks, that is its outcome.
+    """A task for each run, with its kernels compiled and arrays read. Where the file does not compile for a run,
+    that is its outcome.
 
     Raises UsageError for what no run can do without, and the compiler's own error when the file compiles for none of
     the runs.
     """
-    if plan.is_script:
-        return [_task(plan, run, Script(plan.file.absolute(), plan.script_args, run.options)) for run in planned]
+    if not isinstance(plan.target, Launches):
+        here = replace(plan, file=plan.file.absolute()).target
+        return [_task(plan, run, here) for run in planned]
     preparation = _Preparation(plan)
     made = [preparation.of(run) for run in planned]
     failures = [each for each in made if isinstance(each, GpuprofError)]
@@ -143,8 +138,10 @@ def prepare(plan: Plan, planned: list[Run]) -> list[Task | Outcome]:
     ]
 
 
-def _task(plan: Plan, run: Run, work: Kernels | Script) -> Task:
-    return Task(run.number, run.chip, work, plan.max_cycles, plan.sample_blocks, versions())
+def _task(plan: Plan, run: Run, work: Kernels | Target) -> Task:
+    return Task(
+        run.number, run.chip, work, run.options, plan.max_cycles, plan.max_instructions, plan.sample_blocks, versions()
+    )
 
 
 class _Preparation:
@@ -163,7 +160,7 @@ class _Preparation:
         if isinstance(built, GpuprofError):
             return built
         program, image = built
-        names = FileNames(self.plan.folder)
+        names = FileNames(self.plan.target.folder)
         requests = names.of_requests(requests or self._embedded(program))
         wanted = replace(self.plan.wanted, expected=names.of_expected(self.plan.wanted.expected, Path()))
         return Kernels(
@@ -203,11 +200,10 @@ def flag_requests(plan: Plan, run: Run) -> tuple[LaunchRequest, ...]:
 
 def file_requests(plan: Plan) -> tuple[LaunchRequest, ...]:
     """The launches that the plan's source names, where no flag does."""
-    if plan.launches or plan.is_script:
+    if plan.launches or not isinstance(plan.target, Launches):
         return ()
     return tuple(
-        replace(request, place=request.place.removeprefix(f"{plan.file.parent}/"))
-        for request in comment_requests(plan.file)
+        replace(request, place=request.place.removeprefix(f"{plan.file.parent}/")) for request in plan.target.requests
     )
 
 

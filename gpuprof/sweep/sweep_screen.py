@@ -13,7 +13,7 @@ Record = Mapping[str, Value | None]
 
 
 def lines(swept: Table, look: Look) -> Iterator[Text]:
-    """What made it, then the rows. Columns that do not fit a narrow terminal are left out, the parameters last."""
+    """The table's header, then its rows. Columns that do not fit the terminal are left out, the parameters last."""
     yield from _header(swept, look)
     columns = [
         Column("run", lambda record: _text(record["run"]), drop=5),

@@ -17,7 +17,7 @@ PATIENCE = 2  # pools whose workers may die before runs are done one by one
 
 def on_this_machine(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     """The outcomes, in the order they are ready. A worker that dies (a system out of memory kills) is replaced, its
-    runs are done again; a run that always kills its worker fails alone.
+    runs are done again; a run that always kills its worker fails, and no other.
     """
     if jobs == 1 or len(tasks) == 1:
         yield from map(run_one, tasks)
@@ -44,7 +44,7 @@ def _pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
         try:
             for future in as_completed([pool.submit(run_one, task) for task in tasks]):
                 yield future.result()
-        # Ctrl-C, a dead worker, a reader that stops early: whatever is still running is for nobody
+        # Ctrl-C, a dead worker, a reader that stops early: no result is used any more
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             workers = set(multiprocessing.active_children()) - others

@@ -141,7 +141,7 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     more, off = known.cycles(slots - timing.issue_slots)
     more_cycles = round(more)
     factor = slots / timing.issue_slots
-    # Rougher than the cycles: the ledger's sum was up to a ninth off (docs/model.md, Part of a launch).
+    # Rougher than the cycles: the ledger's sum was up to a ninth off (docs/model/launches.md, Part of a launch).
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
     scaled = {name: round(getattr(timing, name) * factor) for name in SCALED}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.isa.encoding import PT, Instruction as Encoded
+from gpuprof.isa.facts import NO_FACTS, Facts
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.operations import Operations, operations_of
 from gpuprof.isa.printing.text import disassemble, opcode_name
@@ -154,6 +155,7 @@ class Code:
     functions: tuple[Function, ...]
     instructions: tuple[Instruction, ...]
     basic_blocks: tuple[BasicBlock, ...]
+    facts: Facts = NO_FACTS
 
     @cached_property
     def ptx_lines(self) -> list[str]:

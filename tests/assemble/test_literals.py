@@ -10,7 +10,7 @@ import pytest
 
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.isa.encoding import decode
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.special import LITERALS_AT
 from tests.support.ptx_support import assemble_text, run_kernel
 

@@ -14,7 +14,7 @@ from gpuprof.assemble import assemble as assembler
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.errors import PtxError
 from gpuprof.isa.encoding import decode
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.program import Location, Param
 from gpuprof.run.compile_file import build_ptx
 from tests.paths import ROOT

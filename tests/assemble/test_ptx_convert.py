@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
+from gpuprof.isa.row import FLOAT_TYPES, INTEGER_TYPES
 from tests.references.conformance import FLOATS, INTEGERS_32, INTEGERS_64
 from tests.references.conformance_conversions import convert
 from tests.references.conformance_floats import COMPARISONS as FLOAT_COMPARISONS, FORMATS, compare, decode, flush

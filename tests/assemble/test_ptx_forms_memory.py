@@ -2,6 +2,8 @@
 is said to need.
 """
 
+import re
+
 import pytest
 
 from gpuprof.errors import PtxError, UnsupportedInstruction
@@ -31,7 +33,9 @@ def test_ptxas_accepts_the_forms(tmp_path, target):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_is_assembled(name):
-    assemble_text(HEAD + MODULES[name])
+    program = assemble_text(HEAD + MODULES[name])
+    entries = re.findall(r"\.entry (\w+)", MODULES[name])
+    assert entries and set(entries) <= {function.name for function in program.functions}
 
 
 @needs_ptxas

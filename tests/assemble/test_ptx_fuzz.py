@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.assemble import assemble as assembler
 from gpuprof.errors import KernelFault, PtxError
-from gpuprof.isa import gpubin_layout
+from gpuprof.isa.gpubin import layout as gpubin_layout
 from tests.fuzz.ptx_fuzz import corpus, hunt, judge, rounds
 from tests.support.matrices import long_from
 from tests.support.ptx_support import PREAMBLE, kernel_text, ptx_module, run_kernel

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
+from gpuprof.assemble.abi.limits import free_registers
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.ir.residency import free_registers
 from gpuprof.compile import PtxModule
 from tests.support.nvidia_tools import PTXAS, needs_ptxas
 

@@ -60,7 +60,7 @@ def costs(kind: str, turns: int, folder: Path) -> Costs:
     file = folder / "turn.cu"
     file.write_text(SOURCE)
     launch = f"turn<<<{blocks}, {threads}>>>({turns}, o: u32[{blocks * threads}])"
-    with Debugger(file, launches=[launch], max_cycles=MOST_INSTRUCTIONS) as debugger:
+    with Debugger(file, launches=[launch], max_instructions=MOST_INSTRUCTIONS) as debugger:
         debugger.break_at(AFTER_THE_LOOP)
         first_stop = seconds(debugger.run)
         n_instructions = debugger.timeline.entries[0].counters.pulse.warp_instructions

@@ -169,7 +169,7 @@ def emulate_rate(kind: str, footprint: Footprint | None = None) -> float:
             grid=(BLOCKS, 1, 1),
             block=(THREADS, 1, 1),
             shared_nbytes=1024,
-            max_cycles=10_000_000,
+            max_warp_instructions=10_000_000,
             footprint=footprint,
         )
         best = max(best, float(np.sum(result.counters.inst_executed)) / (time.perf_counter() - start))

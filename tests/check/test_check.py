@@ -113,7 +113,7 @@ def folder(tmp_path):
 
 BASELINE = f"""\
 # gpuprof baseline, written by `gpuprof check --update`. Commit it, and read its diff in review.
-# The numbers are exact and the same on every machine. Counts of zero are left out. Launches stand in their order.
+# The numbers are exact and the same on every machine. Counts of zero are left out. Launches are in their order.
 # shader_of: draw, its name, pass, stage.
 # lines: warp-cycles, file, text (and which of the lines that say the same), and the line's share in other metrics; from
 # 1% of any of them on.
@@ -619,7 +619,7 @@ def test_a_wrong_kernel_has_no_other_verdict(folder, flags):
 
 def test_a_wrong_kernel_as_json(folder):
     write_blur(folder / "now.gprec", cycles=(100,), results=(RIGHT, WRONG))
-    code, out, error = check(folder, "--json")
+    code, out, error = check(folder, "--format", "json")
     assert (code, error) == (1, WRONG_ERROR)
     results = [RIGHT._asdict(), WRONG._asdict()]
     assert json.loads(out) == {"version": 1, "verdict": "results differ", "results": results}

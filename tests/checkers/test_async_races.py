@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pytest
 
-from gpuprof.isa.flow.warpgroups import register_hazards
 from gpuprof.run.compile_file import build
 from gpuprof.trace.checkers.racecheck import Racecheck
 from tests.support.compacting import Compacting
@@ -345,5 +344,5 @@ def test_ptxas_adds_the_fences_that_are_missing(tmp_path):
     command = [PTXAS, "-arch=sm_90a", "-v", tmp_path / "a.ptx", "-o", tmp_path / "a.cubin"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     added = {int(line) for line in re.findall(r"C7519.* around line (\d+) ", done.stdout + done.stderr)}
-    assert added == {hazard.line for hazard in register_hazards(program.ptx)}
+    assert added == {hazard.line for hazard in program.facts.register_hazards}
     assert len(added) == len(missing)

@@ -6,6 +6,7 @@ from gpuprof.errors import UsageError
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from tests.support.command import process
+from tests.support.tools import lacking, module
 
 NUMBA = """\
 import numpy as np
@@ -49,19 +50,19 @@ def told(folder, source: str) -> list[str]:
 
 @pytest.mark.long
 def test_numba(tmp_path):
-    pytest.importorskip("numba_cuda", reason="numba-cuda is not installed (make interop installs it)")
+    module("numba_cuda", "interop")
     import gpuprof.interop.numba as interop
 
     try:
         interop.enable(device=open_device(Settings()))
         interop.disable()
     except UsageError as error:
-        pytest.skip(f"numba-cuda cannot compile here: {error}")
+        lacking("numba-cuda", "interop", f"cannot compile here: {error}")
     assert told(tmp_path, NUMBA) == ["out_of_bounds script.py:13 4 times", "uninitialised_store script.py:12 12 times"]
 
 
 @pytest.mark.long
 def test_triton(tmp_path):
-    pytest.importorskip("triton", reason="Triton is not installed (make interop installs it)")
+    module("triton", "interop")
     # 64 values in 128 threads are loaded twice.
     assert told(tmp_path, TRITON) == ["out_of_bounds script.py:9 6 times"]

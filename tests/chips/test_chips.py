@@ -32,7 +32,7 @@ def test_every_number_of_a_chip_has_a_source(name):
 
 def test_the_readme_lists_the_chips():
     text = (ROOT / "README.md").read_text()
-    shown = text.partition("Chips are")[2].partition("two of other makers")[0]
+    shown = text.partition("Chips are")[2].partition("two like those of other vendors")[0]
     assert set(re.findall(r"`(\w+)`", shown)) == {name for name in list_chips() if not load_chip(name).is_foreign}
 
 

@@ -240,7 +240,8 @@ def test_a_launch_that_cannot_be_read_shows_where(folder):
             "`gpuprof sweep --help`"),
         (("list",), "missing argument 'KIND'. Choose from: chips, stalls, causes, triggers, metrics, samples, "
             "instructions, traces; see `gpuprof list --help`"),
-        (("collect", "kernels.cu", "more"), "'more': only a .py script takes further arguments; leave it out"),
+        (("collect", "kernels.cu", "more"), "'more': only a program or a .py script takes further arguments; leave "
+            "it out"),
         (("collect", "kernels.cu", "--period", "31"), "sampling period 31: it must be 0 (off) or 32 to 2147483648 "
             "cycles"),
         (("collect", "kernels.cu", "--period", "soon"),
@@ -328,9 +329,11 @@ def test_an_endless_loop(folder):
     error = (
         "gpuprof: spin: kernels.cu:14, thread (0, 0, 0) of block (0, 0, 0): still running after 5000 instructions of a "
         "warp; "
-        "if this is no endless loop, raise the limit with --max-cycles\n"
+        "if this is no endless loop, raise the limit with --max-instructions\n"
     )
     refused(folder, 1, error, "collect", "kernels.cu", "--launch", "spin<<<1, 32>>>(i32[2])", "--max-cycles", "5000")
+    limits = ("--max-instructions", "5000", "--max-cycles", "6000")
+    refused(folder, 1, error, "collect", "kernels.cu", "--launch", "spin<<<1, 32>>>(i32[2])", *limits)
 
 
 # Damaged, foreign and newer files.
@@ -540,7 +543,6 @@ def test_an_interrupt_keeps_the_records_so_far(tmp_path):
     running = subprocess.Popen(
         [*PROGRAM, "collect", "long.cu", "--period", "32"], cwd=tmp_path, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     try:

@@ -269,7 +269,7 @@ def test_tasks_of_a_script(folder):
     assert [launch.begin["task"] for launch in read_recording(folder / "tasks.gprec").launches.values()] == tasks
     text, as_csv, as_json = (
         gpuprof(folder, "report", "tasks.gprec", "--page", "launches", *flag)[1]
-        for flag in ((), ("--csv",), ("--json",))
+        for flag in ((), ("--format", "csv"), ("--format", "json"))
     )
     assert gpuprof(folder, "correlate", "tasks.gprec")[0] == 0
     with closing(sqlite3.connect(folder / "tasks.gpudb")) as db:

@@ -10,7 +10,7 @@ from elftools.elf.elffile import ELFFile
 
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.cli.main import main
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.program import Location
 from tests.support.gpubin_programs import small_program
 

@@ -185,7 +185,7 @@ def test_every_listing_adds_up_to_the_database(folder, database, page):
     """CSV and JSON of each page: all samples, all warp-cycles, all executed instructions of each kernel, whatever they
     are listed by.
     """
-    listed = tables(told(folder, "report", "copy.gpudb", "--page", page, "--csv"))
+    listed = tables(told(folder, "report", "copy.gpudb", "--page", page, "--format", "csv"))
     ordered = database.execute("SELECT launch FROM launches ORDER BY cycles DESC").fetchall()
     assert len(listed) == N_LAUNCHES
     for (launch,), table in zip(ordered, listed, strict=True):
@@ -207,8 +207,8 @@ def test_every_listing_adds_up_to_the_database(folder, database, page):
 
 
 def test_json_says_what_csv_says(folder):
-    page = json.loads(told(folder, "report", "copy.gpudb", "--page", "source", "--json"))
-    listed = tables(told(folder, "report", "copy.gpudb", "--page", "source", "--csv"))
+    page = json.loads(told(folder, "report", "copy.gpudb", "--page", "source", "--format", "json"))
+    listed = tables(told(folder, "report", "copy.gpudb", "--page", "source", "--format", "csv"))
     for kernel, table in zip(page["kernels"], listed, strict=True):
         assert kernel["cost"]["samples"] == sum(int(row["# Samples"]) for row in table)
         assert kernel["cost"]["warp_cycles"] == sum(int(row["Warp Cycles (Exact)"]) for row in table)
@@ -241,7 +241,9 @@ def test_report_filters(folder):
 
 
 def test_the_launches_page(folder, database):
-    (header, *launches) = csv.reader(io.StringIO(told(folder, "report", "copy.gpudb", "--page", "launches", "--csv")))
+    (header, *launches) = csv.reader(
+        io.StringIO(told(folder, "report", "copy.gpudb", "--page", "launches", "--format", "csv"))
+    )
     assert len(header) == len(set(header))
     cycles = [cycles for (cycles,) in database.execute("SELECT cycles FROM launches ORDER BY launch")]
     assert [(row[header.index("kernel")], int(row[header.index("cycles")])) for row in launches] == [
@@ -356,7 +358,7 @@ def test_list_and_explain(tmp_path):
         ("samples", "saxpy.cu"),
     ):
         assert word in told(tmp_path, "list", kind)
-        assert json.loads(told(tmp_path, "list", kind, "--json"))["version"] == 1
+        assert json.loads(told(tmp_path, "list", kind, "--format", "json"))["version"] == 1
     for name, column in zip(NAMES, COLUMNS, strict=True):
         assert told(tmp_path, "explain", name) == told(tmp_path, "explain", column)
 

@@ -56,10 +56,10 @@ def sampled(recording):
 def test_flags_are_in_the_recording_and_in_the_report(folder):
     everything = collect(folder)
     assert sampled(everything) == [0, 1, 2] and "filter" not in everything.meta["sampling"]
-    filtered = collect(folder, "--filter", "block=1-2", "--filter", "kernel=^first$")
+    filtered = collect(folder, "--filter", "block=1-2", "--kernel-name", "regex:^first$")
     assert (
         filtered.meta["command"]
-        == "gpuprof collect k.cu --period 64 --mode all --filter block=1-2 --filter 'kernel=^first$'"
+        == "gpuprof collect k.cu --period 64 --mode all --filter block=1-2 --kernel-name 'regex:^first$'"
     )
     assert filtered.meta["sampling"]["filter"] == "block=1-2 'kernel=^first$'"
     assert sampled(filtered) == [0, 2] and set(filtered.launches[0].samples["block"]) == {1, 2}
@@ -74,9 +74,9 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
         == "# filter     block=1-2 'kernel=^first$', no other samples were taken, exact numbers cover the whole run"
     )
     assert "A sampler sees" not in out
-    code, out, _ = gpuprof(folder, "report", "k.gprec", "--kernel", "first", "--json")
+    code, out, _ = gpuprof(folder, "report", "k.gprec", "--kernel", "first", "--format", "json")
     assert json.loads(out)["header"]["filter"] == "block=1-2 'kernel=^first$'"
-    code, out, _ = gpuprof(folder, "report", "k.gprec", "--csv", "--page", "summary", "--kernel", "first")
+    code, out, _ = gpuprof(folder, "report", "k.gprec", "--format", "csv", "--page", "summary", "--kernel", "first")
     assert ["first", "filter", "block=1-2 'kernel=^first$'"] in list(csv.reader(io.StringIO(out)))
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--width", "60", "--page", "launches")
     assert all(len(line) <= 60 for line in out.splitlines())
@@ -107,7 +107,6 @@ def test_the_words_of_nsight_compute(folder, flags, launches):
             "sampling filter 'sm=1': sm is given twice; give all values in one, as in sm=0-3,7",
         ),
         (("--filter", "sm=0,400"), "sampling filter sm=400: a100 has multiprocessors 0 to 107"),
-        (("--filter", "kernel=a", "--kernel-name", "b"), "kernel is given twice"),
         (("--launch-count", "0"), "invalid value for '--launch-count'"),
     ],
 )
@@ -118,7 +117,7 @@ def test_what_is_no_filter(folder, flags, message):
 
 
 def test_when_nothing_passes_the_report_says_so(folder):
-    collect(folder, "--filter", "kernel=third")
+    collect(folder, "--kernel-name", "regex:third")
     code, _, error = gpuprof(folder, "report", "k.gprec")
     assert code == 4
     assert error == (
@@ -137,7 +136,7 @@ def test_a_script_that_sets_the_sampler(folder):
     rows = [line.split() for line in out.splitlines() if line and not line.startswith("#")]
     place = rows[0].index("sampler")
     assert [row[place] if len(row) > place else "" for row in rows[1:]] == ["filter=block=0", "", "period_cycles=32"]
-    code, out, _ = gpuprof(folder, "report", "k.gprec", "--page", "launches", "--csv")
+    code, out, _ = gpuprof(folder, "report", "k.gprec", "--page", "launches", "--format", "csv")
     table = list(csv.DictReader(io.StringIO(out)))
     assert [row["sampler"] for row in table] == ["filter=block=0", "", "period_cycles=32"]
     code, out, _ = gpuprof(folder, "report", "k.gprec", "--page", "launches", "--launch", "1")
@@ -165,7 +164,7 @@ def test_launches_of_kernels_are_chosen_like_others(tmp_path):
 
     everything = kernels()
     assert len(everything) > 1 and "one" in everything
-    assert kernels("--filter", "kernel=^one$") == {"one"}
+    assert kernels("--kernel-name", "regex:^one$") == {"one"}
     assert kernels("--filter", "launch=1-") == everything - {"one"}
 
 

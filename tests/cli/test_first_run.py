@@ -29,7 +29,6 @@ def start(folder, cache, output: str, *arguments: str, **environment: str) -> su
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
 
 

@@ -1,4 +1,4 @@
-"""--format, and its short forms, on every command that prints in several formats."""
+"""--format, on every command that prints in several formats; and old spellings, which name the new ones."""
 
 import importlib
 
@@ -6,6 +6,7 @@ import click
 import pytest
 
 from gpuprof.cli.main import COMMANDS
+from gpuprof.cli.options.renamed import RENAMED
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
@@ -29,33 +30,44 @@ def test_every_command_that_prints_formats_has_the_one_flag():
     found = {}
     for name in COMMANDS:
         flags = flags_of(name)
-        if name in ("export", "import"):  # their formats are those of files
-            continue
-        if {"--format", "--csv", "--json"} & set(flags):
+        if name not in ("export", "import") and "--format" in flags:  # these have formats of files
             found[name] = tuple(flags["--format"].type.choices)
-            assert {flag[2:] for flag in flags if flag in ("--csv", "--json", "--html")} == set(found[name]) - {"text"}
+        assert not {"--csv", "--json"} & set(flags)
     assert found == FORMATS
 
 
-def test_the_short_form_is_the_same(tmp_path):
+def test_text_is_the_default(tmp_path):
     make_database(tmp_path / "t.gpudb")
     printed = {
         flags: gpuprof(tmp_path, "report", "t.gpudb", *flags)[1]
-        for flags in ((), ("--format", "text"), ("--csv",), ("--format", "csv"), ("--csv", "--format", "csv"))
+        for flags in ((), ("--format", "text"), ("--format", "csv"))
     }
     assert printed[()] == printed["--format", "text"] and printed[()].startswith("# gpuprof    0.1.0")
-    assert printed["--csv",] == printed["--format", "csv"] == printed["--csv", "--format", "csv"]
-    assert printed["--csv",].startswith("Kernel Name,transpose_naive\n")
+    assert printed["--format", "csv"].startswith("Kernel Name,transpose_naive\n")
 
 
-@pytest.mark.parametrize(
-    "flags, message",
-    [
-        (("--csv", "--json"), "--csv and --json exclude each other: give one"),
-        (("--format", "text", "--json"), "--format text and --json exclude each other: give one"),
-        (("--json", "--format", "csv"), "--format csv and --json exclude each other: give one"),
-        (("--csv", "--json", "--format", "json"), "--format json and --csv and --json exclude each other: give one"),
-    ],
-)
-def test_formats_that_differ(tmp_path, flags, message):
-    assert gpuprof(tmp_path, "fidelity", *flags) == (2, "", f"gpuprof: {message}\n")
+OLD = [
+    (("report", "t.gpudb", "--csv"), "--csv is now --format csv; see `gpuprof report --help`"),
+    (("list", "stalls", "--json"), "--json is now --format json; see `gpuprof list --help`"),
+    (("run", "a.cu", "--max-cycles", "9"), "--max-cycles is now --max-instructions; see `gpuprof run --help`"),
+    (("debug", "a.cu", "--max-cycles", "9"), "--max-cycles is now --max-instructions; see `gpuprof debug --help`"),
+    (("collect", "a.cu", "--filter", "kernel=^a b"), "--filter kernel=^a b is now --kernel-name regex:'^a b'"),
+    (("replay", "a.gprec", "--filter", "draw=3,5-9"), "--filter draw=3,5-9 is now --draw 3,5-9"),
+    (("collect", "a.cu", "--filter", " stage=pixel"), "--filter stage=pixel is now --stage pixel"),
+    (("collect", "a.cu", "--filter", "skip=2"), "--filter skip=2 is now --launch-skip 2"),
+    (("collect", "a.cu", "--filter", "count=2"), "--filter count=2 is now --launch-count 2"),
+]
+
+
+@pytest.mark.parametrize("arguments, message", OLD)
+def test_an_old_spelling_names_the_new_one(tmp_path, arguments, message):
+    assert gpuprof(tmp_path, *arguments) == (2, "", f"gpuprof: {message}\n")
+
+
+@pytest.mark.parametrize("renamed", RENAMED, ids=lambda renamed: renamed.old)
+def test_renamed_options(renamed):
+    """Each has been tried, its new spelling is there, and the old one is not."""
+    assert any(renamed.old.split()[0] in given and renamed.old.split()[-1] in " ".join(given) for given, _ in OLD)
+    for command in renamed.commands.split():
+        assert renamed.new.split()[0] in flags_of(command)
+        assert renamed.old.endswith("=") or renamed.old not in flags_of(command)

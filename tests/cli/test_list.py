@@ -70,7 +70,7 @@ def test_chips_in_full(tmp_path):
     assert len(found) == len(load_chip("a100").sources) - 2  # maker and notes stand in the first line
     own = tmp_path / "half.toml"
     own.write_text('inherits = "a100"\nsms = 54\n')
-    document = json.loads(run(list_module.command, "chips", str(own), "a100", "--verbose", "--json"))
+    document = json.loads(run(list_module.command, "chips", str(own), "a100", "--verbose", "--format", "json"))
     assert [chip["name"] for chip in document["chips"]] == ["half", "a100"]
     assert {
         "number": "sms",
@@ -99,7 +99,7 @@ def test_only_chips_have_numbers():
 
 
 def test_json():
-    document = json.loads(run(list_module.command, "stalls", "--json"))
+    document = json.loads(run(list_module.command, "stalls", "--format", "json"))
     assert document["version"] == 1
     assert document["stalls"][3] == {
         "name": "long_scoreboard",

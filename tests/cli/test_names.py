@@ -37,7 +37,7 @@ WALK = """
     correlate -o|{}.gpudb|--|{}.gprec
     import --force|--no-code|-o|4{}.gpudb|--|{}.ncu-rep
     report --|{}.gpudb
-    report --json|--|{}.gpudb
+    report --format|json|--|{}.gpudb
     export -o|{}.folded|--|{}.gpudb
     quality --|{}.gprec
     check --update|--baseline|{}.txt|--|{}.gpudb
@@ -74,7 +74,7 @@ def test_every_command(server, kind):
             done = server.run(folder, command, *(each.replace("{}", name) for each in arguments.split("|")))
             assert done.code == 0, (line, done)
             assert not {"\x1b", "\r", "\u202e", "\x7f"} & set(done.out + done.error), (line, done)
-            if "--json" in arguments:
+            if "--format|json" in arguments:
                 json.loads(done.out)
 
 

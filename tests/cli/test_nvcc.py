@@ -13,7 +13,7 @@ import pytest
 import gpuprof
 from gpuprof.compile import compile_cuda, nvcc, toolchain
 from gpuprof.errors import CompileError
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.run.compile_file import BuildOptions, read_source
 from tests.cli.test_compile import HEADER, KERNEL, run
 from tests.support.command import gpuprof as program, masked
@@ -166,7 +166,8 @@ def test_standard_of_clang(tmp_path, standard, expected):
     (tmp_path / "k.cu").write_text(
         f"static_assert(__cplusplus == {expected}L);\n__global__ void k(float *x) {{ *x = sinf(*x) + abs(3); }}\n"
     )
-    read_source(tmp_path / "k.cu", arch="sm_80", options=BuildOptions(standard=standard))
+    module = read_source(tmp_path / "k.cu", arch="sm_80", options=BuildOptions(standard=standard))
+    assert ".visible .entry _Z1kPf(" in module.ptx
 
 
 @needs_nvcc

@@ -16,9 +16,9 @@ import pytest
 from gpuprof.base.output_claims import claimed
 from gpuprof.base.output_targets import target_of
 from gpuprof.cli.main import COMMANDS
-from gpuprof.cli.options.inputs import InputPath
 from gpuprof.cli.options.option_reference import options, section
 from gpuprof.cli.options.outputs import OutputPath
+from gpuprof.cli.options.value_types import InputPath
 from tests.paths import DOCS
 from tests.support.command import write_files
 from tests.support.forked import Done, Server, give, usable

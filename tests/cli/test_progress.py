@@ -219,7 +219,7 @@ def test_after_five_seconds_without_a_block_it_is_said_where():
 
     text = (
         "launch 2 of 3: saxpy<<<64, 256>>>: no block has finished for 5 s; it is at saxpy.cu:7, after {:,} warp "
-        "instructions; --max-cycles N or Ctrl-C stops it"
+        "instructions; --max-instructions N or Ctrl-C stops it"
     )
     assert looked(0, 10, 0) == ("", False)
     assert looked(4.9, 9_000, 0) == ("", False)

@@ -85,7 +85,7 @@ def test_an_endless_loop_says_where_it_turns(tmp_path):
     lines = [re.sub(r"[\d,]+ warp", "N warp", line) for line in seen.text.splitlines()]
     said = (
         "gpuprof: spin<<<1, 32>>>: no block has finished for 5 s; it is at spin.cu:4, after N warp instructions; "
-        "--max-cycles N or Ctrl-C stops it"
+        "--max-instructions N or Ctrl-C stops it"
     )
     assert lines.count(said) == 1
     assert sum(line.startswith("gpuprof: spin<<<1, 32>>>: N warp instructions (") for line in lines) >= 1

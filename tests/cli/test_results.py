@@ -74,7 +74,7 @@ def test_a_wrong_result_fails_the_run(folder):
     assert recording.meta["command"].endswith(" --period 256 --expect y=ref.npy")
     code, out, _ = gpuprof(folder, "report", "k.gprec")
     assert code == 0 and f"# results    WRONG in 1 of 1 array, {DIFFERS}" in out.splitlines()
-    (result,) = json.loads(gpuprof(folder, "report", "k.gprec", "--json")[1])["header"]["results"]
+    (result,) = json.loads(gpuprof(folder, "report", "k.gprec", "--format", "json")[1])["header"]["results"]
     assert result == recording.results[0]._asdict()
     for flags in ([], ["--update"]):
         code, out, _ = gpuprof(folder, "check", "k.gprec", "--baseline", "b.toml", *flags)

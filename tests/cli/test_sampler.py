@@ -8,8 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from gpuprof.cli.options.sampler import FLAGS
-from gpuprof.cli.options.vocabulary import VOCABULARY
+from gpuprof.cli.options.table import SAMPLER, VOCABULARY
 from gpuprof.correlate import thinning
 from gpuprof.errors import UsageError
 from gpuprof.isa.vocabularies import VOCABULARIES
@@ -149,7 +148,7 @@ def test_what_does_not_go_together(folder):
 
 
 def test_what_commands_know_before_they_import_the_rest_is_so():
-    flags = {flag.name: flag.type for flag in FLAGS}
+    flags = {row.flags: row.type for row in SAMPLER}
     assert tuple(flags["--mode"].choices) == configuration.MODES
     assert tuple(flags["--stall"].choices) == configuration.STALL_FIELDS
     assert tuple(flags["--stream"].choices) == configuration.STREAMS
@@ -158,7 +157,8 @@ def test_what_commands_know_before_they_import_the_rest_is_so():
     for depth in (flags["--fifo"].min - 1, flags["--fifo"].max + 1):
         with pytest.raises(UsageError):
             configuration.Sampling(fifo_depth=depth)
-    assert {flag.register for flag in FLAGS} == set(REGISTERS) - {"filter", "every", "auto_period"}
+    registers = set(REGISTERS) - {"filter", "every", "auto_period"}
+    assert {row.fills for row in SAMPLER} == {f"sampling.{name}" for name in registers}
     assert tuple(VOCABULARY.choices) == tuple(VOCABULARIES)
     assert of_time.CYCLES == triggers.CYCLES and set(of_time.MODES) < set(configuration.MODES)
     assert ranking.MIN_PERIOD_CYCLES == thinning.MIN_PERIOD_CYCLES == configuration.MIN_PERIOD_CYCLES
@@ -179,7 +179,9 @@ def test_period_auto_says_what_it_found(folder):
     page = told(folder, "report", "turn.gprec")
     assert "period 32 cycles (random), dropped 0" in page
     assert "# note       --period auto: 32 cycles is the shortest period without losses, throughout\n" in page
-    assert told(folder, "quality", "turn.gprec", "--csv") == told(folder, "quality", "set.gprec", "--csv")
+    assert told(folder, "quality", "turn.gprec", "--format", "csv") == told(
+        folder, "quality", "set.gprec", "--format", "csv"
+    )
 
 
 WINDING = """

@@ -72,8 +72,8 @@ def test_every_reason_has_one_term(name):
 @pytest.mark.parametrize("page", ["source", "ptx", "isa"])
 def test_csv(database, name, page):
     """Term by term what the reasons sum to, line by line, and nothing else is different."""
-    own = list(csv.reader(io.StringIO(run(database, "--page", page, "--csv"))))
-    other = list(csv.reader(io.StringIO(run(database, "--page", page, "--csv", "--vocabulary", name))))
+    own = list(csv.reader(io.StringIO(run(database, "--page", page, "--format", "csv"))))
+    other = list(csv.reader(io.StringIO(run(database, "--page", page, "--format", "csv", "--vocabulary", name))))
     assert own[0] == other[0] == ["Kernel Name", KERNEL] and len(own) == len(other)
     columns = [f"stall_{k}" for k in ("selected", "not_selected", "wait", "long_sb", "short_sb", "barrier", "membar",
         "mio", "lg", "tex",
@@ -92,7 +92,7 @@ def test_csv(database, name, page):
 
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_json(database, name):
-    document = json.loads(run(database, "--page", "isa", "--json", "--vocabulary", name))
+    document = json.loads(run(database, "--page", "isa", "--format", "json", "--vocabulary", name))
     assert document["vocabulary"] == name
     rows = [row for section in document["kernels"][0]["sections"] for row in section["rows"]]
     for index, row in enumerate(rows):
@@ -109,7 +109,9 @@ def test_json(database, name):
 def test_summary_csv(database, name):
     facts = {
         fact: value
-        for _, fact, value in csv.reader(io.StringIO(run(database, "--page", "summary", "--csv", "--vocabulary", name)))
+        for _, fact, value in csv.reader(
+            io.StringIO(run(database, "--page", "summary", "--format", "csv", "--vocabulary", name))
+        )
     }
     sums = Counter()
     for index in range(len(CODE)):
@@ -147,7 +149,7 @@ def test_no_page_says_a_reason_of_ours_alone(database, name, width):
 
 def test_own_words_are_the_default(database):
     for page in ("summary", "source", "launches"):
-        for form in ((), ("--csv",), ("--json",)):
+        for form in ((), ("--format", "csv"), ("--format", "json")):
             assert run(database, "--page", page, *form) == run(database, "--page", page, *form, "--vocabulary", "ncu")
 
 
@@ -160,7 +162,9 @@ def test_lists(database):
         named = [reason for line in lines[1:] for reason in line.split(maxsplit=1)[1].split(", ") if reason in INDEX]
         assert sorted(named) == sorted(NAMES)
     assert lines[-1].split(maxsplit=1) == ["INTERNAL_INSTRUCTION", "none: the model has no such instructions"]
-    (first, *_) = json.loads(run("stalls", "--vocabulary", "intel", "--json", tool=list_module.command))["stalls"]
+    (first, *_) = json.loads(run("stalls", "--vocabulary", "intel", "--format", "json", tool=list_module.command))[
+        "stalls"
+    ]
     assert first == {"term": "ACTIVE", "reasons": "selected, not_selected"}
     with pytest.raises(UsageError, match="--vocabulary belongs to `list stalls`; leave it out of `list chips`"):
         CliRunner().invoke(

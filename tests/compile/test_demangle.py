@@ -93,8 +93,10 @@ def test_parameter_types_against_cxxfilt(symbol, types):
 
 
 def test_any_text_is_read_or_left():
-    """Cut and crossed symbols: never an error."""
+    """Cut and crossed symbols: never an error, and a name; types only with a name that was read."""
     for symbol in TYPES:
         for end in range(len(symbol)):
             for other in TYPES:
-                signature(symbol[:end] + other[end:])
+                crossed = symbol[:end] + other[end:]
+                name, types = signature(crossed)
+                assert name and (types is None or name != crossed), crossed

@@ -2,7 +2,7 @@
 
 import re
 
-from gpuprof.compile.toolchain import INCLUDE
+from gpuprof.cuda import INCLUDE
 
 ROW = re.compile(r'^    DO\((cuda\w+), (\d+), "([^"]+)"\)', re.MULTILINE)
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from gpuprof.compile import toolchain
+from gpuprof.cuda import INCLUDE
 
 UNARY = [
     "exp",
@@ -68,7 +69,7 @@ def machine_code():
         for name in names
     ]
     flags = ["-x", "c++", "-std=c++20", "-O2", "-ffp-contract=fast", "-fno-math-errno", "-nostdinc", "-S", "-emit-llvm"]
-    flags += [f"-I{toolchain.INCLUDE / 'gpuprof'}", f"--target={llvm.get_default_triple()}", "-o", "-", "-"]
+    flags += [f"-I{INCLUDE / 'gpuprof'}", f"--target={llvm.get_default_triple()}", "-o", "-", "-"]
     text = PROGRAM + "\n".join(lines) + "\n"
     done = subprocess.run([*tools.command, *flags], input=text, capture_output=True, text=True, check=True)
     llvm.initialize_native_target()

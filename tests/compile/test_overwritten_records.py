@@ -1,7 +1,7 @@
 """A record of a variable names a register only while that has its value."""
 
-from gpuprof.compile.passes.overwritten_records import without_overwritten
-from gpuprof.compile.passes.variable_records import Record, Told
+from gpuprof.compile.variables.overwritten_records import without_overwritten
+from gpuprof.compile.variables.records import Record, Told
 
 V_MET, V_MADE, V_LATER = (
     Record(0, 0, "", None, "%v", 0),  # %v begins where ways meet, in the block of this record

@@ -1,11 +1,11 @@
-"""Comments on variables change no instruction of the code."""
+"""Facts about variables change no instruction of the code."""
 
 import pytest
 
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
-from gpuprof.compile.passes.variable_records import Record, Told, in_order
-from gpuprof.compile.variables import SET, VARIABLES, number_variables
+from gpuprof.compile.variables.numbering import number_variables
+from gpuprof.compile.variables.records import Record, Told, in_order
 from tests.paths import ROOT, SAMPLES
 
 FILES = [
@@ -19,8 +19,9 @@ FILES = [
 def test_the_code_is_the_same(path, level):
     plain, told = (compile_cuda(path, optimize=level, for_debugger=debug) for debug in (False, True))
     assert assemble_program(told).code.tobytes() == assemble_program(plain).code.tobytes()
-    assert SET not in plain.ptx and VARIABLES not in plain.ptx
-    assert told.ptx.count(SET) > 2
+    assert told.ptx == plain.ptx
+    assert plain.facts.variables is None
+    assert len(told.facts.variables.settings) > 2
 
 
 RECORDS = """\

@@ -142,7 +142,7 @@ def test_a_kernel_has_one_finding_for_all_its_launches(tmp_path):
     assert [each.launch for each in of_each] == [0, 1]
     assert [each.count for each in of_each] == [excess // 5, excess // 5 * 4]
     assert sum(each.cost_cycles for each in of_each) == waited
-    _, out, _ = gpuprof(tmp_path, "report", "k.gprec", "--page", "findings", "--launch", "0", "--csv")
+    _, out, _ = gpuprof(tmp_path, "report", "k.gprec", "--page", "findings", "--launch", "0", "--format", "csv")
     assert out.splitlines()[1].endswith(f",{of_each[0].cost_cycles}")
 
 

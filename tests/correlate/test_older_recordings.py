@@ -23,7 +23,7 @@ def test_a_recording_of_another_instruction_set(tmp_path, monkeypatch, change):
     (tmp_path / "k.cu").write_text(KERNEL)
     code, _, error = gpuprof(tmp_path, "collect", "k.cu")
     assert code == 0, error
-    monkeypatch.setattr("gpuprof.isa.gpubin.ISA_VERSION", ISA_VERSION + change)
+    monkeypatch.setattr("gpuprof.isa.gpubin.reader.ISA_VERSION", ISA_VERSION + change)
     with pytest.raises(FileFormatError) as caught:
         ensure_database(tmp_path / "k.gprec")
     assert "k.gprec" in str(caught.value) and CHANGES[change] in str(caught.value)

@@ -11,7 +11,7 @@
 8  line 8  return
 """
 
-from gpuprof.compile.passes.positions import Positions as Marked, mark_positions
+from gpuprof.compile.variables.positions import Positions as Marked, mark_positions
 from gpuprof.debug.positions import Positions
 
 X, Y = 10, 11

@@ -7,13 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
+from gpuprof.assemble.assemble import assemble_program
+from gpuprof.assemble.object.elf import write_gpubin
+from gpuprof.compile.ptxfile import read_ptx
 from gpuprof.debug.commands.table import run_line
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.thread import Focus
 from gpuprof.errors import DebugError, FileFormatError, UsageError
+from gpuprof.isa.facts import Facts, Setting, VariableFacts
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.run_settings import Observer
 from tests.paths import ROOT
@@ -103,12 +108,20 @@ def test_what_does_not_compile_is_told_on_standard_error(tmp_path):
     assert "nul.wide" in error and error.endswith("\n[Program ended by an error]\n")
 
 
-def test_damaged_comments_on_variables(tmp_path):
-    for damage in ('//@variables {"types":{}', "//@variables 3"):
-        (tmp_path / "k.ptx").write_text(f"{PAST_THE_END}\n{damage}\n")
-        with Debugger(tmp_path / "k.ptx") as debugger:
+DAMAGED = (
+    VariableFacts((), (), {"types": {}}),
+    VariableFacts((Setting(10, 0, "rd1 + "), Setting(10, 0, "=x")), (), {"types": {}, "places": []}),
+)
+
+
+def test_damaged_facts_about_variables(tmp_path):
+    (tmp_path / "k.ptx").write_text(PAST_THE_END)
+    for damage in DAMAGED:
+        module = replace(read_ptx(tmp_path / "k.ptx"), facts=Facts(variables=damage))
+        (tmp_path / "k.gpubin").write_bytes(write_gpubin(assemble_program(module)))
+        with Debugger(tmp_path / "k.gpubin", launches=["past<<<1, 64>>>(u32[16])"]) as debugger:
             debugger.start()
-            with pytest.raises(FileFormatError, match="comments on variables are damaged"):
+            with pytest.raises(FileFormatError, match="facts about variables are damaged"):
                 printed(debugger, "info locals")
 
 
@@ -140,7 +153,7 @@ def test_what_commands_cannot_do():
     "name, arguments, message",
     [
         ("none.cu", {}, "none.cu: there is no such file"),
-        ("a.txt", {}, "a.txt: unknown kind of file; expected .cu, .cuh, .ptx, .gpubin, .gprec, .py"),
+        ("a.txt", {}, "a.txt: unknown kind of file; expected .cu, .cuh, .ptx, .gpubin, .py, .gprec"),
         ("a.py", {"launches": ["k<<<1, 1>>>()"]}, "a.py: a script launches its kernels itself; leave out --launch"),
         ("a.gprec", {"launches": ["k<<<1, 1>>>()"]}, "a.gprec: a saved stream has its launches; leave out --launch"),
         ("a.ptx", {"arguments": ["x"]}, "'x': only a program or a .py script takes further arguments; leave it out"),
@@ -370,7 +383,6 @@ def test_ctrl_c_stops_a_kernel_and_a_pipe_is_a_script(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     child.stdin.write("tbreak 5 if threadIdx.x == 3\nrun\ncontinue\nprint k > 0\nnobody\n")
     child.stdin.flush()

@@ -1,6 +1,7 @@
 """Arguments against parameters: the bytes of the parameter block, and the whole text of each refusal."""
 
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -255,4 +256,15 @@ def test_launches_at_the_limits():
     biggest = Function(
         "k", "k", 0, 1, True, registers=64, shared_nbytes=1024, max_threads=1024, required_threads=(32, 32, 1)
     )
-    check_limits(biggest, ((1 << 31) - 1, 65535, 65535), (32, 32, 1), 166912 - 1024, load_chip("a100"))
+    grid, block, shared_nbytes, a100 = ((1 << 31) - 1, 65535, 65535), (32, 32, 1), 166912 - 1024, load_chip("a100")
+    assert check_limits(biggest, grid, block, shared_nbytes, a100) is None
+    for over in ((1 << 31, 65535, 65535), ((1 << 31) - 1, 65536, 65535), ((1 << 31) - 1, 65535, 65536)):
+        with pytest.raises(UsageError):
+            check_limits(biggest, over, block, shared_nbytes, a100)
+    for larger, threads, nbytes in (
+        (biggest, (32, 32, 2), shared_nbytes),
+        (biggest, block, shared_nbytes + 1),
+        (replace(biggest, registers=65), block, shared_nbytes),
+    ):
+        with pytest.raises(UsageError):
+            check_limits(larger, grid, threads, nbytes, a100)

@@ -1,13 +1,13 @@
-"""The same draws through OpenGL on Mesa's llvmpipe, without a screen. `make draw-test` installs what it needs."""
+"""The same draws through OpenGL on Mesa's llvmpipe, without a screen. `make mesa` installs what it needs."""
 
 import ctypes
 import os
 from functools import cache
 
 import numpy as np
-import pytest
 
 from gpuprof.device.graphics_state.draw_state import COMPARES, STENCIL_OPERATIONS
+from tests.support.tools import lacking, module
 
 VERTEX = """
 #version 450
@@ -34,15 +34,15 @@ SAMPLES_PASSED, QUERY_RESULT = 0x8914, 0x8866
 @cache
 def context():
     """A context of llvmpipe; skips the test where there is none."""
-    moderngl = pytest.importorskip("moderngl", reason="make draw-test installs moderngl and Mesa")
+    moderngl = module("moderngl", "mesa")
     os.environ.setdefault("EGL_PLATFORM", "surfaceless")
     os.environ["GALLIVM_PERF"] = "no_aos_sampling"  # filtering in integers has 256 steps
     try:
         made = moderngl.create_standalone_context(backend="egl")
     except Exception as error:  # whatever the drivers raise, there is no oracle then
-        pytest.skip(f"Mesa cannot be opened: {error}")
+        lacking("Mesa", "mesa", f"cannot be opened: {error}")
     if "llvmpipe" not in made.info["GL_RENDERER"]:
-        pytest.skip(f"the OpenGL here is {made.info['GL_RENDERER']}, not Mesa's llvmpipe")
+        lacking("Mesa", "mesa", f"is not the OpenGL here, but {made.info['GL_RENDERER']}")
     function("glClipControl", ctypes.c_uint, ctypes.c_uint)(LOWER_LEFT, ZERO_TO_ONE)
     return made
 
@@ -205,3 +205,7 @@ def _set_side(face: int, side) -> None:
     operations = [GL_OPERATIONS[STENCIL_OPERATIONS.index(each)] for each in (side.fail, side.depth_fail, side.passes)]
     function("glStencilOpSeparate", word, word, word, word)(face, *operations)
     function("glStencilMaskSeparate", word, word)(face, side.write_mask)
+
+
+if __name__ == "__main__":
+    print(context().info["GL_RENDERER"])

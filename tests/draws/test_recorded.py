@@ -138,7 +138,7 @@ def test_filters_of_draws_and_stages(tmp_path, words, kept):
 def test_a_report_of_some_shaders(recorded):
     """Pages show the launches of these draws and stages alone; what there is not is refused with what there is."""
     folder, path = recorded[0].parent, recorded[0].name
-    launches = ("report", path, "--page", "launches", "--csv")
+    launches = ("report", path, "--page", "launches", "--format", "csv")
     code, out, error = gpuprof(folder, *launches, "--draw", "1,4", "--stage", "pixel")
     assert (code, error) == (0, "") and [line.split(",")[:2] for line in out.splitlines()[1:]] == [
         ["3", "tinted"], ["6", "tinted"],
@@ -154,10 +154,10 @@ def test_a_report_of_some_shaders(recorded):
         "",
         "gpuprof: --draw chooses launches, and the page api shows all calls of the run; leave it out\n",
     )
-    tasks = gpuprof(folder, "report", path, "--page", "tasks", "--csv", "--draw", "1", "--stage", "pixel")[1]
+    tasks = gpuprof(folder, "report", path, "--page", "tasks", "--format", "csv", "--draw", "1", "--stage", "pixel")[1]
     rows = csv.DictReader(tasks.splitlines())
     assert [(row["Name"], row["Launch"]) for row in rows if row["Launch"]] == [("tinted", "3")]
-    code, out, _ = gpuprof(folder, "report", path, "--page", "draws", "--csv", "--draw", "3")
+    code, out, _ = gpuprof(folder, "report", path, "--page", "draws", "--format", "csv", "--draw", "3")
     assert [line.split(",")[0] for line in out.splitlines()] == ["draw", "3"]
     assert "# 5 draws: gpuprof report FILE --page draws" in gpuprof(folder, "report", path, "--page", "summary")[1]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpuprof.isa.opcodes import BY_NAME, TABLE
-from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
+from gpuprof.isa.row import FLOAT_TYPES, INTEGER_TYPES
 from tests.references.conformance import FLOATS, INTEGERS_32, INTEGERS_64, Variant, check, every
 from tests.references.conformance_conversions import convert, limits, pack, round_integral, tensor_float
 from tests.references.conformance_floats import (

@@ -428,7 +428,7 @@ def test_lock_within_a_warp_does_not_starve_its_holder():
     ]
     code.insert(0, make("MOV", dst=10, imm=1, slot="a"))
     code[5] = jump(5, 3, guard=0)
-    run(code, memory=memory, grid=(2, 1, 1), max_cycles=10_000_000)
+    run(code, memory=memory, grid=(2, 1, 1), max_warp_instructions=10_000_000)
     assert read(memory, counter, 1) == [64]
 
 
@@ -448,18 +448,18 @@ def test_blocks_that_wait_for_each_other():
         make("STG.32", a=0, b=2, mods=ADDR64),
         make("EXIT"),
     ]
-    run(code, memory=memory, grid=(2, 1, 1), max_cycles=1_000_000)
+    run(code, memory=memory, grid=(2, 1, 1), max_warp_instructions=1_000_000)
     assert read(memory, flag, 1) == [1]
 
 
 def test_endless_loop_names_its_line():
     code = [special("tid.x", 0), make("IADD", dst=0, a=0, imm=1, slot="b"), jump(2, 1), make("EXIT")]
     with pytest.raises(KernelFault) as fault:
-        run(code, max_cycles=5000)
+        run(code, max_warp_instructions=5000)
     assert str(fault.value) == (
         "k: k.cu:2, thread (0, 0, 0) of block (0, 0, 0): still running after 5000 instructions of a warp; if this is "
         "no endless loop, raise "
-        "the limit with --max-cycles"
+        "the limit with --max-instructions"
     )
 
 

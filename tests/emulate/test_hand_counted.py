@@ -416,14 +416,14 @@ def test_excess_on_every_page(tmp_path):
     (text,) = (line.split() for line in gpuprof(tmp_path, *page)[1].splitlines() if "out[32" in line)
     lanes = text.index("32.0")
     assert text[lanes + 1 : lanes + 3] == ["28", "31"]
-    rows = list(csv.reader(io.StringIO(gpuprof(tmp_path, *page, "--csv")[1])))
+    rows = list(csv.reader(io.StringIO(gpuprof(tmp_path, *page, "--format", "csv")[1])))
     (line,) = (dict(zip(rows[1], row, strict=True)) for row in rows[2:] if "out[32" in row[1])
     sectors, passes = "L2 Theoretical Sectors Global", "L1 Wavefronts Shared"
     assert [line[f"{sectors}{end}"] for end in ("", " Ideal", " Excessive")] == ["32", "4", "28"]
     assert [line[f"{passes}{end}"] for end in ("", " Ideal", " Excessive")] == ["32", "1", "31"]
     executed = int(line["Instructions Executed"])
     assert text[lanes - 1] == str(executed) and int(line["Thread Instructions Executed"]) == 32 * executed
-    (kernel,) = json.loads(gpuprof(tmp_path, *page, "--json")[1])["kernels"]
+    (kernel,) = json.loads(gpuprof(tmp_path, *page, "--format", "json")[1])["kernels"]
     (counters,) = (
         row["counters"] for section in kernel["sections"] for row in section["rows"] if "out[32" in row["text"]
     )

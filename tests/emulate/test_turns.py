@@ -40,7 +40,7 @@ def test_compare_and_swap_by_thousands_is_not_quadratic():
         jump(6, 2, guard=0),
         make("EXIT"),
     ]
-    result = run(code, memory=memory, grid=(16, 1, 1), block=(256, 1, 1), max_cycles=1_000_000)
+    result = run(code, memory=memory, grid=(16, 1, 1), block=(256, 1, 1), max_warp_instructions=1_000_000)
     assert word(memory, total) == 4096
     assert result.counters.inst_executed[4] < 4096 * 32
 
@@ -64,7 +64,7 @@ def test_ticket_lock_of_more_warps_than_take_turns():
         make("STG.32", a=0, b=2, imm=4, mods=VOLATILE),
         make("EXIT"),
     ]
-    run(code, memory=memory, grid=(5, 1, 1), block=(256, 1, 1), max_cycles=10_000_000)
+    run(code, memory=memory, grid=(5, 1, 1), block=(256, 1, 1), max_warp_instructions=10_000_000)
     assert memory.read(base, 12) == np.array([1280, 1280, 1280], np.uint32).tobytes()
 
 

@@ -19,7 +19,7 @@ from gpuprof.importers.ncu_rep import read as read_report
 from tests.support.command import gpuprof
 from tests.support.ncu_report import write_report
 from tests.support.report_database import make_database
-from tests.support.tools import node_module, output, program
+from tests.support.tools import module, node_module, output, program
 
 KERNEL = "transpose_naive"
 TOTAL = 184_720  # warp-cycles of two launches, as the fixture's tables say
@@ -146,7 +146,7 @@ def test_a_file_of_speedscope(exported):
 
 def test_speedscopes_own_schema(exported):
     folder = node_module("speedscope")
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    jsonschema = module("jsonschema", "tools-python")
     (schema,) = folder.glob("dist/release/file-format-schema.json")
     jsonschema.validate(json.loads(exported(".speedscope.json").read_text()), json.loads(schema.read_text()))
 
@@ -183,7 +183,7 @@ def test_hatchets_literal_form(exported):
 
 
 def test_hatchet_reads_it(exported):
-    hatchet = pytest.importorskip("hatchet", reason="hatchet is not installed")
+    hatchet = module("hatchet", "tools-python")
     frame = hatchet.GraphFrame.from_literal(json.loads(exported(".hatchet.json").read_text()))
     assert frame.dataframe["warp_cycles"].sum() == TOTAL
     assert frame.dataframe["warp_cycles (inc)"].max() == TOTAL

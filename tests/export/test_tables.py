@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
+from tests.support.tools import module
 
 
 def exported(folder: Path, extension: str, **bend) -> str:
@@ -53,7 +54,7 @@ def test_nsight_computes_details_page(tmp_path):
 
 def test_nsight_computes_source_page(tmp_path):
     text = exported(tmp_path, ".source.csv")
-    assert text == gpuprof(tmp_path, "report", "t.gpudb", "--page", "source", "--csv")[1]
+    assert text == gpuprof(tmp_path, "report", "t.gpudb", "--page", "source", "--format", "csv")[1]
 
 
 METRICS = r"""# TYPE gpuprof_cycles gauge
@@ -70,7 +71,7 @@ def test_openmetrics(tmp_path):
 
 
 def test_prometheus_reads_it(tmp_path):
-    parser = pytest.importorskip("prometheus_client.openmetrics.parser", reason="prometheus_client is not installed")
+    parser = module("prometheus_client.openmetrics.parser", "tools-python")
     families = list(parser.text_string_to_metric_families(exported(tmp_path, ".openmetrics", kernel='a"b\nc')))
     values = {family.name: [sample.value for sample in family.samples] for family in families}
     assert values["gpuprof_warp_cycles"] == [92_360, 92_360] and values["gpuprof_cycles"] == [5000, 5000]

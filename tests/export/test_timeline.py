@@ -14,6 +14,7 @@ from gpuprof.export.timeline.timeline import Edge, Flow, Point, Slice, Timeline,
 from gpuprof.isa.stalls import INDEX
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
+from tests.support.tools import module
 
 # Two launches on one stream, of 2 cycles a nanosecond, the second within the first; a flow between them; a counter.
 SMALL = Timeline(
@@ -54,9 +55,7 @@ def test_a_perfetto_trace():
 
 def test_perfettos_own_schema_reads_it():
     """The schema in the wheel `perfetto` is the project's own; no field of ours may be unknown to it."""
-    schema = pytest.importorskip(
-        "perfetto.protos.perfetto.trace.perfetto_trace_pb2", reason="the wheel perfetto is not installed"
-    )
+    schema = module("perfetto.protos.perfetto.trace.perfetto_trace_pb2", "tools-python")
     file = io.BytesIO()
     write_timeline(SMALL, file)
     trace = schema.Trace.FromString(file.getvalue())

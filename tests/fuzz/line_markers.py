@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gpuprof.compile import compile_cuda, read_ptx
 from gpuprof.errors import GpuprofError
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.printing.listing import listing
 from gpuprof.report.sections import numbers_shown
 from gpuprof.run.compile_file import build_ptx

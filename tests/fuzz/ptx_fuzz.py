@@ -26,7 +26,7 @@ from typing import NamedTuple
 from gpuprof.assemble import assemble as assembler
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError, KernelFault, PtxError, UnsupportedInstruction
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin.reader import read_gpubin
 from tests.fuzz import ptx_grammar
 from tests.fuzz.ptx_mixes import memory_image
 from tests.paths import TESTS
@@ -199,7 +199,7 @@ def _run(program) -> str:
         for p in kernel.params
     ]
     try:
-        run_kernel(program, kernel.name, arguments, block=64, max_cycles=20_000)
+        run_kernel(program, kernel.name, arguments, block=64, max_warp_instructions=20_000)
     except KernelFault:
         return "faulted"
     except GpuprofError:

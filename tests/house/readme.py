@@ -53,7 +53,7 @@ def missing(command: str) -> str:
     """
     for word, (package, version) in COMPILERS.items():
         if word in command and not _version_of(package).startswith(version):
-            return f"{package} {version} (make interop installs it)"
+            return f"{package} {version}"
     return ""
 
 

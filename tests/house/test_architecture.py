@@ -37,10 +37,11 @@ MAY_IMPORT = {
     "isa": "errors",
     "chips": "errors base isa",
     "trace": "errors base jit isa",
-    "compile": "errors base isa",
+    "cuda": "",
+    "compile": "errors base isa cuda",
     "assemble": "errors base isa",
     "device": "errors base isa chips compile",
-    "program": "errors base isa chips compile device",
+    "program": "errors base isa chips cuda compile device",
     "emulate": "errors base jit isa chips device",
     "timing": "errors base jit isa chips device emulate",
     "graphics": "errors base jit device",
@@ -48,9 +49,10 @@ MAY_IMPORT = {
     "records": "errors base isa chips device timing relate",
     "correlate": f"{GROUND} relate records",
     "importers": f"{GROUND} compile records correlate",
-    "report": READS_DATABASES,
-    "export": f"{READS_DATABASES} report",
-    "check": READS_DATABASES,
+    "compare": "errors base",
+    "report": f"{READS_DATABASES} compare",
+    "export": f"{READS_DATABASES} compare report",
+    "check": f"{READS_DATABASES} compare",
     "run": f"{GROUND} trace jit compile assemble device program emulate timing graphics relate records",
     "interop": f"{GROUND} compile device timing run",
     "debug": "errors base isa trace compile assemble device emulate run records",
@@ -65,6 +67,7 @@ EXCEPTIONS = {("timing", "gpuprof.records.schema")}  # the layouts of samples, w
 
 # Ground first. REST is all files at the room's root that are not named.
 SUB_ROOMS = {
+    "compile": ("llvm", "passes", "layouts", "variables", REST),
     "assemble": ("ptx", "ir", "abi", "lower", "optimize", "registers", "object", REST),
     "device": (
         "graphics_state",

@@ -65,7 +65,6 @@ ALLOWED = {
     ("gpuprof.importers.fill_database", "sqlite3.connect"): "writes a new file",
     ("gpuprof.program.arena", "mmap.mmap"): "a file of this process, without a name",
     ("gpuprof.program.binary", "open"): "a regular file, the executable that is to be run",
-    ("gpuprof.program.linked", "open"): "a regular file, the executable that is to be run",
     ("gpuprof.program.binary", "path.read_bytes"): "files of the package",
     ("gpuprof.program.line_table", "path.read_bytes"): "the executable that is running",
     ("gpuprof.program.build", "path.read_bytes"): "files of the package, and objects that we have just built",

@@ -17,7 +17,7 @@ from tests.paths import ROOT
 
 # A regular expression of the word -> what to write instead.
 INSTEAD = {
-    r"told|tells?(?! apart)|telling": "reports, prints, says, names",
+    r"told|tells?|telling": "reports, prints, says, names",
     r"nobody|somebody|anybody": "name the part of the program, or use the passive voice",
     r"who(?! (use|uses|write|writes|run|runs|read|reads|has|have|want|wants|can|cannot|know|knows|need|needs)\b)": (
         "which, the warp that, the instruction that"
@@ -27,9 +27,9 @@ INSTEAD = {
     r"asked for": "requested",
     r"comes? to|came to": "reaches",
     r"goes on|go on|went on": "continues",
-    r"stands?|stood": "is",
+    r"(?:stands?|stood)(?! for\b)(?! out\b)": "is",
     r"alone": "only",
-    r"apart(?! from)": "separately",
+    r"(?:told|counted|kept|held|known) apart": "separately",
     r"kept": "cached, stored, retained, recorded",
     r"anew": "again",
     r"gone (?:round|through)": "iterated",
@@ -82,12 +82,12 @@ def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
 
 def of_docstrings(path: Path) -> list[Place]:
     """Odd words of a module's docstrings, and those that begin without a subject."""
-    found = []
+    odd = []
     for node in docstrings(ast.parse(path.read_text())):
-        found += odd_words(path, node.lineno, node.value)
+        odd += odd_words(path, node.lineno, node.value)
         if head := HEADLESS.match(node.value):
-            found.append(Place(path, node.lineno, head[0], "begin with a subject or a verb", node.value.split("\n")[0]))
-    return found
+            odd.append(Place(path, node.lineno, head[0], "begin with a subject or a verb", node.value.split("\n")[0]))
+    return odd
 
 
 def of_messages(path: Path) -> list[Place]:

@@ -3,6 +3,7 @@
 import math
 import sys
 
+import numba
 import numpy as np
 import pytest
 
@@ -13,15 +14,15 @@ from gpuprof.run.session import open_device
 from tests.support.command import gpuprof, process, python_prints, write_files
 from tests.support.matrices import long_from
 from tests.support.running import Results
+from tests.support.tools import lacking, module
 
-pytest.importorskip("numba_cuda", reason="numba-cuda is not installed (make interop installs it)")
-cuda = pytest.importorskip("numba.cuda")
-numba = pytest.importorskip("numba")
+module("numba_cuda", "interop")
+cuda = module("numba.cuda", "interop")
 try:
     gpu_numba.enable(device=open_device(Settings()))
     gpu_numba.disable()
 except UsageError as error:
-    pytest.skip(f"numba-cuda cannot compile here: {error}", allow_module_level=True)
+    lacking("numba-cuda", "interop", f"cannot compile here: {error}")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Grid size")
 
@@ -398,6 +399,7 @@ def test_a_plain_script_runs(tmp_path):
 DEBUGGED = """\
 import gpuprof.interop.numba
 gpuprof.interop.numba.enable()
+import numba
 import numpy as np
 from numba import cuda
 @cuda.jit

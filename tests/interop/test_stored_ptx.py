@@ -11,6 +11,7 @@ from tests.house.readme import COMPILERS
 from tests.support.matrices import long_from
 from tests.support.running import run_file
 from tests.support.stored_ptx import CHIPS, FILES, FOLDER, compiled
+from tests.support.tools import lacking
 
 
 @pytest.mark.parametrize("name", long_from(24, FILES))
@@ -27,9 +28,9 @@ def test_it_is_what_the_compiler_makes(name):
     try:
         installed = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        pytest.skip(f"{package} is not installed (make interop installs it)")
+        lacking(package, "interop")
     if not installed.startswith(version):
-        pytest.skip(f"{package} {installed} is installed; the files are of {version}x")
+        lacking(package, "interop", f"is of version {installed}; the files are of {version}x")
     assert compiled(name) == (FOLDER / name).read_text(), "compile them anew: python -m tests.support.stored_ptx"
 
 

@@ -15,10 +15,11 @@ from gpuprof.run.session import open_device
 from tests.support.command import gpuprof, process, python_prints, write_files
 from tests.support.matrices import long_from
 from tests.support.running import Results
+from tests.support.tools import module
 
-triton = pytest.importorskip("triton", reason="Triton is not installed (make interop installs it)")
-tl = pytest.importorskip("triton.language")
-kernels = pytest.importorskip("tests.support.triton_kernels")
+triton = module("triton", "interop")
+tl = module("triton.language", "interop")
+kernels = importlib.import_module("tests.support.triton_kernels")
 
 pytestmark = pytest.mark.filterwarnings("ignore:TRITON_DEFAULT_FP_FUSION")
 

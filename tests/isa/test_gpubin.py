@@ -15,7 +15,16 @@ from hypothesis import given, settings, strategies as st
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import GpuprofError
 from gpuprof.isa.encoding import encode, make
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.facts import (
+    Facts,
+    MemberStore,
+    PaddedCopy,
+    RegisterHazard,
+    ScopeChange,
+    Setting,
+    VariableFacts,
+)
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.program import Function, InitialAddress, Location, Param, Program, Relocation, Variable
 from gpuprof.run.compile_file import build
 from tests.paths import SAMPLES
@@ -313,6 +322,9 @@ def test_readelf_agrees_on_the_lines(small_file):
 def test_the_format_version_covers_what_the_notes_hold():
     """A field added to these values changes the file: raise GPUBIN_VERSION, then change this test."""
     held = {kind.__name__: [f.name for f in fields(kind)] for kind in (Function, Param, Variable, InitialAddress)}
+    held |= {kind.__name__: [f.name for f in fields(kind)] for kind in (Facts, VariableFacts)}
+    rows = (PaddedCopy, MemberStore, RegisterHazard, Setting, ScopeChange)
+    held |= {kind.__name__: list(kind._fields) for kind in rows}
     assert held == {
         "Function": ["name", "display", "first", "count", "is_kernel", "params", "registers", "r_count", "d_count",
             "p_count",
@@ -322,4 +334,11 @@ def test_the_format_version_covers_what_the_notes_hold():
         "Param": ["name", "type", "offset", "nbytes", "align", "is_pointer", "element", "is_read", "is_written"],
         "Variable": ["name", "space", "offset", "nbytes", "align", "image", "addresses"],
         "InitialAddress": ["offset", "symbol", "is_generic"],
+        "Facts": ["padded_copies", "member_stores", "register_hazards", "variables"],
+        "VariableFacts": ["settings", "scopes", "table"],
+        "PaddedCopy": ["file", "line", "column", "nbytes", "padding"],
+        "MemberStore": ["file", "line", "column", "nbytes", "offset", "of_nbytes", "padding", "fields"],
+        "RegisterHazard": ["kind", "line", "earlier", "register"],
+        "Setting": ["line", "variable", "location"],
+        "ScopeChange": ["line", "around"],
     }  # fmt: skip

@@ -12,8 +12,8 @@ import pytest
 
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.errors import FileFormatError
-from gpuprof.isa import gpubin_layout as layout
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin import layout
+from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.opcodes import ISA_VERSION, TABLE
 from tests.support.gpubin_programs import small_program
 

@@ -2,7 +2,6 @@
 
 import random
 import struct
-import time
 import tracemalloc
 import zlib
 
@@ -10,10 +9,11 @@ import numpy as np
 import pytest
 
 from gpuprof.errors import FileFormatError
-from gpuprof.isa import gpubin_layout as layout
-from gpuprof.isa.gpubin import read_gpubin
+from gpuprof.isa.gpubin import layout
+from gpuprof.isa.gpubin.reader import read_gpubin
 from tests.isa.test_gpubin_damage import THOROUGH, WHOLE, read_or_refuse, sealed, with_bytes
 from tests.support.gpubin_programs import assert_equal, small_program
+from tests.support.work import n_calls
 
 CODE, RELA, NOTE = (f".{kind}._Z4scanILi256EEvPfi" for kind in ("text", "rela.text", "note.gpuprof"))
 ELF_FIELDS = ("ident", "type", "machine", "version", "entry", "phoff", "shoff", "flags", "ehsize", "phentsize",
@@ -98,20 +98,20 @@ ATTACKS = {
         f"0 section headers of 64 bytes {HEADERS_AT}",
     ),
     "65535 sections": (with_elf(shnum=0xFFFF), f"65535 section headers of 64 bytes {HEADERS_AT}"),
-    "headers of no size": (with_elf(shentsize=0), f"26 section headers of 0 bytes {HEADERS_AT}"),
-    "large headers": (with_elf(shentsize=0xFFFF), f"26 section headers of 65535 bytes {HEADERS_AT}"),
-    "headers outside": (with_elf(shoff=U64), f"26 section headers of 64 bytes at offset {U64} do not fit"),
+    "headers of no size": (with_elf(shentsize=0), f"27 section headers of 0 bytes {HEADERS_AT}"),
+    "large headers": (with_elf(shentsize=0xFFFF), f"27 section headers of 65535 bytes {HEADERS_AT}"),
+    "headers outside": (with_elf(shoff=U64), f"27 section headers of 64 bytes at offset {U64} do not fit"),
     "a core dump": (with_elf(type=4), "it is an ELF of type ET_CORE"),
     "a section's name outside": (
         with_section(CODE, name=U32),
         f"a name at offset {U32} of the string table '.shstrtab' is outside of it",
     ),
     "a section's name in the headers": (
-        with_section(CODE, name=418),
-        "a name at offset 418 of the string table '.shstrtab' is outside of it",
+        with_section(CODE, name=433),
+        "a name at offset 433 of the string table '.shstrtab' is outside of it",
     ),
     "a section's name without an end": (
-        with_section(".shstrtab", nbytes=417),
+        with_section(".shstrtab", nbytes=432),
         "the last name of the string table '.shstrtab' does not end",
     ),
     "two sections of one name": (with_section(".text.twice", name=15), f"two sections named {CODE!r}"),
@@ -208,12 +208,10 @@ def test_what_pyelftools_raises_is_an_error_of_ours(case):
 
 
 @pytest.mark.parametrize("case", [*ATTACKS, *NOTICED])
-def test_an_attack_takes_little_time_and_memory(case):
+def test_an_attack_takes_few_calls_and_little_memory(case):
     data = sealed(NOTICED[case] if case in NOTICED else ATTACKS[case][0])
     read_gpubin(WHOLE, "k.gpubin")  # what is imported and kept is not the attack's doing
-    start_s = time.process_time()
-    refusal(data)
-    assert time.process_time() - start_s < 1
+    assert n_calls(lambda: refusal(data)) < 20_000 + len(data)
     tracemalloc.start()
     refusal(data)
     _, most_nbytes = tracemalloc.get_traced_memory()

@@ -78,7 +78,7 @@ def emulated(launch: Launch, memory: AddressSpace, *generators: TraceGenerator, 
     orders = None if parts is None else InParts(parts)
     pieces = [] if orders is None else orders.pieces
     how = {"orders": orders, "segment_nbytes": SEGMENT_NBYTES} if orders else {}
-    run = partial(emulate, launch, memory, chip=CHIP, max_cycles=1_000_000, counters=counters, **how)
+    run = partial(emulate, launch, memory, chip=CHIP, max_warp_instructions=1_000_000, counters=counters, **how)
     tracers = Tracers(CHIP, memory, Findings())
     for generator in generators:
         tracers.attach(Attached(generator))

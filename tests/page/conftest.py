@@ -1,6 +1,5 @@
 """Pages in a real browser: Playwright from the package index, with the system's Chromium."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,6 +10,7 @@ from gpuprof.correlate.database import reading
 from gpuprof.report.html.page import html_of
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.queries import read_report
+from tests.support import tools
 
 WHERE = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE_MS = 20_000  # of a page to open; machines that run tests can be slow
@@ -25,10 +25,8 @@ def pytest_collection_modifyitems(items: list) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make page-test")
-    path = next(filter(None, map(shutil.which, WHERE)), None)
-    if path is None:
-        pytest.skip("there is no Chromium: apt-get install chromium")
+    playwright = tools.module("playwright.sync_api", "tools-python")
+    path = tools.program(*WHERE, target="chromium")
     with playwright.sync_playwright() as control:
         opened = control.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield opened

@@ -10,9 +10,9 @@ from pathlib import Path
 SIZES = {"u1": "B", "i1": "b", "u2": "H", "i2": "h", "i4": "i", "f8": "d"}
 
 
-def tables_of(page: str) -> dict[str, list[dict]]:
-    """The rows of each table of the first block."""
-    (text, *_) = re.findall(r'<script type="application/octet-stream" class="data">([^<]*)</script>', page)
+def tables_of(page: str, block: str = "data") -> dict[str, list[dict]]:
+    """The rows of each table of the first block of this class."""
+    (text, *_) = re.findall(rf'<script type="application/octet-stream" class="{block}">([^<]*)</script>', page)
     packed = zlib.decompress(base64.b64decode(text))
     (length,) = struct.unpack_from("<I", packed)
     directory = json.loads(packed[4 : 4 + length])

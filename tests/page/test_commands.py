@@ -52,7 +52,7 @@ def test_one_launch_and_other_words(folder):
     "flags, message",
     [
         (("--html", "a.html", "-o", "b.html"), "--html and -o both name the page: give one"),
-        (("--html", "a.html", "--csv"), "--html and --format csv exclude each other: give one"),
+        (("--html", "a.html", "--format", "csv"), "--html and --format csv exclude each other: give one"),
         (("-o", "a.html"), "-o names the file of a page: give --format html, or let the shell write what is printed"),
         (
             ("--html", "a.html", "--page", "stalls"),

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+from tests.page.reading import tables_of
 from tests.support.command import gpuprof
 from tests.support.report_database import CU, make_database
 
@@ -68,11 +69,27 @@ def test_a_profile_without_a_ledger_is_compared_by_samples(show, databases, tmp_
     assert shown.page.locator("th", has_text="difference").nth(1).locator("[title]").get_attribute("title") == "samples"
 
 
+def test_the_data(tmp_path, databases):
+    """Two lines are put in before line 14: they have no partner, and the lines after them are paired with their own."""
+    before, after = (path.name for path in databases)
+    assert gpuprof(tmp_path, "report", before, after, "--html", "page.html")[0] == 0
+    page = (tmp_path / "page.html").read_text()
+    comparison = tables_of(page, "comparison")
+    assert comparison["pairs"] == [{"before": 0, "after": 0}]
+    first = tables_of(page)["rows"]
+    moved = [(first[line["before"]]["number"], line["after"]) for line in comparison["lines"] if line["before"] >= 0]
+    new = [line["after"] for line in comparison["lines"] if line["before"] < 0]
+    assert all(line >= 0 for _, line in moved) and len(new) == 2 and new[1] == new[0] + 1
+    (put_in,) = [at for at, line in enumerate(comparison["lines"]) if line["after"] == new[0]]
+    assert first[comparison["lines"][put_in - 1]["before"]]["number"] == 13
+    assert first[comparison["lines"][put_in + 2]["before"]]["number"] == 14
+
+
 def test_the_command(tmp_path, databases):
     before, after = (path.name for path in databases)
     assert gpuprof(tmp_path, "report", before, after, "--html", "page.html")[0] == 0
     page = (tmp_path / "page.html").read_text()
-    assert page.count('class="data"') == 2
+    assert page.count('class="data"') == 2 and page.count('class="comparison"') == 1
     code, _, error = gpuprof(tmp_path, "report", before, after)
     assert code == 2 and "two profiles make a page for a browser: give --html NAME" in error
     code, _, error = gpuprof(tmp_path, "report", before, after, "--html", after, "--force")

@@ -74,7 +74,7 @@ def recorded(folder):
 
 
 def rows(folder, *arguments):
-    code, out, error = gpuprof(folder, "predict", "f.gprec", "--csv", *arguments)
+    code, out, error = gpuprof(folder, "predict", "f.gprec", "--format", "csv", *arguments)
     assert (code, error) == (0, "")
     return list(csv.DictReader(io.StringIO(out)))
 
@@ -261,7 +261,7 @@ def test_whose_block_a_draw_waits_for():
 
 
 def test_json_has_draws(folder):
-    code, out, _ = gpuprof(folder, "predict", "f.gprec", "--chips", "t4", "--level", "draw", "--json")
+    code, out, _ = gpuprof(folder, "predict", "f.gprec", "--chips", "t4", "--level", "draw", "--format", "json")
     found = json.loads(out)
     assert (code, found["version"], list(found["validated"])) == (0, 3, ["draws"])
     assert [(row["draw"], row["launch"]) for row in found["rows"]] == [(0, None), (1, None), (2, None)]
@@ -294,7 +294,7 @@ def test_an_interrupted_recording(folder, database):
     """The last draw did not end: it has launches alone, and nothing of it is predicted."""
     ends = ["draw_units", "draw_work", "draw_traffic", "draw_waves", "draws"]
     changed(database, "cut.gpudb", STOPPED, *(f"DELETE FROM {table} WHERE draw = 2" for table in ends))
-    code, out, error = gpuprof(folder, "predict", "cut.gpudb", "--chips", "t4", "--level", "draw", "--json")
+    code, out, error = gpuprof(folder, "predict", "cut.gpudb", "--chips", "t4", "--level", "draw", "--format", "json")
     found = json.loads(out)
     assert (code, error, [row["draw"] for row in found["rows"]]) == (0, "", [0, 1])
     assert found["warnings"][0] == "the recording was stopped early: the test is what it has of it"
@@ -358,7 +358,7 @@ def test_calibrated_by_recordings_on_other_chips(folder):
         (folder / f"{name}.py").write_text(SCRIPT.replace(old, new))
         assert gpuprof(folder, "collect", f"{name}.py", "-o", f"{name}.gprec")[0] == 0
     others = ("--calibrate", "t4.gprec", "--calibrate", "v100.gprec")
-    code, out, error = gpuprof(folder, "predict", "f.gprec", "--chips", "rtx4090", "--json", *others)
+    code, out, error = gpuprof(folder, "predict", "f.gprec", "--chips", "rtx4090", "--format", "json", *others)
     assert (code, error) == (0, "")
     assert {(row["level"], row["mapping"]): row["pairs"] for row in json.loads(out)["calibration"]} == {
         (level, mapping): pairs

@@ -60,13 +60,13 @@ def folder(tmp_path_factory):
 
 
 def rows(folder, *arguments):
-    code, out, error = gpuprof(folder, "predict", "k.gprec", "--csv", *arguments)
+    code, out, error = gpuprof(folder, "predict", "k.gprec", "--format", "csv", *arguments)
     assert (code, error) == (0, "")
     return list(csv.DictReader(io.StringIO(out)))
 
 
 def recorded_cycles(folder, name):
-    code, out, _ = gpuprof(folder, "report", name, "--json")
+    code, out, _ = gpuprof(folder, "report", name, "--format", "json")
     assert code == 0
     return {kernel["name"]: kernel["launches"][0]["cycles"] for kernel in json.loads(out)["kernels"]}
 
@@ -108,7 +108,7 @@ def test_every_combination_is_a_row(folder):
 
 
 def test_json_says_how_far_it_may_be_off(folder):
-    code, out, _ = gpuprof(folder, "predict", "k.gprec", "--json", "--chips", "h200", "--param", "sms=1000")
+    code, out, _ = gpuprof(folder, "predict", "k.gprec", "--format", "json", "--chips", "h200", "--param", "sms=1000")
     document = json.loads(out)
     assert code == 0
     assert (document["version"], document["reference"], document["calibration"]) == (3, "a100", [])
@@ -192,7 +192,7 @@ def test_calibration_needs_the_same_waits(folder, tmp_path):
 
 
 def test_pages_of_text_alone_are_not_asked_for_as_a_table(folder):
-    code, out, error = gpuprof(folder, "predict", "k.gprec", "--explain", "--csv")
+    code, out, error = gpuprof(folder, "predict", "k.gprec", "--explain", "--format", "csv")
     assert (code, out) == (2, "")
     assert "--sensitivity and --explain are text alone" in error
 
@@ -269,7 +269,7 @@ def test_it_starts_without_numba_and_emulator(folder):
     assert (code, error) == (0, "")
     script = (
         "import sys\nfrom gpuprof.cli.predict import command\n"
-        "command(['k.gpudb', '--csv', '--chips', 'h200'], standalone_mode=False)\nprint(*sys.modules)"
+        "command(['k.gpudb', '--format', 'csv', '--chips', 'h200'], standalone_mode=False)\nprint(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines()[-1].split())

@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from gpuprof.cli.options.arguments import WithArguments, arguments_behind
+from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
 
 
 @click.command(cls=WithArguments)
@@ -12,7 +12,7 @@ from gpuprof.cli.options.arguments import WithArguments, arguments_behind
 @click.argument("others", nargs=-1)
 @click.option("-o", "output")
 def split(file, others, output):
-    click.echo(repr((file, others, output, arguments_behind())))
+    click.echo(repr((file, others, output, arguments_after_dashes())))
 
 
 LINES = {

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from gpuprof.compile.toolchain import INCLUDE
-from gpuprof.program.build import RUNTIME
+from gpuprof.cuda import INCLUDE, RUNTIME
 from tests.paths import DOCS
 
 HEADERS = (

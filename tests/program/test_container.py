@@ -1,94 +1,73 @@
 """Device code out of executables: fatbins, and the two compressions that nvcc keeps their PTX in."""
 
-import base64
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from gpuprof.errors import UsageError
-from gpuprof.program.fatbin import container, lz4, zstd
+from gpuprof.program.fatbin import container, lz4
+from gpuprof.program.fatbin.container import zstd
 
 FOLDER = Path(__file__).parent / "fatbins"
-# What `zstd -19 --no-check` makes of a text, in base 85.
-FRAMES = (
-    (
-        "D77#B0BB7B00?0L0BjLC5CQ",
-        b"a" * 70000,
-    ),
-    (
-        "D77#B0BAh{0QhWVE@y0SVqt79bu%&`C2}z=AX_DJWHDVk3UXz1I{^S|;Qt&0",
-        b"ld.global.u32 %r1, [%rd1];\n" * 40 + b"ret;",
-    ),
-    (
-        "D77#B0BDs208&jK55VOC<(5R+T@q=lsw!pyV`X7U^Qw;NMbd%_hA>1S$3Hq`u-45(mpaZ6iM@F~hh@pX0+NPec;AOrd2j@h777Dx"
-        "y2pO~fI29F>@Srz^7*+HL^JqOt0_}C4R_lD#-lr*2t*SDC`t>}iLdHXX@ixO=m5s<0HH;V1O)(Eep3asO~T>9eNh+$$e2<",
-        bytes(i * i % 251 % 17 + 97 for i in range(600)),
-    ),
-    (
-        "D77#B07z{I08&mN6QHFa56hwe@YanKNs{{kj(<}F13@O{rDf&QNjaH_cxYI7G!hQx;oaHQ{d{zDX=rC=Wj7nySQgfmRn^NyHI>KT"
-        "?e*WM&(r9$xqRE?F%c0FksvD$QAw;+hzefiLR8Kw8KPoUp%9gN<sm9}#X?j}6%0|K!Bi$hWkS>+01yxe2x_PSnLO*h0g$884H29o"
-        "gi&Gl1MFdVh}xM0e<dj;JWgi@{S~H|@R*$(^k*1j2oSE?IJypX;TL>*=nF|7dcmWIyb$zZ7yNms3ppQh!JCJ;kU8SHU2oQ8YGP_;"
-        "1}$|issa",
-        b"".join(b"add.s32 %%r%d, %%r%d, %d;" % (i % 9, i * 7 % 9, i) for i in range(90)),
-    ),
-    (
-        "D77#B0BHRM0P;*762KQa*6|PI?v!MbDT%g=eoz8~@!zlabbg=9hi|)Flj(UZ9`$lnwWwIDDXG!dt+rHlok|CtOhqLk(r8F%@HC4h"
-        "ksOD@vCpe@G;W*8#(X?A9U9JNMrI5yZs8JDfOts|1qTq_0EA~CLJR@Gcn}l{gkq==AU*6EfET2o0}(I;6hUEx6+b6T96C1KsOr!K"
-        "xZm`xH{R}6x7^^?%^L|oDeUnAXRs!=fRJcIIASze5X%70ib3#G",
-        b"".join(b"add.s32 %%r%d, %%r%d, %d;" % (i % 9, i * 7 % 9, i) for i in range(90)),
-    ),
-)
 
 
-@pytest.mark.parametrize("coded, content", FRAMES)
-def test_zstandard(coded, content):
-    assert zstd.decompress(base64.b85decode(coded)) == content
+def fatbin_of(frame: bytes) -> bytes:
+    """A fatbin for sm_80 whose PTX is a frame of Zstandard."""
+    fields = (
+        container.PTX_KIND,
+        0,
+        container.ENTRY.size,
+        len(frame),
+        len(frame),
+        0,
+        0,
+        8,
+        80,
+        0,
+        container.ZSTD_FLAG,
+        0,
+    )
+    entry = container.ENTRY.pack(*fields, 0) + frame
+    return container.HEAD.pack(container.MAGIC, 1, container.HEAD.size, len(entry)) + entry
 
 
-@pytest.mark.parametrize("level", ["-1", "-9", "-19"])
-def test_zstandard_as_its_own_tool_writes_it(level):
-    if shutil.which("zstd") is None:
-        pytest.skip("there is no zstd")
+@pytest.mark.parametrize("level", [1, 9, 19])
+def test_zstandard(level):
     content = b"".join(b"mul.wide.s32 %%rd%d, %%r%d, %d;\n" % (i % 7, i * i % 31, i) for i in range(5000))
-    done = subprocess.run(["zstd", level, "-c"], input=content, capture_output=True, check=True)
-    assert zstd.decompress(done.stdout) == content
+    assert container.ptx_of(fatbin_of(zstd.compress(content, level=level)), 80) == content.decode()
 
 
-@pytest.mark.parametrize("at", [0, 4, 9, 20, 40])
-def test_damaged_zstandard_is_refused_or_something_else(at):
-    good = base64.b85decode(FRAMES[-1][0])
-    for wrong in (good[:at], good[:at] + bytes([good[at] ^ 0xFF]) + good[at + 1 :]):
-        try:
-            assert zstd.decompress(wrong) != FRAMES[-1][1]
-        except UsageError as error:
-            assert str(error).startswith("Zstandard data are damaged")
+FRAME = zstd.compress(b"ld.global.u32 %r1, [%rd1];" * 40, options={zstd.CompressionParameter.checksum_flag: 1})
 
 
-def block(content: bytes) -> bytes:
-    """A frame of one compressed block."""
-    return zstd.MAGIC + b"\x20\0" + (len(content) << 3 | 5).to_bytes(3, "little") + content
+@pytest.mark.parametrize("n_bytes", [0, 4, 9, 20, len(FRAME) - 1])
+def test_zstandard_that_ends_early(n_bytes):
+    with pytest.raises(UsageError, match=r"^Zstandard data are damaged: they end early"):
+        container.ptx_of(fatbin_of(FRAME[:n_bytes]), 80)
 
 
-def coded_literals(coded: bytes, n: int = 4) -> bytes:
-    """A frame of literals in a Huffman code, one stream of them."""
-    return block((2 | n << 4 | len(coded) << 14).to_bytes(3, "little") + coded + b"\0")
+@pytest.mark.parametrize("at", range(len(FRAME)))
+def test_damaged_zstandard(at):
+    wrong = FRAME[:at] + bytes([FRAME[at] ^ 0xFF]) + FRAME[at + 1 :]
+    with pytest.raises(UsageError, match=r"^Zstandard data "):
+        container.ptx_of(fatbin_of(wrong), 80)
 
 
-@pytest.mark.parametrize(
-    "coded, told",
-    [
-        # one symbol has the whole table: each state is followed by itself, without an end
-        (coded_literals(bytes([4, 0xF1, 0x07, 0, 0x80])), "a tree has too many weights"),
-        # two weights of 15: the codes are longer than there are
-        (coded_literals(bytes([0x80 | 1, 0xFF, 1])), "a tree's weights are wrong"),
-        (coded_literals(bytes([0x80, 0x10, 1]), n=1000), "a stream ends early"),
-    ],
-)
-def test_zstandard_without_an_end_is_refused(coded, told):
-    with pytest.raises(UsageError, match=told):
-        zstd.decompress(coded)
+def test_zstandard_of_too_much(monkeypatch):
+    """A frame that says how long it is, and one that does not."""
+    monkeypatch.setattr(container, "MOST_NBYTES", 1000)
+    assert len(container.ptx_of(fatbin_of(zstd.compress(bytes([65]) * 1000)), 80)) == 1000
+    for is_known in (0, 1):
+        large = zstd.compress(bytes([65]) * 1001, options={zstd.CompressionParameter.content_size_flag: is_known})
+        with pytest.raises(UsageError, match=r"^Zstandard data hold more than 1000 bytes"):
+            container.ptx_of(fatbin_of(large), 80)
+
+
+def test_a_window_that_fills_the_memory_is_refused():
+    """A frame head with a window of 2^41 bytes, and no more content than one byte."""
+    frame = b"\x28\xb5\x2f\xfd" + b"\0\xff" + (1 << 3 | 1).to_bytes(3, "little") + b"a"
+    with pytest.raises(UsageError, match=r"^Zstandard data are damaged: "):
+        container.ptx_of(fatbin_of(frame), 80)
 
 
 def test_lz4():

@@ -1,6 +1,6 @@
 """The functions that objects of linked device code call at their start."""
 
-from gpuprof.program.device_link import linking_source
+from gpuprof.program.build import linking_source
 
 OBJECTS = (
     b"\x7fELF\0main\0__cudaRegisterLinkedBinary__nv_c994a5\0\0",

@@ -179,7 +179,7 @@ def test_what_is_no_source_is_no_argument_either(tmp_path):
     (tmp_path / "k.cu").write_text("__global__ void k() {}\nint main() { k<<<1, 1>>>(); return 0; }\n")
     lines = ("collect k.cu 1024", "run k.cu 1024", "collect k.cu absent.cpp", "run absent.cpp", "collect absent.c")
     found = [(done.returncode, done.stderr) for done in (gpuprof(*line.split(), folder=tmp_path) for line in lines)]
-    no_source = "gpuprof: 1024: a program's sources are .cu, .cpp, .cc, .cxx, .c files; its arguments stand behind --\n"
+    no_source = "gpuprof: 1024: a program's sources are .cu, .cpp, .cc, .cxx, .c files; its arguments come after --\n"
     absent = "gpuprof: absent.c{}: there is no such file\n"
     assert found == [(2, no_source)] * 2 + [(2, absent.format("pp"))] * 2 + [(2, absent.format(""))]
 

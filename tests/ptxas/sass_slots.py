@@ -113,7 +113,7 @@ class _Slots(Session):
         launch.module.refresh_constants(self.memory)
         counters = LaunchCounters.zeros(len(launch.module.code))
         before = self.memory.arena.copy()
-        for _ in emulate(launch, self.memory, chip=self.chip, max_cycles=1 << 24, counters=counters):
+        for _ in emulate(launch, self.memory, chip=self.chip, max_warp_instructions=1 << 24, counters=counters):
             pass
         self.use(launch, counters, before, self.memory.arena)
         self.n_launches += 1

@@ -178,7 +178,7 @@ def execute(
             body += code
             found.append((len(marks) - 1, slot, address, dtype))
     body.append(make("EXIT"))
-    result = run(body, memory=memory, grid=(n // BLOCK, 1, 1), block=(BLOCK, 1, 1), max_cycles=10_000_000)
+    result = run(body, memory=memory, grid=(n // BLOCK, 1, 1), block=(BLOCK, 1, 1), max_warp_instructions=10_000_000)
     assert (result.counters.inst_executed[marks] == n // 32).all()
     outcomes = [Outcome({}) for _ in variants]
     for number, slot, address, dtype in found:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from gpuprof.isa.types import INTEGER_TYPES
+from gpuprof.isa.row import INTEGER_TYPES
 from tests.references.conformance_floats import (
     ANY_NAN,
     FORMATS,

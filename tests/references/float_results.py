@@ -8,8 +8,7 @@ import numpy as np
 
 from gpuprof.emulate.scalar import convert, floating, half, small_floats
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.isa.row import Opcode
-from gpuprof.isa.types import FLOAT_TYPES
+from gpuprof.isa.row import FLOAT_TYPES, Opcode
 from tests.references.conformance import Variant, every, execute, operand_rows, read_slots
 
 SEMANTICS = {

@@ -164,7 +164,7 @@ def test_the_pages(folder):
 
 def test_pages_of_one_launch(folder):
     """Its task, those that it is a part of, and their relations; the draw beside it and the copies are not there."""
-    asked = ("--launch", "1", "--csv")
+    asked = ("--launch", "1", "--format", "csv")
     tasks = gpuprof(folder, "report", "frame.gprec", "--page", "tasks", *asked)[1]
     found = [(int(row["Task"]), row["Name"]) for row in csv.DictReader(tasks.splitlines())]
     assert found == [(4, "draw 2"), (5, "saxpy"), (12, "frame 2"), (15, "targets")]

@@ -87,7 +87,7 @@ def database(tmp_path):
 
 def test_isa_csv_says_what_the_tables_say(database):
     """Every cell of every instruction that comes from a table, computed from the fixture's own numbers."""
-    name, heading, *rows = csv.reader(io.StringIO(run(database, "--page", "isa", "--csv").stdout))
+    name, heading, *rows = csv.reader(io.StringIO(run(database, "--page", "isa", "--format", "csv").stdout))
     assert name == ["Kernel Name", KERNEL]
     assert heading[: len(NCU)] == NCU
     assert heading[len(NCU) :] == [
@@ -133,7 +133,7 @@ def test_isa_csv_says_what_the_tables_say(database):
 
 @pytest.mark.parametrize("page", ["source", "ptx", "isa"])
 def test_csv_sums_to_the_whole(database, page):
-    _, heading, *rows = csv.reader(io.StringIO(run(database, "--page", page, "--csv").stdout))
+    _, heading, *rows = csv.reader(io.StringIO(run(database, "--page", page, "--format", "csv").stdout))
     table = [dict(zip(heading, row, strict=True)) for row in rows]
     assert sum(float(row["Exact Share"]) for row in table) == pytest.approx(1, abs=1e-4)
     assert sum(float(row["Sampled Share"]) for row in table) == pytest.approx(1, abs=1e-4)
@@ -144,7 +144,7 @@ def test_csv_sums_to_the_whole(database, page):
 
 def test_csv_without_sampling_leaves_the_sampled_cells_empty(tmp_path):
     path = make_database(tmp_path / "t.gpudb", period_cycles=0, with_samples=False)
-    _, heading, *rows = csv.reader(io.StringIO(run(path, "--csv").stdout))
+    _, heading, *rows = csv.reader(io.StringIO(run(path, "--format", "csv").stdout))
     for row in (dict(zip(heading, cells, strict=True)) for cells in rows):
         assert {
             row[column] for column in heading if column in COLUMNS or "Samples" in column or "Sampled" in column
@@ -152,7 +152,7 @@ def test_csv_without_sampling_leaves_the_sampled_cells_empty(tmp_path):
 
 
 def test_json_source_page(database):
-    document = json.loads(run(database, "--json").stdout)
+    document = json.loads(run(database, "--format", "json").stdout)
     assert (document["version"], document["page"]) == (2, "source")
     assert document["header"] == {
         **{
@@ -217,7 +217,7 @@ def test_json_source_page(database):
 
 
 def test_launches_csv(database):
-    heading, *rows = csv.reader(io.StringIO(run(database, "--page", "launches", "--csv").stdout))
+    heading, *rows = csv.reader(io.StringIO(run(database, "--page", "launches", "--format", "csv").stdout))
     first = dict(zip(heading, rows[0], strict=True))
     assert [first[k] for k in ("launch", "kernel", "grid", "block", "cycles", "complete")] == [
         "0",
@@ -266,11 +266,10 @@ def test_nothing_measured(tmp_path, bend):
             "--source-lines selects lines of the source page; leave it out with --page isa",
         ),
         (
-            ["--isa", "--csv"],
+            ["--isa", "--format", "csv"],
             "--isa shows instructions as text, under the lines of the source page or on the stalls page; for all "
             "instructions give --page isa",
         ),
-        (["--csv", "--json"], "--csv and --json exclude each other: give one"),
         (["--kernel", "x"], "--kernel 'x' finds no kernel; the file has: transpose_naive"),
     ],
 )
@@ -315,7 +314,7 @@ def test_report_reads_the_database_alone(database):
 def test_two_runs_print_the_same_bytes(database):
     outputs = set()
     for seed in ("0", "1"):
-        for arguments in (["--json"], ["--csv"], []):
+        for arguments in (["--format", "json"], ["--format", "csv"], []):
             command_line = [
                 sys.executable,
                 "-c",

@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
 
 
 def by_line(folder, name: str) -> dict[int, str]:
-    _, out, _ = gpuprof(folder, "report", name, "--page", "source", "--csv")
+    _, out, _ = gpuprof(folder, "report", name, "--page", "source", "--format", "csv")
     _, heading, *rows = csv.reader(io.StringIO(out))
     return {int(row[heading.index("Line")]): row[heading.index("Operations Per Byte")] for row in rows}
 
@@ -63,7 +63,7 @@ def test_without_the_generator_there_is_no_column(folder):
 
 
 def test_json_has_both_numbers(folder):
-    document = json.loads(gpuprof(folder, "report", "k.gprec", "--page", "source", "--json")[1])
+    document = json.loads(gpuprof(folder, "report", "k.gprec", "--page", "source", "--format", "json")[1])
     rows = [row for section in document["kernels"][0]["sections"] for row in section["rows"]]
     found = {row["line"]: row["intensity"] for row in rows if "intensity" in row}
     assert found[LOAD] == {"operations": 256, "nbytes": 2048}

@@ -64,7 +64,7 @@ def test_what_is_lost_and_where(folder):
         "most by SM" in text
     )
     assert "cost" not in text
-    _, out, _ = gpuprof(folder, "report", "gather.gprec", "--page", "summary", "--json")
+    _, out, _ = gpuprof(folder, "report", "gather.gprec", "--page", "summary", "--format", "json")
     document = json.loads(out)
     lost = {sm: (in_fifo, in_buffer) for sm, in_fifo, in_buffer in document["header"]["losses"]}
     assert lost == {int(row["sm"]): (int(row["dropped_fifo"]), int(row["dropped_buffer"])) for row in launch.losses}

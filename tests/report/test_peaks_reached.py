@@ -62,7 +62,7 @@ def kernel_of(folder, source: str, launch: str, chip: str, *more: str) -> dict:
     how = ("--chip", chip, "--period", "0", "-o", "k.gprec", *more)
     found = gpuprof(folder, "collect", "k.cu", "--launch", launch, *how)
     assert found[0] == 0, found
-    return json.loads(gpuprof(folder, "report", "k.gprec", "--page", "summary", "--json")[1])["kernels"][0]
+    return json.loads(gpuprof(folder, "report", "k.gprec", "--page", "summary", "--format", "json")[1])["kernels"][0]
 
 
 def shares(kernel: dict) -> dict[str, float]:

@@ -69,7 +69,7 @@ def collect(folder, name, *flags):
 
 
 def periods(folder, name, *flags):
-    code, out, error = gpuprof(folder, "quality", name, "--json", *flags)
+    code, out, error = gpuprof(folder, "quality", name, "--format", "json", *flags)
     assert code == 0, error
     return {row["period_cycles"]: row for row in json.loads(out)["periods"]}
 
@@ -110,7 +110,7 @@ def test_table_in_a_pipe_and_csv_say_what_json_says(folder):
         str(row["period_cycles"]) for row in rows
     ]
     assert lines[-1].endswith("gpuprof explain mix, and so on, explains the columns")
-    table = list(csv.DictReader(io.StringIO(gpuprof(folder, "quality", "64.gprec", "--csv")[1])))
+    table = list(csv.DictReader(io.StringIO(gpuprof(folder, "quality", "64.gprec", "--format", "csv")[1])))
     assert table == [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
     assert rows[-1]["samples"] < 1 and rows[-1]["mix_error"] is not None  # one phase in many has a sample
 

@@ -63,9 +63,7 @@ def test_closing_early_does_not_wait_for_the_item_in_work():
 
     results = ahead(items())
     assert next(results) == 1
-    started = time.monotonic()
-    results.close()
-    assert time.monotonic() - started < 60  # generous, for a busy machine: without the interrupt it never returns
+    results.close()  # without the interrupt it never returns
     assert cleaned.is_set()
     assert emulator_threads() == 0
 

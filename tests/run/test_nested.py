@@ -191,7 +191,7 @@ def test_recording(tmp_path):
         assert code == 0, error
         recorded.append((folder / "order.gprec").read_bytes())
     assert recorded[0] == recorded[1]
-    page = json.loads(gpuprof_command(folder, "report", "order.gprec", "--json")[1])
+    page = json.loads(gpuprof_command(folder, "report", "order.gprec", "--format", "json")[1])
     launches = sorted((one for kernel in page["kernels"] for one in kernel["launches"]), key=lambda one: one["launch"])
     assert [one["metrics"].get("parent") for one in launches] == [None, 0, 0, 2, 2, 0, 0]
     shown = gpuprof_command(folder, "report", "order.gprec", "--page", "launches", "--width", "150")[1]

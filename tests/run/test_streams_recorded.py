@@ -33,7 +33,7 @@ def test_sums_of_launches_that_overlap(tmp_path):
     for words in (("collect", "k.cu", "--period", "32", "--mode", "all"), ("correlate", "k.gprec")):
         code, _, error = gpuprof(tmp_path, *words)
         assert code == 0, error
-    code, out, _ = gpuprof(tmp_path, "report", "k.gpudb", "--page", "launches", "--json")
+    code, out, _ = gpuprof(tmp_path, "report", "k.gpudb", "--page", "launches", "--format", "json")
     assert code == 0
     launches = {launch["launch"]: launch for kernel in json.loads(out)["kernels"] for launch in kernel["launches"]}
     spans = [(launches[k]["start_cycle"], launches[k]["end_cycle"]) for k in range(4)]

@@ -39,7 +39,9 @@ class Tracer(Session):
     def _launch(self, launch: cmd.Launch) -> None:
         counters = LaunchCounters.zeros(len(launch.module.code))
         launch.module.refresh_constants(self.memory)
-        pieces = emulate(launch, self.memory, chip=self.chip, max_cycles=MAX_WARP_INSTRUCTIONS, counters=counters)
+        pieces = emulate(
+            launch, self.memory, chip=self.chip, max_warp_instructions=MAX_WARP_INSTRUCTIONS, counters=counters
+        )
         self.traced.append(Traced(launch, tuple(pieces)))
         self.n_launches += 1
 

@@ -5,6 +5,16 @@ from dataclasses import fields
 import numpy as np
 
 from gpuprof.isa.encoding import encode
+from gpuprof.isa.facts import (
+    NEVER_FENCED,
+    Facts,
+    MemberStore,
+    PaddedCopy,
+    RegisterHazard,
+    ScopeChange,
+    Setting,
+    VariableFacts,
+)
 from gpuprof.isa.printing.text import parse
 from gpuprof.isa.program import Function, Location, Param, Program, Relocation, Variable
 
@@ -18,6 +28,14 @@ STG.32 [D1], R0
 EXIT
 FMUL.FTZ R0, R0, -0x3fc00000
 RET"""
+FACTS = Facts(
+    (PaddedCopy("dir/a b.cu", 10, 5, 24, ((8, 32), (144, 192))),),
+    (MemberStore("helper.h", 3, 2, 2, 16, 24, ((8, 32),), ()),),
+    (RegisterHazard(NEVER_FENCED, 4),),
+    VariableFacts(
+        (Setting(2, 0, "r5 + -8 @0:32"),), (ScopeChange(3, ((4, 0), (2, 7))),), {"types": {"7": ["ü", None]}}
+    ),
+)
 
 
 def small_program() -> Program:
@@ -51,6 +69,7 @@ def small_program() -> Program:
         arch="sm_90",
         compiler="clang 22",
         literals=bytes(range(16)),
+        facts=FACTS,
     )  # fmt: skip
 
 

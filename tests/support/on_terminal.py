@@ -64,7 +64,6 @@ def on_terminal(
         stdout=child,
         stderr=subprocess.PIPE if stderr_in_pipe else child,
         env=inherited | {"TERM": "xterm-256color"} | environment,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     os.close(child)
     streams, pieces = {main, *([running.stderr.fileno()] if stderr_in_pipe else [])}, []

@@ -80,7 +80,7 @@ def run_kernel(
     grid: int | tuple[int, int, int] = 1,
     block: int = 32,
     dynamic_shared_nbytes: int = 0,
-    max_cycles: int = 2_000_000,
+    max_warp_instructions: int = 2_000_000,
     cluster: tuple[int, int, int] = (1, 1, 1),
 ) -> list[bytes]:
     """The arrays among the arguments after the kernel ran; arguments are arrays, ints (s32 or s64), floats (f32), and
@@ -115,7 +115,7 @@ def run_kernel(
     )
     counters = LaunchCounters.zeros(len(module.code))
     chip = SimpleNamespace(sms=4, name="test", warp_slots=64)
-    for _ in emulate(launch, memory, chip=chip, max_cycles=max_cycles, counters=counters):
+    for _ in emulate(launch, memory, chip=chip, max_warp_instructions=max_warp_instructions, counters=counters):
         pass
     EXECUTED.update(TABLE[number].name for number in module.code["opcode"][counters.inst_executed > 0])
     return [memory.read(address, nbytes) for address, nbytes in arrays]

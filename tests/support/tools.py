@@ -1,33 +1,50 @@
-"""Other projects' programs that open what we export: on the path, or in build/tools, where `make tools` puts them.
-A test that lacks one says which, and skips.
+"""Tools of other projects that the tests use where they are installed: Python modules, programs on the path, npm's
+modules in build/tools. A test that lacks one says which `make` target installs it, and skips.
+
+The targets that were installed are in $GPUPROF_REQUIRE (`make test REQUIRE="chromium mesa"`). A tool that one of them
+installs must be there: without it the test fails.
 """
 
+import importlib
+import os
 import shutil
 import subprocess
 from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
 from tests.paths import ROOT
 
-TOOLS = ROOT / "build" / "tools"  # node_modules of npm
+NODE_MODULES = ROOT / "build" / "tools" / "node_modules"
+REQUIRED = frozenset(os.environ.get("GPUPROF_REQUIRE", "").split())
 
 
-def program(name: str) -> str:
-    """Its path; skips the test where there is none."""
-    found = shutil.which(name)
-    if not found:
-        pytest.skip(f"{name} is not installed")
-    return found
+def lacking(tool: str, target: str = "", why: str = "is not installed") -> NoReturn:
+    """Skips the test, or the module that is being imported; fails it where the target was installed."""
+    if target in REQUIRED:
+        pytest.fail(f"{tool} {why}, but `make {target}` was done")
+    pytest.skip(f"{tool} {why}" + (f" (make {target} installs it)" if target else ""), allow_module_level=True)
+
+
+def module(name: str, target: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        lacking(name.partition(".")[0], target)
+
+
+def program(*names: str, target: str = "") -> str:
+    """The path of the first of them that is installed."""
+    path = next(filter(None, map(shutil.which, names)), None)
+    return path or lacking(names[0], target)
 
 
 def node_module(name: str) -> Path:
-    """Its folder; skips the test where there is none."""
-    program("node")
-    folder = TOOLS / "node_modules" / name
-    if not folder.is_dir():
-        pytest.skip(f"npm's {name} is not in {TOOLS.relative_to(ROOT)}: make tools")
-    return folder
+    """Its folder."""
+    folder = NODE_MODULES / name
+    return folder if folder.is_dir() else lacking(f"npm's {name}", "tools-npm")
 
 
 def output(*command: str | Path, cwd: Path | None = None, stdin: bytes = b"") -> str:

@@ -17,7 +17,7 @@ from tests.support.emulate_harness import program_of
 
 
 def watch(instructions, *generators: TraceGenerator, memory=None, params=b"", grid=(1, 1, 1), block=(32, 1, 1),
-          dynamic_shared_nbytes=0, where="", max_cycles=1 << 22, **program) -> AddressSpace:  # fmt: skip
+          dynamic_shared_nbytes=0, where="", max_warp_instructions=1 << 22, **program) -> AddressSpace:  # fmt: skip
     """Emulates a kernel of these instructions, without timing it. The generators keep their results."""
     memory = memory or AddressSpace()
     chip = load_chip("a100")
@@ -27,7 +27,7 @@ def watch(instructions, *generators: TraceGenerator, memory=None, params=b"", gr
     for generator in generators:
         tracers.attach(Attached(generator, where))
     counters = LaunchCounters.zeros(len(module.code))
-    run = partial(emulate, launch, memory, chip=chip, max_cycles=max_cycles, counters=counters)
+    run = partial(emulate, launch, memory, chip=chip, max_warp_instructions=max_warp_instructions, counters=counters)
     trace = tracers.watch(launch, "")
     for _ in trace.watched(run) if trace else run():
         pass

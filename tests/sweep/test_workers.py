@@ -132,7 +132,6 @@ def test_ctrl_c_keeps_what_is_done(tmp_path):
         stdout=subprocess.DEVNULL,
         stderr=theirs,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as child:
         os.close(theirs)
         seen = read_until(ours, b"1 of 3 runs")
@@ -253,7 +252,10 @@ def test_predictions_on_a_cluster_are_the_same_bytes(cluster_of, tmp_path):
     assert gpuprof(tmp_path, "collect", "sums.cu", "-o", "sums.gprec")[0] == 0
     flags = ("predict", "sums.gprec", "--chips", "a100,v100", "--param", "sms=1:100:1", "--param", "l2_mb=1:25:1")
     one = cluster_of(1)
-    here, there = gpuprof(tmp_path, *flags, "--csv"), gpuprof(tmp_path, *flags, "--csv", "--scheduler", one.address)
+    here, there = (
+        gpuprof(tmp_path, *flags, "--format", "csv"),
+        gpuprof(tmp_path, *flags, "--format", "csv", "--scheduler", one.address),
+    )
     assert here == there
     assert (here[0], here[1].count("\n"), here[2]) == (0, 5001, "")
 

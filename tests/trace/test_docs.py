@@ -8,7 +8,7 @@ import pytest
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.trace.generator import TraceGenerator, text_of
-from tests.paths import DOCS, ROOT
+from tests.paths import DOCS
 
 SOURCE = """
 __global__ void k(float *x, int n)
@@ -71,8 +71,3 @@ def test_block_counts(seen):
     """Both warps begin, and both go on."""
     rows = seen["BlockCounts"].results[0].tables["blocks"]
     assert rows[0][1] == 2 and all(warps == 2 for _, warps in rows)
-
-
-def test_the_example_of_the_readme():
-    found = examples(ROOT / "README.md")
-    assert list(found) == ["Stores"]

@@ -4,10 +4,16 @@ The names are those that compilers call: `cudaGetParameterBufferV2` in the CUDA 
 from PTX, with `__cudaCDP2` before it since CUDA 12. `cudaLaunchDeviceV2` is a service itself
 (`lower.flow.syscall.SERVICES`). Launches cannot fail here, they end the program by name instead, so the last error is
 always none.
+
+A barrier of the whole grid counts in a workspace: every launch has one, as cooperative launches have on a GPU. A driver
+hands it out and puts its address into %envreg1 (upper half) and %envreg2; here it is a variable of the module whose PTX
+reads those. Its eight bytes are those of cooperative_groups/details/driver_abi.h: the size, and the word that blocks
+count in.
 """
 
 from gpuprof.assemble.ptx import ast
 from gpuprof.assemble.ptx.parse import parse
+from gpuprof.isa.special import GRID_WORKSPACE
 
 PREFIXES = ("__cudaCDP2", "cuda")
 
@@ -86,3 +92,14 @@ def _stand_at(function: ast.Function, line: int) -> None:
     function.line = line
     for statement in function.body.statements if function.body else ():
         statement.line = line
+
+
+_WORKSPACE_NBYTES = 8
+
+
+def with_workspace(tree: ast.Module, ptx: str) -> ast.Module:
+    """The module with the variable, when its text asks for it."""
+    if "%envreg1" in ptx and "%envreg2" in ptx:
+        size = ast.Number(_WORKSPACE_NBYTES)
+        tree.variables.append(ast.Variable(GRID_WORKSPACE, "global", "b32", size.value, size.value, 0, True, [size]))
+    return tree

@@ -5,7 +5,7 @@ zero or true, discards what is written), or a tuple of numbers for consecutive r
 place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import NamedTuple
@@ -81,7 +81,7 @@ class Inst:
 
     @property
     def kills(self) -> bool:
-        """Whether what it writes ends the old value's life (a guarded write may leave it)."""
+        """True if what it writes ends the old value's life (a guarded write may leave it)."""
         return self.guard is None or self.fresh
 
     @property
@@ -111,6 +111,18 @@ def groups_of(inst: Inst) -> list[tuple[int, ...]]:
     """The neighbouring registers that an instruction reads or writes together."""
     operands = (getattr(inst, slot) for slot in (*READ_SLOTS[inst.op.number], *WRITE_SLOTS[inst.op.number]))
     return [operand for operand in operands if operand.__class__ is tuple]
+
+
+def whole_groups(registers: set[int], insts: Iterable[Inst]) -> set[int]:
+    """Takes those registers away that are in a group of which another one is not in the set; gives the set."""
+    groups = [group for inst in insts for group in groups_of(inst)]
+    size = None
+    while len(registers) != size:
+        size = len(registers)
+        for group in groups:
+            if not registers.issuperset(group):
+                registers.difference_update(group)
+    return registers
 
 
 # Rows whose imm means something of its own, so that no source can be an immediate.

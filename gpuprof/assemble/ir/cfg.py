@@ -41,7 +41,7 @@ def join(body: Body) -> None:
 
 
 def _may_leave(block: Block) -> bool:
-    """Whether it ends with a guarded exit, return or trap: where those lanes go is no edge."""
+    """True if it ends with a guarded exit, return or trap: where those lanes go is no edge."""
     return bool(block.insts) and block.insts[-1].op.kind in JUMPS - {"branch"}
 
 

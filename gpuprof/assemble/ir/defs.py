@@ -1,4 +1,4 @@
-"""Definitions and uses of virtual registers: what the optimisation passes look things up in."""
+"""Definitions and uses of virtual registers, which the optimisation passes look up, and results without a use."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ _LOADS = [row.kind == "load" for row in TABLE]
 
 
 def has_effect(inst: Inst) -> bool:
-    """Whether it must stay though nobody reads its result."""
+    """True if it must stay though nobody reads its result."""
     number = inst.op.number
     return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
 
@@ -92,3 +92,25 @@ def remove_dead(body: Body) -> None:
             else:
                 count.subtract(inst.reads())
         block.insts = kept[::-1]
+
+
+def narrow_fetches(body: Body) -> None:
+    """Fetches write only the channels that are read: of `{%f1, %f2, %f3, %f4}` mostly the first. Takes the channels at
+    the end of a group of four away that no instruction of the body reads, as the real assembler's write mask does.
+    A register that is written and not read would still have to be waited for by its next writer.
+    """
+    fetches = [
+        inst
+        for block in body.blocks
+        for inst in block.insts
+        if "channels" in inst.op.fields and inst.dst.__class__ is tuple
+    ]
+    if not fetches:
+        return
+    read = {register for block in body.blocks for inst in block.insts for register in inst.reads()}
+    for inst in fetches:
+        # One channel stays even if nobody reads it: a mask of 0 stands for all four (isa.modifiers).
+        wanted = max((n for n, register in enumerate(inst.dst, 1) if register in read), default=1)
+        if wanted < len(inst.dst):
+            inst.dst = inst.dst[:wanted]
+            inst.mods |= FIELDS["channels"].put(wanted)

@@ -122,7 +122,7 @@ def _low_zeros(n: int) -> Bits:
 
 
 def _up_to(most: int) -> Bits:
-    """What is known of a number that is not greater than this."""
+    """The known bits of a number that is not greater than this."""
     return Bits(~((1 << most.bit_length()) - 1), 0)
 
 

@@ -26,7 +26,7 @@ def is_fence(inst: Inst) -> bool:
 
 
 def reads_clock(inst: Inst) -> bool:
-    """Whether an instruction reads a clock. Two readings measure the instructions between them, which must not move
+    """True if an instruction reads a clock. Two readings measure the instructions between them, which must not move
     past either.
     """
     return inst.op.kind == "special" and inst.imm in _CLOCKS
@@ -46,7 +46,7 @@ def is_read_only(inst: Inst) -> bool:
 
 
 def conflict(first: Inst, second: Inst) -> bool:
-    """Whether two accesses, at least one of them a write, may touch the same bytes."""
+    """True if two accesses, at least one of them a write, may touch the same bytes."""
     copies = (first.op.kind == "copy") + (second.op.kind == "copy")
     if copies:
         other = second if first.op.kind == "copy" else first

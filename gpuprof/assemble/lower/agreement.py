@@ -1,4 +1,4 @@
-"""Whether an operand has the type its instruction asks for (PTX ISA 9.0, 9.4 "Type information for instructions and
+"""Checks that an operand has the type its instruction requires (PTX ISA 9.0, 9.4 "Type information for instructions and
 operands").
 
 Sizes are equal. Signed and unsigned integers agree with each other, `.b` types with everything of their size,
@@ -16,7 +16,7 @@ WIDER = frozenset(["ld", "ldu", "st", "suld", "sust", "cvt"])
 
 @cache
 def register_agrees(declared: str, nbits: int, kind: str, opcode: str) -> bool:
-    """Whether a register of a declared type and size can be an operand of type `kind`."""
+    """True if a register of a declared type and size can be an operand of type `kind`."""
     if nbits != type_nbits(kind) and not (opcode in WIDER and nbits > type_nbits(kind)):
         return False
     there, here = _meaning(declared), _meaning(kind)
@@ -24,7 +24,7 @@ def register_agrees(declared: str, nbits: int, kind: str, opcode: str) -> bool:
 
 
 def number_agrees(number: ast.Number, kind: str) -> bool:
-    """Whether a constant can be: integers are no floating-point numbers, nor the other way round."""
+    """True if a constant can be: integers are no floating-point numbers, nor the other way round."""
     meaning = _meaning(kind)
     if number.kind == "int":
         return meaning in ("bits", "integer")

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from gpuprof.assemble.abi.calling_convention import Place
 from gpuprof.assemble.abi.layout import Layout
-from gpuprof.assemble.abi.limits import check_local
+from gpuprof.assemble.abi.limits import check_local, free_registers
 from gpuprof.assemble.ir.body import Block, Body, Inst, encode_immediate, immediate_slots
-from gpuprof.assemble.ir.residency import free_registers
 from gpuprof.assemble.ir.values import Imm, Not, NoVariant, float_bits, register_parts, row, type_file, type_nbits
 from gpuprof.assemble.lower import agreement
 from gpuprof.assemble.lower.arithmetic import bits, compare, convert, floats, integer, video
@@ -89,7 +88,7 @@ class Lowering:
         self.scope = self.scope.parent
 
     def statements(self, block: ast.Block):
-        """Those of a block, in the scope that was opened for it."""
+        """Lowers the statements of a block, in the scope that was opened for it."""
         for statement in block.statements:
             if isinstance(statement, ast.Label):
                 if statement.name in self.scope.labels:

@@ -27,7 +27,7 @@ class Home(NamedTuple):
 
     @property
     def is_own(self) -> bool:
-        """Whether the function got it, and does not declare it for its calls."""
+        """True if the function got it, and does not declare it for its calls."""
         return self.role in ("parameter", "result")
 
 
@@ -47,7 +47,7 @@ class Scope:
         self.prototypes: dict[str, ast.CallPrototype] = {}
 
     def find(self, table: str, name: str):
-        """What a name is in "registers", "vectors", "variables", "homes", "targets" or "prototypes"; None where the
+        """Looks a name up in "registers", "vectors", "variables", "homes", "targets" or "prototypes"; None where the
         innermost block that declares it says something else.
         """
         scope = self

@@ -8,8 +8,7 @@ chapter 7.
 import struct
 from dataclasses import dataclass, field
 
-from gpuprof.assemble.object.leb import sleb, uleb
-from gpuprof.assemble.object.strings import Strings, zero_terminated
+from gpuprof.assemble.object.data import Strings, sleb, uleb, zero_terminated
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Function, Location, Program
 

@@ -1,4 +1,4 @@
-"""Program -> gpubin: the ELF of `isa.gpubin_layout`, written byte by byte; pyelftools cannot write one.
+"""Program -> gpubin: the ELF of `isa.gpubin.layout`, written byte by byte; pyelftools cannot write one.
 
 The file is laid out here rather than through an assembler: names go in as data, so that no name can become a directive,
 the result is the same on every host, and nothing can abort the process.
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gpuprof.assemble.object.data import Strings
 from gpuprof.assemble.object.dwarf import debug_sections
-from gpuprof.assemble.object.strings import Strings
 from gpuprof.errors import GpuprofError
-from gpuprof.isa import gpubin_layout as layout
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
+from gpuprof.isa.facts import NO_FACTS
+from gpuprof.isa.gpubin import layout
 from gpuprof.isa.opcodes import ISA_VERSION
 from gpuprof.isa.program import Function, Location, Program, Variable
 
@@ -227,6 +228,9 @@ def _text_sections(program: Program) -> list[Section]:
         ".gpuprof.ptxlines": np.asarray(program.ptx_lines, "<u4").tobytes(),
         ".gpuprof.sources": _json(program.sources),
     }
+    if program.facts != NO_FACTS:
+        # The order of its tables' keys is that of what the debugger lists.
+        contents[".gpuprof.facts"] = json.dumps(layout.to_plain(program.facts), separators=(",", ":")).encode("ascii")
     return [Section(name, layout.SHT_PROGBITS, data, align=4) for name, data in contents.items()]
 
 

@@ -98,7 +98,7 @@ class _Shared:
         return frozenset({((register, self.version[register]), 1)}), 0
 
     def _made_by(self, inst: Inst, depth: int = _DEEPEST) -> Form | None:
-        """What the instruction puts into its destination; None where it is no such sum."""
+        """The sum that the instruction puts into its destination; None where it is no such sum."""
         rule = _FORMS.get(inst.op.number)
         if rule is None or inst.guard is not None or inst.symbol or inst.negated or inst.dst.__class__ is not int:
             return None

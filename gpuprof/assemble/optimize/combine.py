@@ -34,7 +34,7 @@ class Makers:
                     self.written.setdefault((number, register), []).append(place)
 
     def keeps(self, register, maker: Inst, reader: Inst) -> bool:
-        """Whether a register (or None) has the same value at both instructions."""
+        """True if a register (or None) has the same value at both instructions."""
         if register is None:
             return True
         block, first = self.at[id(maker)]

@@ -98,7 +98,7 @@ def fuse_multiply_add(body: Body) -> None:
 
 
 def _adds(inst: Inst, addition: Opcode, register: int, product: Inst) -> bool:
-    """Whether `inst` adds to the product, and leaves the immediate to the product."""
+    """True if `inst` adds to the product, and leaves the immediate to the product."""
     if inst.op is not addition or (inst.a == register) == (inst.b == register):
         return False
     return not (inst.slot and product.slot)

@@ -6,6 +6,9 @@ one that is made in front of the loop. The bound for that was measured for sm_80
 beside 0 to 8 sums that live on. The slots of a turn, and twice the words that live through it, stay within the bound.
 It is lower for a pair of registers than for one, and other constants take their words off it. In loops that wait for
 global memory, and in loops of several blocks, ptxas makes constants anew in every turn.
+
+Words of constant memory whose place is known are operands of the instructions that read them, as ptxas has them
+(`FFMA R0, R2, c[0x3][0x10], R0`): they take neither a load nor a register.
 """
 
 from collections import Counter
@@ -15,7 +18,8 @@ from gpuprof.assemble.ir.body import READ_SLOTS, WORDS, Block, Body, Inst, immed
 from gpuprof.assemble.ir.defs import replace_reads, single_definitions
 from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.optimize.fold import Constant, constant_of, fold_operand
-from gpuprof.isa.special import LITERALS_AT
+from gpuprof.isa.opcodes import BY_NAME, by_number
+from gpuprof.isa.special import CONSTANTS_AT, LITERALS_AT
 
 # Measured with ptxas 13.0 for sm_80 (see above). A pair of registers costs more to keep than one.
 _BOUND = {"R": 31, "D": 25}  # of slots + 2 * words
@@ -114,7 +118,7 @@ def _keep_across_loops(body: Body, moves: dict[int, tuple]) -> None:
 
 
 def _is_short_loop(blocks: list[Block], index: int) -> bool:
-    """Whether the block is a loop by itself that is entered from the block before alone and does not wait for
+    """True if the block is a loop by itself that is entered from the block before alone and does not wait for
     memory.
     """
     block = blocks[index]
@@ -130,7 +134,7 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
 
 
 def _waits(inst: Inst) -> bool:
-    """Whether an instruction waits for global memory, or is an expansion with branches of its own. In that time a
+    """True if an instruction waits for global memory, or is an expansion with branches of its own. In that time a
     constant can be made anew.
     """
     op = inst.op
@@ -196,3 +200,22 @@ def turn_branches(body: Body) -> None:
     if gone:
         body.blocks = [block for index, block in enumerate(blocks) if index not in gone]
         cfg.connect(body)
+
+
+_MOVES = by_number({"LDC.32": BY_NAME["MOV"], "LDC.64": BY_NAME["MOV.64"]})
+
+
+def read_constants_from_bank(body: Body) -> None:
+    """Loads of constant memory at a known place become moves out of the constant bank, which `fold_parameters` then
+    puts into their readers. What lies outside the variables is left to the load, which says so.
+    """
+    for inst in body.instructions() if body.constants_nbytes else ():
+        known = inst.op.number in _MOVES and inst.a is None and not inst.symbol
+        if known and inst.imm % inst.op.nbytes == 0 and inst.imm + inst.op.nbytes <= body.constants_nbytes:
+            inst.op, inst.slot, inst.imm, inst.const, inst.mods = (
+                _MOVES[inst.op.number],
+                "a",
+                CONSTANTS_AT + inst.imm,
+                True,
+                0,
+            )

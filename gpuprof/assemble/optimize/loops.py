@@ -74,7 +74,7 @@ def _only_jumps(block: Block) -> bool:
 
 
 def _are_in_order(blocks: list[Block]) -> bool:
-    """Whether the blocks stand in reverse postorder, where targets of branches are visited before what follows."""
+    """True if the blocks stand in reverse postorder, where targets of branches are visited before what follows."""
     order: list[int] = []
     seen = {0}
     stack = [(0, iter(blocks[0].successors))]
@@ -119,7 +119,7 @@ class Loop(NamedTuple):
 
     @property
     def may_begin_below(self) -> bool:
-        """Whether the first turn may bring the counter from the greatest numbers around to the least, or the other
+        """True if the first turn may bring the counter from the greatest numbers around to the least, or the other
         way.
         """
         return self.kind.startswith("U") and self.compares != "ne"
@@ -163,7 +163,7 @@ def counted_loops(body: Body) -> list[Loop]:
 
 
 def _is_closed(blocks: list[Block], first: int, last: int) -> bool:
-    """Whether the only way in is the first block and the only way out and back is the end of the last."""
+    """True if the only way in is the first block and the only way out and back is the end of the last."""
     inside = range(first, last + 1)
     for index in inside:
         block = blocks[index]
@@ -245,7 +245,7 @@ def _number(test: Inst, slot: str) -> int | None:
 
 
 def _is_near_an_end(loop: Loop) -> bool:
-    """Whether the bound is a number so near an end of the numbers that a sum passes that end, or the counter itself
+    """True if the bound is a number so near an end of the numbers that a sum passes that end, or the counter itself
     does.
     """
     if loop.number is None:
@@ -279,7 +279,7 @@ def _is_worth_it(blocks: list[Block], loop: Loop) -> bool:
 def _can_copy(inst: Inst) -> bool:
     if inst.op.kind == "branch":
         return True
-    # As with ptxas: no barrier, exchange between lanes, atomic, fence or call (docs/model.md, Loops).
+    # As with ptxas: no barrier, exchange between lanes, atomic, fence or call (docs/model/instructions.md, Loops).
     if inst.op.pipe == "cbu" or inst.op.space not in _PLAIN_SPACES or inst.op.kind in ATOMICS | BETWEEN_LANES:
         return False
     return not is_fence(inst) or _SEM.get(inst.mods) == _VOLATILE

@@ -1,12 +1,10 @@
 """The passes between lowering and allocation, in order. Each takes a body and changes it."""
 
+from gpuprof.assemble.abi.calling_convention import begin_kernel
 from gpuprof.assemble.ir.body import Body
-from gpuprof.assemble.ir.defs import remove_dead
-from gpuprof.assemble.optimize.channels import narrow_fetches
+from gpuprof.assemble.ir.defs import narrow_fetches, remove_dead
 from gpuprof.assemble.optimize.combine import combine
-from gpuprof.assemble.optimize.constants import read_constants_from_bank
 from gpuprof.assemble.optimize.convergence import add_meetings
-from gpuprof.assemble.optimize.entry import begin_kernel
 from gpuprof.assemble.optimize.fold import (
     fold_float_negations,
     fold_literals,
@@ -18,7 +16,12 @@ from gpuprof.assemble.optimize.fold import (
 )
 from gpuprof.assemble.optimize.fuse import contract_products, fuse_multiply_add, join_halves, widen_shifts
 from gpuprof.assemble.optimize.groups import share_groups
-from gpuprof.assemble.optimize.literals import read_literals_from_bank, share_constants, turn_branches
+from gpuprof.assemble.optimize.literals import (
+    read_constants_from_bank,
+    read_literals_from_bank,
+    share_constants,
+    turn_branches,
+)
 from gpuprof.assemble.optimize.loops import turn_exits
 from gpuprof.assemble.optimize.predicate import convert_branches, guard_exits
 from gpuprof.assemble.optimize.remat import free_wide_multiplies, sink_constants

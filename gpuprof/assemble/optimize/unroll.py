@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from copy import copy
 
 from gpuprof.assemble.ir import cfg
-from gpuprof.assemble.ir.body import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst, groups_of
+from gpuprof.assemble.ir.body import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst, groups_of, whole_groups
 from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.optimize.loops import LONGEST_REST, NUMBERS, Loop, every_turn, find_loops, increment_of
 from gpuprof.assemble.optimize.predicate import convert_branches
@@ -88,7 +88,8 @@ class _Unrolled:
             and register not in body.fixed
             and (step := increment_of(register, found, always)) is not None
         }
-        self.own = self._own(set(writers) - between - after - body.fixed.keys())
+        # Registers of which each copy has its own.
+        self.own = whole_groups(set(writers) - between - after - body.fixed.keys(), self._insts())
         self.kept = {
             inst.dst for inst in always if _is_constant(inst) and inst.dst in self.own and len(writers[inst.dst]) == 1
         }
@@ -96,17 +97,6 @@ class _Unrolled:
     def _insts(self) -> Iterable[Inst]:
         for block in self.region:
             yield from block.insts
-
-    def _own(self, registers: set[int]) -> set[int]:
-        """The registers of which each copy has its own: all members of a group of neighbours, or none."""
-        groups = [group for inst in self._insts() for group in groups_of(inst)]
-        size = None
-        while len(registers) != size:
-            size = len(registers)
-            for group in groups:
-                if not registers.issuperset(group):
-                    registers.difference_update(group)
-        return registers
 
     def blocks(self) -> list[Block]:
         loop, label = self.loop, self.label
@@ -298,7 +288,7 @@ def _is_constant(inst: Inst) -> bool:
 
 
 def _takes(inst: Inst, behind: int, is_safe: bool) -> bool:
-    """Whether the instruction itself can add `behind` to the address of its load or store. 32-bit sums wrap around
+    """True if the instruction itself can add `behind` to the address of its load or store. 32-bit sums wrap around
     where the address unit does not. But no sum between two valid addresses wraps, that of the first copy and that of
     this one.
     """

@@ -13,7 +13,7 @@ it writes out, and a load from shared memory, whose address becomes an offset, i
 from copy import copy
 
 from gpuprof.assemble.ir import cfg
-from gpuprof.assemble.ir.body import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst, groups_of
+from gpuprof.assemble.ir.body import READ_SLOTS, WRITE_SLOTS, Block, Body, Inst, groups_of, whole_groups
 from gpuprof.assemble.ir.defs import remove_dead
 from gpuprof.assemble.ir.liveness import block_liveness
 from gpuprof.assemble.ir.memory_order import is_fence, reads_clock
@@ -48,7 +48,7 @@ def unroll_whole(body: Body) -> None:
 
 
 def _unroll_innermost(body: Body) -> bool:
-    """Whether there was such a loop."""
+    """Unrolls the innermost of these loops. False if there are none."""
     found = [(loop, start) for loop in counted_loops(body) if (start := _start(body, loop)) is not None]
     found = [(loop, start, turns) for loop, start in found if (turns := _turns(body, loop, start))]
     if not found:
@@ -148,7 +148,9 @@ class _Copies:
                 for register in inst.writes():
                     writers.setdefault(register, []).append(inst)
                 grouped.update(*groups_of(inst))
-        self.own = self._own(writers.keys() - between - after - body.fixed.keys())
+        # Registers that nothing carries from turn to turn.
+        insts = [inst for block in self.region for inst in block.insts]
+        self.own = whole_groups(writers.keys() - between - after - body.fixed.keys(), insts)
         self.same = self._same(always, writers)
         ids = {id(inst) for inst in always}
         # Of these each write has a register of its own, which the reads behind it read.
@@ -169,17 +171,6 @@ class _Copies:
         }
         # Where the values are now: in registers of this turn, and in what the turns before left.
         self.names: dict[int, int] = {}
-
-    def _own(self, registers: set[int]) -> set[int]:
-        """The registers that nothing carries from turn to turn: all members of a group of neighbours, or none."""
-        groups = [group for block in self.region for inst in block.insts for group in groups_of(inst)]
-        size = None
-        while len(registers) != size:
-            size = len(registers)
-            for group in groups:
-                if not registers.issuperset(group):
-                    registers.difference_update(group)
-        return registers
 
     def _same(self, always: list[Inst], writers: dict[int, list[Inst]]) -> set[int]:
         """Registers that hold the same in all turns, computed by instructions without effect."""

@@ -204,7 +204,7 @@ class _Parser(BodyParser):
         return self.token.kind == "dot" and word in _BEGINS_DECLARATION
 
     def check_parameters(self, function: ast.Function):
-        """What ptxas 13.0 refuses of a declaration."""
+        """Raises PtxError for declarations that ptxas 13.0 refuses."""
         for number, param in enumerate(function.params):
             has_no_size = param.is_array and param.nbytes == 0
             if function.is_kernel and param.space != "param":

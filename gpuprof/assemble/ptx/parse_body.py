@@ -130,7 +130,7 @@ class BodyParser(VariableParser):
 
     # .pragma "text"{, "text"};
     def pragma(self) -> bool:
-        """Whether loops are not to be unrolled; the others say nothing to us."""
+        """Parses a pragma. True for the one that forbids to unroll loops; others are ignored."""
         keeps_loops = False
         while not self.accept(";"):
             if self.token.kind not in ("string", "punct"):
@@ -203,7 +203,9 @@ class BodyParser(VariableParser):
         )
 
     def unfinished(self, start: int) -> PtxError:
-        """Of a statement without `;`, which begins at a token: it ends with the first line that is not continued."""
+        """The error for a statement without `;` that begins at a token: it ends with the first line that is not
+        continued.
+        """
         for index in range(start + 1, self.index):
             before, token = self.tokens[index - 1], self.tokens[index]
             is_new_line = self.where.line(token.offset) > self.where.line(before.offset)

@@ -61,7 +61,7 @@ class ValueParser:
         return self.advance().text
 
     def missing(self, what: str) -> PtxError:
-        """Of something that should stand here: on the line that it would end or continue, behind the last token."""
+        """The error for a missing token: on the line that it would end or continue, after the last token."""
         found = self.token.text
         before = self.tokens[self.index - 1]
         end = before.offset + len(before.text)
@@ -70,7 +70,7 @@ class ValueParser:
         return self.error(f"expected {what}, found {found!r}", at)
 
     def is_before(self, *version: int) -> bool:
-        """Whether the module is of an older version of PTX."""
+        """True if the module is of an older version of PTX."""
         numbers = self.result.version.split(".")
         return len(numbers) == 2 and tuple(map(int, numbers)) < version
 

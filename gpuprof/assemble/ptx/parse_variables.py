@@ -173,7 +173,7 @@ class VariableParser(ValueParser):
         return count
 
     def check_variable(self, token: Token, variable: ast.Variable, vector: int):
-        """What ptxas 13.0 refuses of a declaration."""
+        """Raises PtxError for declarations that ptxas 13.0 refuses."""
         name, space = variable.name, variable.space
         self.check_type(token, space, variable.type, vector)
         if space == "param" and vector > 1:

@@ -1,4 +1,4 @@
-"""What must come before what in a region, and which values take registers between.
+"""The order that instructions of a region must have, and the values that take registers between them.
 
 A value is what one write puts into registers: the same register has another value after the next. The registers of a
 group of neighbours that one instruction writes are one value: nothing else that needs such a group finds place there
@@ -24,7 +24,7 @@ LATENCY = [LATENCY_CYCLES[row.latency] for row in TABLE]
 
 
 class Dependences:
-    """Of the instructions of a region, by index.
+    """The dependences of the instructions of a region, by index.
 
     `live_after`: registers that are read behind the region. `weight`: 32-bit words of each register.
     """
@@ -84,7 +84,8 @@ class Dependences:
                     self._edge(source, index, 1 if inst.kills else LATENCY[self.region[source].op.number])
                 for reader in readers.pop(register, ()):
                     if reader != index:
-                        # No cycles: an instruction does not wait for a register's readers (docs/model.md, Scoreboard).
+                        # No cycles: an instruction does not wait for a register's readers (docs/model/instructions.md,
+                        # Scoreboard).
                         self._edge(reader, index, 0)
                 writer[register] = index
                 if inst.guard is None or inst.fresh or (register not in value and register not in live):
@@ -124,7 +125,7 @@ class Dependences:
                 (writes if stores else reads).append(index)
 
     def _barriers(self):
-        """What is made from loads of shared memory in front of a block's barrier stays in front of it: with ptxas 13.0
+        """Values made from loads of shared memory before a block's barrier stay before it: with ptxas 13.0
         the barrier comes behind a chain of eighty dependent products, and passes one of values from elsewhere.
         """
         of_shared: set[int] = set()  # values

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 
-from gpuprof.assemble.registers.allocate import RESERVED_WORDS
+from gpuprof.assemble.registers.allocate import RESERVED_WORDS, SCRATCH_WORDS
 from gpuprof.assemble.registers.dependences import Dependences
-from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
 from gpuprof.isa.opcodes import TABLE
 
 SCRATCH = [SCRATCH_WORDS.get(row.number, 0) for row in TABLE]

@@ -9,8 +9,14 @@ from gpuprof.assemble.ir.body import READ_SLOTS, WORDS, WRITE_SLOTS, Block, Body
 from gpuprof.assemble.ir.defs import single_definitions
 from gpuprof.assemble.ir.liveness import live_segments
 from gpuprof.assemble.optimize.fold import constant_of
-from gpuprof.assemble.registers.allocate import LIMITS, RESERVED_WORDS, Allocation, OutOfRegisters, allocate
-from gpuprof.assemble.registers.scratch import SCRATCH_WORDS
+from gpuprof.assemble.registers.allocate import (
+    LIMITS,
+    RESERVED_WORDS,
+    SCRATCH_WORDS,
+    Allocation,
+    OutOfRegisters,
+    allocate,
+)
 from gpuprof.isa.modifiers import pack
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.special import SPECIAL_INDEX

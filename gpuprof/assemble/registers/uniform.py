@@ -59,7 +59,7 @@ def _numbers(body: Body, inst: Inst) -> list[int]:
 
 
 def _is_uniform(body: Body, inst: Inst, found: set[int]) -> bool:
-    """Whether the uniform datapath can do it: all that it reads is there."""
+    """True if the uniform datapath can do it: all that it reads is there."""
     return inst.op.number in _FORMS and found.issuperset(_numbers(body, inst))
 
 

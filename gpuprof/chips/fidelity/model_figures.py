@@ -9,7 +9,7 @@ import csv
 import statistics
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PATH = Path(__file__).parent / "figures.csv"
 
@@ -88,8 +88,9 @@ def rows() -> tuple[Row, ...]:
 
 
 def _row(cells: dict[str, str]) -> Row:
-    published = float(cells["published"]) if cells["published"] else None
-    return Row(**{**cells, "model": float(cells["model"]), "published": published})
+    values: dict[str, Any] = {**cells, "model": float(cells["model"])}
+    values["published"] = float(cells["published"]) if cells["published"] else None
+    return Row(**values)
 
 
 def rows_of(chip: str) -> tuple[Row, ...]:
@@ -108,9 +109,9 @@ def model_version() -> str:
 
 def summary(chip: str) -> Summary:
     figures = rows_of(chip)
-    compared = [row for row in figures if row.difference is not None]
-    errors = [abs(row.difference) for row in compared]
-    outcomes = [abs(row.difference) for row in compared if row.kind == FOLLOWS]
+    compared = [(row, abs(row.difference)) for row in figures if row.difference is not None]
+    errors = [error for _, error in compared]
+    outcomes = [error for row, error in compared if row.kind == FOLLOWS]
     return Summary(
         chip,
         len(figures),
@@ -121,5 +122,5 @@ def summary(chip: str) -> Summary:
         sum(error <= NEAR for error in outcomes),
         statistics.fmean(errors) if errors else 0.0,
         statistics.median(errors) if errors else 0.0,
-        max(compared, key=lambda row: abs(row.difference), default=None),
+        max(compared, key=lambda pair: pair[1], default=(None, 0.0))[0],
     )

@@ -7,11 +7,11 @@ compiler.
 import csv
 import math
 import statistics
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PATH = Path(__file__).parent / "silicon.csv"
 
@@ -55,15 +55,21 @@ def rows() -> tuple[Row, ...]:
 
 
 def _row(cells: dict[str, str]) -> Row:
-    cycles = float(cells["model_cycles"]) if cells["model_cycles"] else None
-    return Row(**{**cells, "published_cycles": float(cells["published_cycles"]), "model_cycles": cycles})
+    values: dict[str, Any] = {**cells, "published_cycles": float(cells["published_cycles"])}
+    values["model_cycles"] = float(cells["model_cycles"]) if cells["model_cycles"] else None
+    return Row(**values)
+
+
+def _with_cycles(found: Iterable[Row]) -> Iterator[tuple[Row, float]]:
+    """The rows whose kernel runs here, each with the model's cycles."""
+    return ((row, row.model_cycles) for row in found if row.model_cycles is not None)
 
 
 def ratios(launches: Iterable[Row]) -> dict[tuple[str, str], float]:
     """Model over published, by id and compiler, of rows that run; of a group, over the group's geometric mean."""
-    timed = [row for row in launches if row.model_cycles is not None]
-    plain = {(row.id, row.compiler): row.model_cycles / row.published_cycles for row in timed}
-    for members in by(lambda row: (row.group, row.compiler), (row for row in timed if row.group)).values():
+    timed = list(_with_cycles(launches))
+    plain = {(row.id, row.compiler): cycles / row.published_cycles for row, cycles in timed}
+    for members in by(lambda row: (row.group, row.compiler), (row for row, _ in timed if row.group)).values():
         mean = math.exp(statistics.fmean(math.log(plain[row.id, row.compiler]) for row in members))
         for row in members:
             plain[row.id, row.compiler] /= mean
@@ -163,7 +169,7 @@ def spread(launches: Sequence[Row]) -> Spread:
         statistics.fmean(off),
         statistics.median(all_ratios[row.id, row.compiler] for row in timed),
         off[math.ceil(0.9 * len(off)) - 1],
-        _rank_correlation([(row.published_cycles, row.model_cycles) for row in timed]),
+        _rank_correlation([(row.published_cycles, cycles) for row, cycles in _with_cycles(timed)]),
     )
 
 
@@ -198,7 +204,6 @@ class Step(NamedTuple):
 
 def steps(launches: Iterable[Row]) -> list[Step]:
     """The steps of all ladders, of rows that run."""
-    timed = [row for row in launches if row.ladder and row.model_cycles is not None]
     return [
         Step(
             first.ladder,
@@ -206,8 +211,8 @@ def steps(launches: Iterable[Row]) -> list[Step]:
             first.id,
             second.id,
             first.published_cycles / second.published_cycles,
-            first.model_cycles / second.model_cycles,
+            first_cycles / second_cycles,
         )
-        for members in by(lambda row: (row.ladder, row.compiler), timed).values()
-        for first, second in pairwise(members)
+        for members in by(lambda row: (row.ladder, row.compiler), (row for row in launches if row.ladder)).values()
+        for (first, first_cycles), (second, second_cycles) in pairwise(_with_cycles(members))
     ]

@@ -39,7 +39,7 @@ def sentence(chip: Chip, version: str) -> str:
 
 
 def of_summary(summary: Summary) -> str:
-    if not summary.published:
+    if summary.worst is None or summary.worst.difference is None:
         return NO_FIGURES
     given, given_near = summary.published - summary.follows, summary.near - summary.follows_near
     worst = f"{100 * summary.worst.difference:+.0f} %"

@@ -1,21 +1,21 @@
-"""Arguments behind `--`, which are not gpuprof's own."""
+"""Arguments after `--`, which belong to a program or a script."""
 
 import click
 
-from gpuprof.cli.options.grouping import GroupedCommand
+from gpuprof.cli.options.help_page import GroupedCommand
 
-KEY = "gpuprof.arguments behind --"
+KEY = "gpuprof.arguments after --"
 
 
 class WithArguments(GroupedCommand):
-    """A command whose line is split at its first `--` before options are parsed. Where no file stands before it, it
-    protects a file's name that begins with a dash, as it does elsewhere, and the next `--` splits the line.
+    """A command whose line is split at its first `--` before options are parsed. If no file comes before that `--`, it
+    protects a file's name that begins with a dash, like in other programs, and the next `--` splits the line.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        own = _place(args, 0)
+        own = _next_dashes(args, 0)
         if own < len(args) and not self._names_a_file(ctx, args[:own]):
-            own = _place(args, own + 1)
+            own = _next_dashes(args, own + 1)
         ctx.meta[KEY] = tuple(args[own + 1 :])
         return super().parse_args(ctx, args[:own])
 
@@ -29,11 +29,11 @@ class WithArguments(GroupedCommand):
         return isinstance(value, (str, tuple)) and bool(value)
 
 
-def _place(args: list[str], start: int) -> int:
-    """Of the next `--`; the end when there is none."""
+def _next_dashes(args: list[str], start: int) -> int:
+    """The position of the next `--`; the end when there is none."""
     return args.index("--", start) if "--" in args[start:] else len(args)
 
 
-def arguments_behind() -> tuple[str, ...]:
-    """What stands behind `--` in the line of the command that runs."""
+def arguments_after_dashes() -> tuple[str, ...]:
+    """The arguments after `--` in the line of the command that runs."""
     return click.get_current_context().meta[KEY]

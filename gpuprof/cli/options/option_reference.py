@@ -1,4 +1,4 @@
-"""What each command writes, as a section of docs/security.md: python -m gpuprof.cli.options.option_reference"""
+"""The outputs of each command, as a section of docs/security.md: python -m gpuprof.cli.options.option_reference"""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -11,26 +11,26 @@ from gpuprof.cli.options.outputs import OutputPath
 
 TITLE = "## What each command writes"
 BELOW = """
-Commands that are not in the table write to stdout and stderr alone.
+Commands that are not in the table write only to stdout and stderr.
 
 * A file that is there is overwritten only when it is empty, or is of the same kind: it has the
   bytes of the table's last column, or is a text format and has its name. Anything else takes
   `--force`.
 * A file that the command reads is never overwritten, also not under another name: the source, a
   recording, a baseline's profile, a chip file, arrays of launches, a script's arguments. `merge`
-  may write over one of its recordings, and keeps it as NAME.old.
-* A recording that was there is kept as NAME.old. For what has that name the same holds, and a link
-  there is refused.
+  may write over one of its recordings, which is then renamed to NAME.old.
+* An existing recording is renamed to NAME.old. The same rules hold for a file of that name, and a
+  link there is refused.
 * A link stays a link: the file that it leads to counts, and is made where there is none.
 * `/dev/null`, `/dev/stdout`, `/dev/stderr` and `/dev/fd/N` are written to. Other devices, folders,
   FIFOs and sockets are refused, with `--force`, too.
-* All of this is asked before a command works. So is whether the folder is there and can be written.
+* All of this is checked before a command works, and that the folder exists and can be written.
 * A file appears whole or not at all, except a recording, which grows whole chunk by whole chunk.
-* While it works, a command has hidden files beside the output, whose names begin with a dot and the
-  output's name. What a killed run left of them goes when the next one of the same output ends.
+* While it works, a command has hidden files next to the output, whose names begin with a dot and
+  the output's name. Those of a killed run are removed when the next run with this output ends.
 * Two runs that write one recording or one table at the same time: the second is refused. They may
   be of different users, and on a file system that is shared between machines with its locks (NFS),
-  on different machines. A file system without locks refuses nobody.
+  on different machines. A file system without locks refuses no run.
 
 A script (`.py`) and a compiler that `--compiler` names write what they like.
 """

@@ -1,6 +1,6 @@
 """Options that name a file to write: what kinds of file they are, and what such a file may replace.
 
-    option ─ OutputPath(kinds) ─> path ─ claim ─> the file may be written, and nobody else writes it
+    option ─ OutputPath(kinds) ─> path ─ claim ─> the file may be written, and only by this command
 
 Each kind takes its marks from where its format is declared, which is imported when a command asks for it.
 """
@@ -20,8 +20,6 @@ PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"  # PNG specification, 5.2
 # offset of PRAGMA application_id in a file: SQLite, "Database File Format", 1.3
 APPLICATION_ID_OFFSET = 68
 
-force_option = click.option("--force", is_flag=True, help="Overwrite a file of another kind.")
-
 
 class OutputPath(click.Path):
     """The type of an option that names a file to write. `kinds`: functions of this file."""
@@ -39,10 +37,22 @@ class OutputPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class SavePath(OutputPath):
+    """The type of --save: NAME=OUT.npy, as a `Saved`."""
+
+    def convert(self, value, param, ctx):
+        from gpuprof.device.launching.expected_results import parse_saved
+
+        _, equals, path = value.partition("=")
+        if equals:
+            super().convert(path.strip(), param, ctx)
+        return parse_saved(value, "--save")
+
+
 def claim(
     output: Path, kind: Callable[[], Kind], inputs: Iterable[Path], force: bool, may_be_input: bool = False
 ) -> None:
-    """Ask, before any work, whether the output may be written; a recording or a table is claimed until the command
+    """Checks, before any work, that the output may be written; a recording or a table is claimed until the command
     ends. When the output is stdout, what is printed goes to stderr.
 
     Raises UsageError when it may not, and GpuprofError when the system refuses.
@@ -58,7 +68,7 @@ def claim(
 
 
 def gpubin() -> Kind:
-    from gpuprof.isa.gpubin_layout import ELF_IDENT, N_IDENT_COMMON, NOTE_HEADER, NOTE_OFFSET, NOTE_OWNER
+    from gpuprof.isa.gpubin.layout import ELF_IDENT, N_IDENT_COMMON, NOTE_HEADER, NOTE_OFFSET, NOTE_OWNER
 
     owner = (NOTE_OFFSET + NOTE_HEADER.size, NOTE_OWNER)
     return Kind("gpubin", ((0, ELF_IDENT[:N_IDENT_COMMON]), owner))

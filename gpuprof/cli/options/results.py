@@ -1,120 +1,24 @@
-"""The flags about the kernels' results: what they are compared with, and where they are saved."""
+"""The results of a run: arrays that are saved, comparisons that failed, errors of checkers, and the last line."""
 
-import math
 import os
-from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import click
+from gpuprof.base.wording import plural
+from gpuprof.cli.options.option import RESULTS, Given, is_given
+from gpuprof.cli.options.outputs import claim, npy
+from gpuprof.errors import UsageError, WrongResult
 
-from gpuprof.base.heap import nothing_is_garbage
-from gpuprof.cli.options.outputs import OutputPath, claim, npy
-
-
-class Tolerance(click.ParamType):
-    """A finite number from 0 on: with an infinite one everything would agree."""
-
-    name = "tolerance"
-
-    def convert(self, value, param, ctx):
-        try:
-            tolerance = float(value)
-        except ValueError:
-            tolerance = math.nan
-        if not 0 <= tolerance < math.inf:
-            self.fail(f"{value!r} is not a finite number from 0 on", param, ctx)
-        return tolerance
+if TYPE_CHECKING:
+    pass
 
 
-_COMPARING = (
-    click.option(
-        "--expect",
-        "expected",
-        multiple=True,
-        metavar="NAME=REF",
-        help="Compare an array with a .npy file, a number, zeros, ones or arange after the last launch; K#2.NAME=REF: "
-        "after the second launch of K. Repeatable.",
-    ),
-    click.option(
-        "--rtol",
-        type=Tolerance(),
-        metavar="X",
-        help="Relative tolerance of comparisons.  [default: f64 1e-9, f32 1e-5, f16 2e-3, bf16 2e-2, integers 0]",
-    ),
-    click.option("--atol", type=Tolerance(), metavar="X", help="Absolute tolerance of comparisons.  [default: 0]"),
-)
-
-
-class SavePath(OutputPath):
-    """The type of --save: NAME=OUT.npy, as a `Saved`."""
-
-    def convert(self, value, param, ctx):
-        from gpuprof.device.launching.expected_results import parse_saved
-
-        _, equals, path = value.partition("=")
-        if equals:
-            super().convert(path.strip(), param, ctx)
-        return parse_saved(value, "--save")
-
-
-_SAVING = click.option(
-    "--save",
-    "saved",
-    type=SavePath(npy),
-    multiple=True,
-    metavar="NAME=OUT.npy",
-    help="Save an array after the last launch, or K#2.NAME after the second launch of K. Repeatable.",
-)
-
-
-def comparing_options(command: Callable) -> Callable:
-    """Gives a command --expect, --rtol and --atol, and what they say as its argument `wanted` (launching.values)."""
-
-    @wraps(command)
-    def with_wanted(*, expected, rtol, atol, saved=(), **others):
-        with nothing_is_garbage():
-            from gpuprof.device.launching.argument_values import RequestedResults
-            from gpuprof.device.launching.expected_results import parse_expected
-
-        wanted = RequestedResults(
-            tuple(parse_expected(text, "--expect") for text in expected),
-            saved,
-            rtol,
-            atol,
-        )
-        return command(wanted=wanted, **others)
-
-    for flag in reversed(_COMPARING):
-        with_wanted = flag(with_wanted)
-    return with_wanted
-
-
-def result_options(command: Callable) -> Callable:
-    """Gives a command the flags of `comparing_options` and --save."""
-    return _SAVING(comparing_options(command))
-
-
-def comparing_flags(wanted) -> list[str]:
-    """The comparisons as words of a command line. Where results are saved decides no number."""
-    words = [word for expected in wanted.expected for word in ("--expect", f"{expected.array.text}={expected.text}")]
-    for name in ("rtol", "atol"):
-        if getattr(wanted, name) is not None:
-            words += [f"--{name}", f"{getattr(wanted, name):g}"]
-    return words
-
-
-def check_results_flags(file: Path, wanted) -> None:
-    """Raises UsageError for flags about results that do nothing to a script."""
-    from gpuprof.errors import UsageError
-
-    given = {
-        "--expect": wanted.expected,
-        "--save": wanted.saved,
-        "--rtol": wanted.rtol is not None,
-        "--atol": wanted.atol is not None,
-    }
-    flags = [flag for flag, value in given.items() if value]
+def check_results_flags(file: Path, given: Given) -> None:
+    """Raises UsageError for options of results, which have no effect on a script."""
+    flags = [row.flags for row in given.options if row.group == RESULTS and is_given(getattr(given, row.name))]
     if file.suffix == ".py" and flags:
         raise UsageError(
             f"{file}: a script has its results itself: compare copy_to_host() there, as with "
@@ -122,12 +26,10 @@ def check_results_flags(file: Path, wanted) -> None:
         )
 
 
-def claim_saves(wanted, output: Path, inputs: Iterable[Path], force: bool) -> None:
-    """Asks for each --save whether it may be written. Raises UsageError for one that may not, or that is the file of
-    another one or the recording, `output`.
+def claim_saves(wanted: "RequestedResults", output: Path, inputs: Iterable[Path], force: bool) -> None:
+    """Claims each file of --save. Raises UsageError for one that may not be written, or that is the file of another one
+    or the recording, `output`.
     """
-    from gpuprof.errors import UsageError
-
     inputs, taken = list(inputs), {os.path.realpath(output)} - {os.devnull}
     for saved in wanted.saved:
         if os.path.realpath(saved.path) in taken:
@@ -138,13 +40,50 @@ def claim_saves(wanted, output: Path, inputs: Iterable[Path], force: bool) -> No
         taken.add(os.path.realpath(saved.path))
 
 
-def raise_if_wrong(results: Sequence, said_in: str) -> None:
-    """Raises WrongResult when a comparison failed. `said_in`: what is left, and says so."""
-    from gpuprof.base.wording import plural
-    from gpuprof.errors import WrongResult
+def say_results(terminal, results: Sequence) -> None:
+    """A line for each comparison that found what was expected; the others are in the error."""
+    for result in results:
+        if not result.is_wrong:
+            terminal.say(str(result))
 
+
+def raise_if_wrong(results: Sequence, said_in: str) -> None:
+    """Raises WrongResult when a comparison failed. `said_in`: the sentence on what is written, and says so."""
     wrong = [result for result in results if result.is_wrong]
     if wrong:
         lines = "".join(f"\n    {result}" for result in wrong)
         compared = plural(len(results), "compared array", "compared arrays")
         raise WrongResult(f"results differ: {len(wrong)} of {compared}{lines}\n{said_in}")
+
+
+def recorded_text(recorder, passes: int, output: Path) -> str:
+    """The last line of a run: "1,024 samples of 3 launches in 4 passes -> saxpy.gprec"."""
+    in_passes = f" in {passes:,} passes" if passes > 1 else ""
+    return (
+        f"{plural(recorder.n_records, 'sample', 'samples')} of "
+        f"{plural(recorder.n_launches, 'launch', 'launches')}{in_passes} -> {output}"
+    )
+
+
+@contextmanager
+def errors_said(terminal, settings) -> Iterator[None]:
+    """Prints how many errors checkers have found in the block. Where the block did not end well, none is no news."""
+    try:
+        yield
+    except BaseException:
+        if settings.findings.n_places:
+            _say_errors(terminal, settings)
+        raise
+    _say_errors(terminal, settings)
+
+
+def _say_errors(terminal, settings) -> None:
+    if any(attached.generator.is_checker for attached in settings.traces):
+        for sentence in settings.findings.summary():
+            terminal.notice(sentence)
+
+
+def end_with(findings, error_exitcode: int) -> None:
+    """Ends the process with an exit code, when there are errors and one is requested."""
+    if findings.n_errors and error_exitcode:
+        sys.exit(error_exitcode)

@@ -1,4 +1,4 @@
-"""What commands show while they work: results as they come, and the progress of what is under way.
+"""Display of commands at work: results as they come, and the progress of current stages.
 
     base.stages ─ words ─> parts of a line ─ bar (a terminal) or lines (a log) ─> stderr
 

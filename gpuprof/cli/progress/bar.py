@@ -43,7 +43,7 @@ class Bar:
             self._stream.flush()
 
     def _back(self) -> str:
-        """What takes the bar off the screen. A terminal that has become narrower shows it in several rows."""
+        """The text that erases the bar. A terminal that has become narrower shows the bar in several rows."""
         if not self._cells:
             return ""
         rows = -(-self._cells // max(1, self._console.width))
@@ -73,7 +73,7 @@ class _Ready:
 
 
 def fitted(said: Words, cells: int, shows_place: bool) -> list[Text | ProgressBar]:
-    """The parts of the line, as many as fit in `cells`: the most telling go first, the title is cut last."""
+    """The parts of the line, as many as fit in `cells`: the most important come first, the title is cut last."""
     parts = {
         "title": Text(said.title, style="bold"),
         "bar": ProgressBar(total=1.0, completed=said.share, width=BAR_CELLS) if said.share is not None else None,

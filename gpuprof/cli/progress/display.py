@@ -29,7 +29,7 @@ class Painter(Protocol):
 
 
 class Display:
-    """What a command shows of its stages while the `with` is open. Whoever prints meanwhile does it inside `away`."""
+    """Display of a command's stages while the `with` is open. Other output is printed inside `away`."""
 
     def __init__(self, stream: TextIO | None, start: float):
         """`stream` is None where stderr is closed or nothing is wanted. `start`: time.monotonic() when the command
@@ -38,7 +38,7 @@ class Display:
         self._stream, self._start = stream, start
         self._painter: Painter | None = None
         self._stalls = Stalls()
-        self._lock = threading.RLock()  # a stage may end, and what is drawn be erased, while somebody prints
+        self._lock = threading.RLock()  # a stage may end, and its line be erased, during output
         self._is_over = threading.Event()
         self._is_in_line = False
         self._end = ExitStack()
@@ -64,7 +64,7 @@ class Display:
             yield
 
     def stands_in_line(self, is_in_line: bool) -> None:
-        """Whether what was printed last on stdout did not end its line."""
+        """Notes whether the last output on stdout left its line open."""
         self._is_in_line = is_in_line
 
     def _beat(self) -> None:
@@ -96,7 +96,7 @@ class Display:
 
     @contextmanager
     def _unseen_at_worst(self) -> Iterator[None]:
-        """A terminal that was closed, a pipe without a reader, a full disk: the work goes on, unseen."""
+        """A closed terminal, a pipe without a reader, a full disk: the work continues without a display."""
         try:
             yield
         except (OSError, ValueError):  # ValueError: the stream object is closed

@@ -39,6 +39,6 @@ class Stalls:
         is_new, self._told = self._told is not main, main
         return Stall(
             f"{title(stages)}: no block has finished for {STALLED_SECONDS:.0f} s; it is at {place(stages)}, after "
-            f"{work[0]:,} warp instructions; --max-cycles N or Ctrl-C stops it",
+            f"{work[0]:,} warp instructions; --max-instructions N or Ctrl-C stops it",
             is_new,
         )

@@ -1,4 +1,4 @@
-"""What `collect` and `replay` print while they work: the kernels' own output, and a line for each finished launch."""
+"""Output of `collect` and `replay` while they work: the kernels' own output, and a line for each finished launch."""
 
 import click
 
@@ -58,6 +58,6 @@ class Terminal(Observer):
 
 
 class WithoutLaunches(Terminal):
-    """What `run` prints: what the program and its kernels print, and nothing of its launches."""
+    """Output of `run`: that of the program and its kernels, and no lines on launches."""
 
     def finished(self, result) -> None: ...

@@ -27,10 +27,10 @@ class Words(NamedTuple):
 
 
 def words(stages: Sequence[Stage], now: float) -> Words:
-    """What to say of the stages, of which there is at least one, at time.monotonic() `now`."""
+    """The line on the stages (at least one) at time.monotonic() `now`."""
     main = stages[-1]
     seconds = now - main.since
-    # What counts nothing (a compiler) holds up the stages around it: their numbers stand still.
+    # A stage without a count (a compiler) holds up the stages around it, whose numbers do not change.
     moving = stages if main.unit else (main,)
     return Words(
         title=title(stages),

@@ -1,1 +1,1 @@
-"""Changes of the text around LLVM: of clang's IR before it, of its PTX behind it."""
+"""Changes of LLVM's IR and PTX after which the code is like nvcc's; one change a file, with the reason for it."""

@@ -16,8 +16,8 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from gpuprof.compile.passes.flow import dominators
-from gpuprof.compile.variables import AT
+from gpuprof.compile.llvm.flow import dominators
+from gpuprof.compile.llvm.lineinfo import AT
 
 _FUNCTION = re.compile(r"(?<=^\{\n).*?(?=^\}\n)", re.MULTILINE | re.DOTALL)
 _SUM = re.compile(r"\t((?:add\.s64|shl\.b64|mul\.wide\.[su]32) )\t(%rd\d+), (.*);")

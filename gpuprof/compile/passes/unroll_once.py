@@ -37,7 +37,7 @@ def unroll_once(ir: str) -> str:
 
 
 def _stays(ir: str, end: re.Match[str]) -> bool:
-    """Whether ptxas leaves nvcc's code of the loop at four turns."""
+    """True if ptxas leaves nvcc's code of the loop at four turns."""
     start = re.compile(rf'^"?{re.escape(end["start"])}"?:', re.MULTILINE)
     first = max((found.start() for found in start.finditer(ir, 0, end.start())), default=end.start())
     return end["type"] == "i64" or _UNSIGNED_INDEX.search(ir, first, end.start()) is not None

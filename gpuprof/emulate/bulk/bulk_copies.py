@@ -8,7 +8,7 @@ from gpuprof.emulate.core.operation import Env, Op
 from gpuprof.emulate.memory.atomic import apply_halves, apply_numbers
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import FIELDS, unpack_name
-from gpuprof.isa.types import type_nbits
+from gpuprof.isa.row import type_nbits
 
 
 @per_lane("bulk read", 4)

@@ -6,7 +6,7 @@ from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, destination
 from gpuprof.emulate.core.operation import Env, Op, elementwise, slot_kind, sources, ufunc
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.isa.modifiers import PRMT_SELECTORS, unpack, unpack_name
 
 # numpy defines shifts by the width or more (0, or the sign for signed right shifts), which is what PTX asks for.
 
@@ -139,18 +139,8 @@ def build_shift_add(inst: Instruction, env: Env) -> Op:
     return elementwise(lambda a, b: (a << by) + b)(inst, env)
 
 
-SELECTORS = {
-    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
-    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
-    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
-    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
-
-
 def build_permute(inst: Instruction, env: Env) -> Op:
-    table = SELECTORS.get(unpack_name(inst.mods, "prmt"))
+    table = PRMT_SELECTORS.get(unpack_name(inst.mods, "prmt"))
 
     def function(a, b, c):
         selector = c if table is None else np.array(table, np.uint32)[c & np.uint32(3)]

@@ -14,7 +14,7 @@ from gpuprof.emulate.scalar.half import clamp_bits, flush_bits, relu_bits
 from gpuprof.emulate.scalar.half_formats import FORMATS, narrow, round_to_odd, widen
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.modifiers import unpack, unpack_name
-from gpuprof.isa.types import FLOAT_TYPES, type_nbits
+from gpuprof.isa.row import FLOAT_TYPES, type_nbits
 
 LARGEST_TF32 = np.uint32(0x7F7FE000).view(np.float32)
 INTEGRAL = {"rn": np.rint, "rz": np.trunc, "rm": np.floor, "rp": np.ceil}

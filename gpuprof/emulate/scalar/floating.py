@@ -16,7 +16,7 @@ from gpuprof.emulate.core.operation import Env, Op, elementwise, slot_kind
 from gpuprof.emulate.core.rounding import rounded
 from gpuprof.emulate.scalar.integer import finish_setp
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.isa.modifiers import COMPARE, unpack, unpack_name
 from gpuprof.isa.special import TESTP
 
 NAN32 = np.uint32(0x7FFFFFFF).view(np.float32)
@@ -194,21 +194,24 @@ def build_extremum(function):
     return build
 
 
-COMPARE = {
-    "eq": np.equal, "ne": lambda a, b: (a < b) | (a > b), "lt": np.less, "le": np.less_equal, "gt": np.greater,
-    "ge": np.greater_equal,
-    "equ": lambda a, b: ~((a < b) | (a > b)), "neu": np.not_equal, "ltu": lambda a, b: ~(a >= b), "leu": lambda a,
-    b: ~(a > b),
-    "gtu": lambda a, b: ~(a <= b), "geu": lambda a, b: ~(a < b),
-    "num": lambda a, b: (a == a) & (b == b), "nan": lambda a, b: (a != a) | (b != b),
-}  # fmt: skip
+COMPARE_FLOATS = COMPARE | {
+    "ne": lambda a, b: (a < b) | (a > b),  # false for NaN
+    "equ": lambda a, b: ~((a < b) | (a > b)),
+    "neu": np.not_equal,
+    "ltu": lambda a, b: ~(a >= b),
+    "leu": lambda a, b: ~(a > b),
+    "gtu": lambda a, b: ~(a <= b),
+    "geu": lambda a, b: ~(a < b),
+    "num": lambda a, b: (a == a) & (b == b),
+    "nan": lambda a, b: (a != a) | (b != b),
+}
 
 
 def build_setp(inst: Instruction, env: Env) -> Op:
     kind = slot_kind(inst, "a")
     refs = [source(inst, slot, kind, env.pool) for slot in "ab"]
     negated = [bool(unpack(inst.mods, f"neg_{slot}")) for slot in "ab"]
-    function = COMPARE[unpack_name(inst.mods, "cmp")]
+    function = COMPARE_FLOATS[unpack_name(inst.mods, "cmp")]
     ftz = unpack(inst.mods, "ftz")
 
     def compare(lanes: Lanes):

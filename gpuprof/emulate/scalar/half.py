@@ -8,7 +8,7 @@ from gpuprof.emulate.core.lanes import Lanes
 from gpuprof.emulate.core.operands import PRED, U32, destination, source
 from gpuprof.emulate.core.operation import Env, Op, elementwise, read_predicate
 from gpuprof.emulate.scalar import half_formats
-from gpuprof.emulate.scalar.floating import COMPARE, extremum, maximum, minimum
+from gpuprof.emulate.scalar.floating import COMPARE_FLOATS, extremum, maximum, minimum
 from gpuprof.emulate.scalar.half_formats import FORMATS, add, fused, multiply, narrow, widen
 from gpuprof.emulate.scalar.integer import BOOL, finish_setp
 from gpuprof.isa.encoding import Instruction
@@ -150,7 +150,7 @@ def build_setp(inst: Instruction, env: Env) -> Op:
     """f16: dst = a cmp b and c its opposite. f16x2: dst compares the low halves and c the high ones."""
     t, packed = scalar_type(inst.op.types[0]), inst.op.types[0].endswith("x2")
     refs = [source(inst, slot, U32, env.pool) for slot in "ab"]
-    compare = COMPARE[unpack_name(inst.mods, "cmp")]
+    compare = COMPARE_FLOATS[unpack_name(inst.mods, "cmp")]
     ftz = unpack(inst.mods, "ftz")
     signs = [SIGN if unpack(inst.mods, f"neg_{slot}") else np.uint32(0) for slot in "ab"]
 

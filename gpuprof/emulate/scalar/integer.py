@@ -19,16 +19,8 @@ from gpuprof.emulate.core.operation import (
     ufunc,
 )
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.isa.modifiers import COMPARE, unpack, unpack_name
 
-COMPARE = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 BOOL = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 

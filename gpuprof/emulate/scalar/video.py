@@ -6,17 +6,9 @@ import numpy as np
 
 from gpuprof.emulate.core.operation import Env, Op, elementwise
 from gpuprof.isa.encoding import Instruction
-from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.isa.modifiers import COMPARE, unpack, unpack_name
 
 WORD = np.int64(0xFFFFFFFF)
-COMPARE = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 
 
 def average(a, b):

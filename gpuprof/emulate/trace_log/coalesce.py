@@ -9,8 +9,8 @@ from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
 FULL = np.uint32(0xFFFFFFFF)
-# No document has the L1's tag rules. They were found in gpu-benches' table of tag wavefronts (docs/model.md, Memory
-# instructions; tests/timing/test_l1_tags.py).
+# No document has the L1's tag rules. They were found in gpu-benches' table of tag wavefronts
+# (docs/model/memory.md, Memory instructions; tests/timing/test_l1_tags.py).
 TAG_BANKS = 4  # of the L1
 GROUP = 8  # lanes whose addresses the L1 looks up together
 
@@ -121,7 +121,8 @@ def _wavefronts(address, mask, nbytes, pieces, piece_stride, is_shared_load, ban
     """
     # A pass through 32 banks of 4 bytes moves 128 bytes, so wider accesses go in halves or quarters of the warp.
     group = 32 if nbytes <= 4 else 128 // nbytes
-    # A developer of NVIDIA's has the rule of pairs (docs/model.md, Memory instructions): what a pass returns is packed.
+    # A developer of NVIDIA's has the rule of pairs (docs/model/memory.md, Memory instructions): what a pass returns
+    # is packed.
     if is_shared_load and nbytes > 4 and _pairs_agree(address, mask):
         group *= 2
     total = 0

@@ -32,7 +32,7 @@ class Edge(NamedTuple):
 
 
 def graph(database: sqlite3.Connection) -> tuple[list[Node], list[Edge]]:
-    """Of all launches together, in the order of addresses. Raises NotComparable for a database that has no graph."""
+    """The sums over all launches, in the order of addresses. Raises NotComparable for a database that has no graph."""
     if not database.execute("SELECT 1 FROM trace_tables WHERE generator = 'graph' AND name = 'nodes'").fetchone():
         raise NotComparable("nothing to draw: the recording has no control-flow graph; collect with --trace graph")
     rows = database.execute(
@@ -69,7 +69,7 @@ def _places(database: sqlite3.Connection) -> dict[int, str]:
 
 
 def lines(node: Node) -> list[str]:
-    """What a box says."""
+    """The text of a box."""
     return [
         f"0x{node.pc:x} {node.place}".strip(),
         f"{node.instructions} instructions, {node.warps:,} runs",

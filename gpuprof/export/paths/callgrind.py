@@ -70,7 +70,7 @@ def values(cost: Counter[str], reasons: list[str]) -> str:
 
 
 class Names:
-    """Names with numbers before them, which stand alone from the second time on: so no name looks like a number."""
+    """Names with a number before them; a repeated name is written as its number, so no name looks like a number."""
 
     def __init__(self):
         self._numbers: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """Firefox Profiler's processed format (github.com/firefox-devtools/profiler, docs-developer): profiler.firefox.com.
 
 A thread for each kernel. A stack has the frames of folded stacks; it is one sample, weighted by the cost of `costs`.
-Costs have no times: each sample stands one millisecond behind the one before it.
+Costs have no times: each sample is one millisecond after the one before it.
 """
 
 import json

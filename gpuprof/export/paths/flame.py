@@ -1,4 +1,4 @@
-"""A flame graph as a picture (brendangregg.com/flamegraphs.html): a frame stands on the one that it is called by, as
+"""A flame graph as a picture (brendangregg.com/flamegraphs.html): a frame is above the one that it is called by, as
 wide as its cost. Names that do not fit, and costs, come up under the pointer.
 """
 

@@ -1,8 +1,8 @@
 """A differential flame graph (brendangregg.com/blog/2014-11-09/differential-flame-graphs.html): the frames of one
 recording, red where they take more than in another one, blue where less. What only the other has is not drawn.
 
-Both are of the same unit, and differences are absolute: of one kernel before and after a change. Where a card's profile
-stands beside a recording, they are of shares.
+Both are of the same unit, and differences are absolute: of one kernel before and after a change. Between a
+card's profile and a recording, they are of shares.
 """
 
 import sqlite3

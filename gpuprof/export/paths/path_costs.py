@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Of an instruction of a kernel, all its launches together. `frames`: outermost first, the kernel's own first."""
+    """The cost of an instruction over all launches of a kernel. `frames`: outermost first, the kernel's own first."""
 
     kernel: str
     pc: int

@@ -1,7 +1,7 @@
 """A profile of pprof (github.com/google/pprof, proto/profile.proto), gzipped: `go tool pprof FILE`.
 
 A sample is an instruction of a kernel. Its values are the cost of `costs`, the part of it that each stall reason has,
-then the samples and the instructions executed. Lines of a location stand innermost first, as
+then the samples and the instructions executed. Lines of a location are innermost first, as
 pprof has inlined functions.
 """
 

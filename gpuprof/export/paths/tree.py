@@ -21,7 +21,7 @@ class Node:
 
 
 def tree_of(stacks: Mapping[tuple[str, ...], int], root: str) -> Node:
-    """Of costs by stack, outermost frame first."""
+    """The tree of costs by stack, outermost frame first."""
     whole = Node(root)
     for stack, cost in stacks.items():
         node = whole

@@ -1,6 +1,6 @@
 """Nsight Compute's details page as CSV, as `ncu --page details --csv` prints it: a row for each metric of a launch.
 
-What the report advises stands in the columns of rules, behind the metrics of the kernel's first launch.
+The report's advice is in the columns of rules, after the metrics of the kernel's first launch.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""Nsight Compute's source page as CSV: what `gpuprof report --page source --csv` prints."""
+"""Nsight Compute's source page as CSV: what `gpuprof report --page source --format csv` prints."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What Nsight Compute calls the numbers of a launch: its metric's name, unit, section and label on the details page.
+"""Nsight Compute's words for the numbers of a launch: the metric's name, unit, section and label on the details page.
 
 The names are those of Nsight Compute 2024. A number that the database does not have is left out.
 """
@@ -25,7 +25,7 @@ MEMORY, INSTRUCTIONS, SOURCE = "Memory Workload Analysis", "Instruction Statisti
 
 
 class Measured(NamedTuple):
-    """A launch, as the values that a metric is worked out from; `kernel` has that launch alone."""
+    """A launch, as the values that a metric is worked out from; `kernel` has only that launch."""
 
     launch: Launch
     kernel: Kernel
@@ -42,7 +42,12 @@ class Metric(NamedTuple):
 
 
 def _metric(name: str) -> Callable[[Measured], float | int | None]:
-    return lambda m: m.launch.metrics.get(name)
+    def value(m: Measured) -> float | int | None:
+        found = m.launch.metrics.get(name)
+        assert not isinstance(found, str), name
+        return found
+
+    return value
 
 
 def _percent(share: Callable[[Measured], float | None]) -> Callable[[Measured], float | None]:

@@ -20,7 +20,7 @@ ORDER BY 2, 3, 1, 4
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
-    """Raises NotComparable where there are no tasks. Tasks that are not related give the headings alone."""
+    """Raises NotComparable where there are no tasks. Tasks that are not related give only the headings."""
     if database.execute("SELECT 1 FROM tasks LIMIT 1").fetchone() is None:
         raise NotComparable("nothing to export: the file has no tasks; collect again")
     with open(path, "w", encoding="utf-8", newline="") as file:

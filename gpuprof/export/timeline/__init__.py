@@ -1,4 +1,4 @@
-"""What happened when: formats that draw tracks over time.
+"""Events over time: formats that draw tracks over time.
 
 NAME.gpudb ─ launches ─> Timeline ─ perfetto, chrome ─> a file
 """

@@ -8,7 +8,7 @@ from gpuprof.isa.printing.printable import printable
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, read_draws
 from gpuprof.report.tasks.timeline_lanes import Lane, extent, in_parts, read_lanes
 
-GROUP = "draws"  # key of the track that the others stand under
+GROUP = "draws"  # key of the track that the others are under
 PARTS = 1024  # of the time, for counters
 UNITS = "SELECT unit, draw, first_cycle, last_cycle, busy_cycles, blocked_cycles FROM draw_units"
 
@@ -35,6 +35,7 @@ def draw_tracks(database: sqlite3.Connection) -> tuple[list[Track], list[Slice],
 
 def _slice(draw: Draw) -> Slice:
     work = draw.work
+    assert work.start_cycle is not None and work.end_cycle is not None
     told = {
         "draw": draw.draw,
         "pass": draw.number_of_pass,

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from gpuprof.base.wording import launch_text
+from gpuprof.base.wording import extent_of, launch_text
 from gpuprof.correlate.tasks.task_queries import needs, read_tasks
 from gpuprof.errors import NotComparable
 from gpuprof.export.timeline.draw_events import draw_tracks
@@ -71,9 +71,9 @@ def from_parents(spans: list[Span], metrics: dict[int, dict[str, float]]) -> lis
     """An arrow to each launch from the one whose kernel launched it."""
     places = {each.launch: place for place, each in enumerate(spans)}
     return [
-        Flow(places[metrics[each.launch]["parent"]], places[each.launch])
+        Flow(places[int(parent)], places[each.launch])
         for each in spans
-        if metrics.get(each.launch, {}).get("parent") in places
+        if (parent := metrics.get(each.launch, {}).get("parent")) in places
     ]
 
 
@@ -82,10 +82,10 @@ def read_spans(database: sqlite3.Connection) -> Iterator[Span]:
         "SELECT launch, kernel, grid, block, dynamic_shared_nbytes, stream, task, start_cycle, end_cycle, samples_kept "
         "FROM launches WHERE complete ORDER BY start_cycle, end_cycle DESC, launch"
     ):
-        extents = [tuple(map(int, text.split(","))) for text in (grid, block)]
+        optional = [str(shared)] if shared else []
         arguments = {
             "launch": launch,
-            "text": printable(launch_text(kernel, *extents, *([str(shared)] if shared else []))),
+            "text": printable(launch_text(kernel, extent_of(grid), extent_of(block), *optional)),
             "start_cycle": start,
             "cycles": end - start,
             "samples": samples,

@@ -1,6 +1,6 @@
 """A timeline as a Perfetto trace (github.com/google/perfetto, protos/perfetto/trace): opened by ui.perfetto.dev.
 
-The trace has whole nanoseconds. What a cycle is to the digit stands in the slices' arguments.
+The trace has whole nanoseconds. The exact cycles are in the slices' arguments.
 """
 
 import sqlite3
@@ -65,7 +65,7 @@ EXPLICIT = 3  # TrackDescriptor.ChildTracksOrdering: by sibling_order_rank
 INCREMENTAL_STATE_CLEARED = 1  # TracePacket.SequenceFlags
 SEQUENCE = 1  # one writer
 PROCESS_UUID = 1
-VALUE_FIELDS = {int: "int_value", float: "double_value", str: "string_value"}
+VALUE_FIELDS: dict[type, str] = {int: "int_value", float: "double_value", str: "string_value"}
 
 
 def write(database: sqlite3.Connection, path: Path) -> None:
@@ -108,7 +108,7 @@ def _slice_packets(timeline: Timeline, uuids: Mapping[str, int]) -> Iterator[dic
         arriving.setdefault(flow.end, []).append(number)
     for track, slices in by_track(timeline).items():
         for place, is_begin, cycle in edges(slices):
-            event = {"type": BEGIN if is_begin else END, "track_uuid": uuids[track]}
+            event: dict[str, Any] = {"type": BEGIN if is_begin else END, "track_uuid": uuids[track]}
             if is_begin:
                 event["name"] = timeline.slices[place].name
                 event["debug_annotations"] = [

@@ -7,21 +7,21 @@ from gpuprof.export.timeline.timeline import Flow, Slice, Track, lanes
 from gpuprof.isa.printing.printable import printable
 from gpuprof.relate.critical import Needs
 
-ROWS = "tasks"  # key of the track that rows stand under
+ROWS = "tasks"  # key of the track that rows are under
 VIRTUAL = "virtual"
 COSTS = ("task", "own_cycles", "parts_cycles")
 
 
 def has_cycles(tasks: Tasks) -> bool:
-    """Whether there is a task that can be drawn."""
+    """True where there is a task that can be drawn."""
     return bool((tasks.columns["begin_cycle"] >= 0).any())
 
 
 def on_rows(
     tasks: Tasks, needs: Needs, of_launches: Mapping[int, Mapping[str, str | int]]
 ) -> tuple[list[Track], list[Slice], list[Flow]]:
-    """A track for each row, and more where its tasks overlap. `of_launches`: what is said of launches beside
-    their costs.
+    """A track for each row, and more where its tasks overlap. `of_launches`: facts of launches in addition
+    to their costs.
     """
     tracks, slices = [Track(ROWS, "tasks")], []
     place_of: dict[int, int] = {}  # task -> place of its slice

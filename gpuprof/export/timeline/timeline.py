@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Track(NamedTuple):
-    """`parent`: the track that it stands under, None at the top. `unit` is that of a counter, None for slices."""
+    """`parent`: the track that it is under, None at the top. `unit` is that of a counter, None for slices."""
 
     key: str
     name: str
@@ -15,7 +15,7 @@ class Track(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """`start`, `end`: GPU cycles; slices of one track lie beside or inside each other."""
+    """`start`, `end`: GPU cycles; slices of one track follow each other or are nested."""
 
     track: str  # a Track's key
     name: str
@@ -57,7 +57,7 @@ class Edge(NamedTuple):
 
 
 def edges(slices: Iterable[tuple[int, Slice]]) -> Iterator[Edge]:
-    """Of one track, in an order that closes what was opened last first."""
+    """The slices of one track, in an order that closes the last opened first."""
     opened: list[tuple[int, Slice]] = []
     for place, each in sorted(slices, key=lambda item: (item[1].start, -item[1].end, item[0])):
         while opened and opened[-1][1].end <= each.start:
@@ -83,8 +83,8 @@ def by_track(timeline: Timeline) -> dict[str, list[tuple[int, Slice]]]:
 
 
 def lanes(spans: Iterable[tuple[int, int]]) -> list[int]:
-    """A lane, 0, 1, ..., for each span (start, end) of ascending starts, so that spans of a lane lie beside or inside
-    each other.
+    """A lane, 0, 1, ..., for each span (start, end) of ascending starts, so that spans of a lane follow each other or
+    are nested.
     """
     opened: list[list[int]] = []  # of each lane, the ends of the spans that are open, the innermost last
     found = []

@@ -38,10 +38,10 @@ def clipped(positions: np.ndarray, varyings: np.ndarray, corners: np.ndarray, al
     positions: float32 (vertices, 4 and clip distances). all_planes: `planes` of as many columns.
     """
     with np.errstate(invalid="ignore"):
-        outside = positions.astype(np.float64) @ all_planes.T < 0
-    finite = np.isfinite(positions).all(1)
+        outside = np.less(positions.astype(np.float64) @ all_planes.T, 0)
+    finite = np.all(np.isfinite(positions), 1)
     inside = ~outside[:, rejecting(all_planes)][corners].all(1).any(1) & finite[corners].all(1)
-    crosses = outside[:, NEAR:].any(1)[corners].any(1) & inside
+    crosses = np.any(outside[:, NEAR:], 1)[corners].any(1) & inside
     uncut = np.flatnonzero(inside & ~crosses)
     cut = np.flatnonzero(crosses)
     if not len(cut):

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from gpuprof.isa.row import Opcode, row
-from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES, type_file
+from gpuprof.isa.row import FLOAT_TYPES, INTEGER_TYPES, Opcode, row, type_file
 
 
 def rows() -> Iterator[Opcode]:

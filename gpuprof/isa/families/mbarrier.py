@@ -34,7 +34,7 @@ class Mbarrier(NamedTuple):
 
     @property
     def is_begun(self) -> bool:
-        """Whether something of the present phase has happened."""
+        """True if something of the present phase has happened."""
         return self.pending != self.expected or self.nbytes != 0
 
 

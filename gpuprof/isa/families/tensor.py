@@ -79,7 +79,8 @@ class Form(NamedTuple):
         if self.wgmma:
             a, b = (f"R{a}" if self.wgmma == "RS" else "D"), "D"
             return f"R{d}", a, b, f"R{c}"
-        return tuple(file + (str(count) if count > 1 else "") for count in (d, a, b, c))
+        d, a, b, c = (file + (str(count) if count > 1 else "") for count in (d, a, b, c))
+        return d, a, b, c
 
 
 ANY = (("f32", "f32"), ("f16", "f16"), ("f32", "f16"), ("f16", "f32"))  # D and C

@@ -50,12 +50,12 @@ ELEMENT_BITS = {"f16x2": 16, "bf16x2": 16, "u16x2": 16, "s16x2": 16, "f32x2": 32
 
 
 def rule_of(op: Opcode) -> str:
-    """Of a row of the kind "compute". Raises KeyError for what this file does not know."""
+    """The rule of a row of the kind "compute". Raises KeyError for a computation that this file does not know."""
     return RULES[op.semantics]
 
 
 def atomic_rule_of(op: Opcode) -> str:
-    """Of an atomic or a reduction in memory: a sum of floats has no carries."""
+    """The rule of an atomic or a reduction in memory: a sum of floats has no carries."""
     rule = ATOMIC_RULES[op.semantics.split("_")[-1]]
     return "any_bit" if rule == "carry" and op.types[0][0] not in "us" else rule
 
@@ -65,7 +65,7 @@ def vote_of(op: Opcode) -> str:
 
 
 def is_validity(op: Opcode) -> bool:
-    """Whether a shuffle gives only whether there is a lane."""
+    """True if a shuffle gives only whether there is a lane."""
     return op.semantics == "shuffle_valid"
 
 

@@ -28,7 +28,7 @@ class BasicBlock(NamedTuple):
 
 
 def is_branch(opcode: str) -> bool:
-    """Whether instructions of this name jump to a place that they name; False for a name that is not ours."""
+    """True if instructions of this name jump to a place that they name; False for a name that is not ours."""
     return opcode in BY_NAME and BY_NAME[opcode].kind == "branch"
 
 

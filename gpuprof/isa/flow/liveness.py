@@ -24,7 +24,7 @@ class Block(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a block, or a place that joins others, does to the words that are live after it: bit n is word n."""
+    """The effect of a block, or of a join of paths, on the words that are live after it: bit n is word n."""
 
     read: int  # before they are written
     written: int
@@ -52,7 +52,7 @@ def before(step: Step, after: int) -> int:
 
 
 def live_words(blocks: Sequence[Block], entries: Collection[int]) -> list[int]:
-    """Of each instruction of the blocks, in their order: the words that are live before it, as bits. `entries`: the
+    """The words that are live before each instruction of the blocks, in their order, as bits. `entries`: the
     blocks that functions begin with.
     """
     steps = [[step_of(instruction) for instruction in block.instructions] for block in blocks]
@@ -99,8 +99,8 @@ def _live_before(steps: Sequence[Step], following: Sequence[Collection[int]]) ->
 
 
 def _following(blocks: Sequence[Block], entries: Collection[int]) -> list[set[int]]:
-    """What may run after each block, through calls and returns. Behind the blocks are places that join others: where
-    each function may return to, any function, and where any may return to.
+    """The blocks that may run after each block, through calls and returns. After the blocks follow joins of paths:
+    where each function may return to, any function, and where any may return to.
     """
     found = [set(block.successors) for block in blocks]
     returned_to = {function: len(blocks) + n for n, function in enumerate(dict.fromkeys(b.function for b in blocks))}

@@ -120,7 +120,7 @@ def _launch_bounds(function: Function) -> str:
 
 
 def _place(location: Location) -> tuple:
-    """What tells two source positions apart in a listing: lines, not columns, all the way out."""
+    """The part of a source position that a listing shows: lines, not columns, of all inlined calls."""
     caller = location.inlined_at
     return (location.file, location.line, location.function, _place(caller) if caller else None)
 

@@ -10,7 +10,10 @@ from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.targets import UnitBytes, target_traffic
 
-MEMORY = {"slice": "L2", "dram": "DRAM"}  # the units of launches (predict.doubled) that each of chips.draws.MEMORIES is
+MEMORY = {
+    "slice": "L2",
+    "dram": "DRAM",
+}  # the units of launches (predict.doubled) that each of chips.draw_units.MEMORIES is
 
 
 def memory_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:

@@ -10,8 +10,8 @@ from gpuprof.predict.draws.targets import NO_TARGETS, TargetReuse, UnitBytes
 @dataclass(frozen=True)
 class RecordedDraw:
     """On the reference chip. Cycles count from power-on. `busy_cycles` of each fixed-function unit; `work`: what it was
-    asked for (chips.draws); `nbytes`: what units that access memory read and wrote, and `targets`, what of it they had
-    before; `waves` and `launches` of each shader stage, in the order of the stages.
+    asked for (chips.draw_units); `nbytes`: what units that access memory read and wrote, and `targets`, what of it they
+    had before; `waves` and `launches` of each shader stage, in the order of the stages.
     """
 
     draw: int

@@ -9,7 +9,7 @@ from gpuprof.predict.units.fullest import fullest
 from gpuprof.predict.units.lsu import GLOBAL
 from gpuprof.predict.work import Work
 
-TURN_SECTORS = 64  # written among reads before a channel's bus turns (docs/model.md, DRAM)
+TURN_SECTORS = 64  # written among reads before a channel's bus turns (docs/model/memory.md, DRAM)
 # Largest of four values with the same normal distribution, in its deviations: the fullest tag bank of scattered lines.
 FULLEST_OF_BANKS = 1.03
 

@@ -1,4 +1,4 @@
-"""What calls of a program do: one method a call, named as in `calls`, in one file for each kind of thing.
+"""The calls of a program: one method a call, named as in `calls`, in one file for each kind of object.
 
 (payload, words of the request) ─> (words of the reply, payload)
 """

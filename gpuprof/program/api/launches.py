@@ -10,10 +10,11 @@ from gpuprof.device.launching.config import LaunchConfig, checked_launch
 from gpuprof.errors import UsageError
 from gpuprof.isa.program import Function
 from gpuprof.program import errors
-from gpuprof.program.api.failed import Failed, signed
 from gpuprof.program.api.memory import Memory
 from gpuprof.program.api.modules import USUAL_SHARED_NBYTES, Modules
 from gpuprof.program.api.streams import Streams
+from gpuprof.program.channel import signed
+from gpuprof.program.errors import Failed
 from gpuprof.program.launch_choice import Chooser, LaunchChoice
 
 COOPERATIVE, DEPENDENT = 1, 2  # of a launch's flags

@@ -5,9 +5,9 @@ from gpuprof.device.api import Device
 from gpuprof.errors import DeviceMemoryError
 from gpuprof.isa.handles import pack_handle
 from gpuprof.program import errors
-from gpuprof.program.api.failed import Failed
 from gpuprof.program.api.streams import Streams
 from gpuprof.program.arena import Arena
+from gpuprof.program.errors import Failed
 from gpuprof.program.images import image_of
 from gpuprof.program.open_memory import OpenMemory
 

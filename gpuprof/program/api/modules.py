@@ -15,8 +15,8 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.errors import PtxError
 from gpuprof.isa.program import Function, Program
 from gpuprof.program import errors
-from gpuprof.program.api.failed import Failed
 from gpuprof.program.build import Executable, module_number
+from gpuprof.program.errors import Failed
 from gpuprof.program.fatbin import container
 
 USUAL_SHARED_NBYTES = 48 << 10  # a block's, unless cudaFuncSetAttribute allows more (CUDA C++ Programming Guide)

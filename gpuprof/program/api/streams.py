@@ -4,8 +4,9 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.device.streams import Event
 from gpuprof.program import errors
-from gpuprof.program.api.failed import Failed, signed
 from gpuprof.program.calls import WAITS
+from gpuprof.program.channel import signed
+from gpuprof.program.errors import Failed
 
 FIRST_STREAM = 16  # handles below it are CUDA's own: the default stream by its three names
 NON_BLOCKING = 1  # of a stream's flags: cudaStreamNonBlocking
@@ -45,13 +46,13 @@ class Streams:
         return (), b""
 
     def event_time(self, payload: bytes, start: int, end: int):
-        cycles = [self._event(event).cycle for event in (start, end)]
-        if None in cycles:
+        begun, ended = (self._event(event).cycle for event in (start, end))
+        if begun is None or ended is None:
             raise Failed(errors.INVALID_RESOURCE_HANDLE, "the event was not recorded")
-        return (self._nanoseconds(cycles[1]) - self._nanoseconds(cycles[0]),), b""
+        return (self._nanoseconds(ended) - self._nanoseconds(begun),), b""
 
     def number(self, handle: int) -> int:
-        """Of the device's stream that a handle stands for."""
+        """The number of the device's stream that a handle stands for."""
         if handle not in self._streams:
             raise Failed(errors.INVALID_RESOURCE_HANDLE, f"there is no stream {handle}")
         return self._streams[handle]
@@ -62,7 +63,7 @@ class Streams:
         return self._events[handle - 1]
 
     def waited_for(self, waits: int, handle: int) -> cmd.Wait:
-        """What a program waits for: number `waits` of WAITS. Raises Failed for a handle of nothing."""
+        """The tasks that a program waits for, by number `waits` of WAITS. Raises Failed for an unknown handle."""
         what = WAITS[waits] if waits < len(WAITS) else ""
         if what == "stream":
             return cmd.Wait(cmd.EVERYTHING, cmd.HOST, self.number(handle))

@@ -9,17 +9,25 @@ NVIDIA documents no format. What is here is what `cuobjdump` shows of nvcc's fil
 """
 
 import struct
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpuprof.errors import UsageError
-from gpuprof.program.fatbin import lz4, zstd
+from gpuprof.program.fatbin import lz4
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 MAGIC = b"\x50\xed\x55\xba"
 HEAD = struct.Struct("<4sHHQ")
 ENTRY = struct.Struct("<HHIQII2HIQQQQ")
 PTX_KIND = 1
 LZ4_FLAG, ZSTD_FLAG = 0x2000, 0x8000
+MOST_NBYTES = 256 << 20  # of decompressed PTX; a hostile entry must not fill the memory
+MOST_WINDOW_LOG = 27  # of a frame, which the decompressor allocates: 128 MiB, the library's own limit
 
 
 class Entry(NamedTuple):
@@ -44,7 +52,7 @@ def ptx_of(fatbin: bytes, arch: int) -> str:
 
 
 def entries(fatbin: bytes) -> Iterator[Entry]:
-    """What a fatbin holds. Raises UsageError for a damaged one."""
+    """The entries of a fatbin. Raises UsageError for a damaged one."""
     try:
         magic, _, head_nbytes, nbytes = HEAD.unpack_from(fatbin)
         at, end = head_nbytes, head_nbytes + nbytes
@@ -64,9 +72,23 @@ def entries(fatbin: bytes) -> Iterator[Entry]:
 
 def _text(entry: Entry) -> str:
     if entry.flags & ZSTD_FLAG:
-        data = zstd.decompress(entry.data)
+        data = _zstandard(entry.data)
     elif entry.flags & LZ4_FLAG:
         data = lz4.decompress(entry.data, entry.nbytes)
     else:
         data = entry.data
     return data.rstrip(b"\0").decode("utf-8", "replace")
+
+
+def _zstandard(data: bytes) -> bytes:
+    """The content of a frame. Raises UsageError for a damaged one, and for one that is too large."""
+    decompressor = zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: MOST_WINDOW_LOG})
+    try:
+        content = decompressor.decompress(data, max_length=MOST_NBYTES + 1)
+    except zstd.ZstdError as error:
+        raise UsageError(f"Zstandard data are damaged: {error}") from None
+    if len(content) > MOST_NBYTES:
+        raise UsageError(f"Zstandard data hold more than {MOST_NBYTES} bytes")
+    if not decompressor.eof:
+        raise UsageError("Zstandard data are damaged: they end early")
+    return content

@@ -42,6 +42,7 @@ class Header:
     sample_blocks: bool = False
     max_cycles: int | None = None
     alignment: int = ALIGNMENT  # of allocations, in bytes
+    max_instructions: int | None = None  # of a warp
 
 
 @dataclass(frozen=True)

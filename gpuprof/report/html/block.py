@@ -11,10 +11,10 @@ not known; an unknown real is NaN. Whole numbers beyond 2^53 become the nearest 
 import json
 import zlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.schema import VERSION, Column, Table
 
 ALIGNED = 8
@@ -22,11 +22,11 @@ MILLION = 1_000_000
 WIDTHS = ("u1", "i1", "u2", "i2", "i4")  # the narrowest that fits is taken
 
 
-def block_of(profile: Profile, tables: Iterable[Table]) -> bytes:
-    """The same profile gives the same bytes."""
+def block_of(content: Any, tables: Iterable[Table]) -> bytes:
+    """The tables of a profile, or of a comparison. The same content gives the same bytes."""
     texts, columns, directory, at = Texts(), [], [], 0
     for table in tables:
-        values = table.fill(profile)
+        values = table.fill(content)
         entry = {"name": table.name, "rows": len(values[table.columns[0].name]), "columns": []}
         for column in table.columns:
             coding, data = encoded(column, values[column.name], texts)

@@ -36,5 +36,6 @@ def _as_function(name: str, text: str) -> str:
     exported = [found[1] for found in EXPORT.findall(text)]
     body = IMPORT.sub(lambda match: f"const {{ {match[1].replace(' as ', ': ')} }} = module_{match[2]};", text)
     body = EXPORT.sub(r"\1 \2", body)
-    assert not LEFT.search(body), f"{name}.js: {LEFT.search(body)[0]}: a form that is not taken"
+    left = LEFT.search(body)
+    assert not left, f"{name}.js: {left[0]}: a form that is not taken"
     return f"const module_{name} = (() => {{\n{body}return {{ {', '.join(exported)} }};\n}})();"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from gpuprof.report.html import comparison_block
 from gpuprof.report.html.parts import modules
 from gpuprof.report.html.schema import VERSION, Table
 from gpuprof.report.html.tables import TABLES
@@ -97,9 +98,9 @@ in which each SM had warps.
 
 `gpuprof report FILE OTHER --html out.html` has one view more: kernels of both profiles, those that
 got slower first; every metric with its difference; and lines, aligned by their text within each
-function, so that lines put in or taken out leave the others beside each other. Lines are compared
-by their exact warp-cycles, or by their samples where one of the profiles has samples alone. The
-other views show FILE.
+function, so that lines put in or taken out leave the others paired. Lines are compared by their
+exact warp-cycles, or by their samples where one of the profiles has only samples. The other views
+show FILE.
 
 ## Links
 
@@ -137,12 +138,15 @@ def views() -> Iterator[str]:
     """What each view says of itself, in the order of the tabs."""
     script = modules()
     for name in re.findall(r'import { view as \w+ } from "\./(\w+)\.js"', script["views"]):
-        title, question = (re.search(rf'^  {key}: "(.*)",$', script[name], re.M)[1] for key in ("title", "question"))
-        yield f"| {title} | {question} |"
+        words = dict(re.findall(r'^  (title|question): "(.*)",$', script[name], re.M))
+        yield f"| {words['title']} | {words['question']} |"
 
 
 def tables() -> Iterator[str]:
     for table in TABLES:
+        yield from described(table)
+    yield "\nA page of two profiles has a third block:"
+    for table in comparison_block.TABLES:
         yield from described(table)
 
 

@@ -5,8 +5,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from string import Template
 
+from gpuprof.report.html import comparison_block
 from gpuprof.report.html.block import block_of
 from gpuprof.report.html.bundle import bundle
+from gpuprof.report.html.comparison_block import Comparison
 from gpuprof.report.html.parts import modules, styles, template
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.reasons import reason_style
@@ -16,14 +18,19 @@ MARK = b"<!DOCTYPE html>\n<!-- A profile by gpuprof. -->\n"  # first bytes of ea
 
 
 def html_of(profiles: Sequence[Profile]) -> str:
-    """The first profile is the one that is shown; others stand beside it."""
+    """The first profile is the one that is shown; a second one is compared with it."""
     style, script = style_text(), bundle(modules(), "main")
-    blocks = [base64.b64encode(block_of(profile, TABLES)).decode() for profile in profiles]
+    blocks = [("data", block_of(profile, TABLES)) for profile in profiles]
+    if len(profiles) == 2:
+        blocks.append(("comparison", block_of(Comparison(*profiles), comparison_block.TABLES)))
     return MARK.decode() + Template(template()).substitute(
         policy="; ".join(policy(style, script)),
         style=style,
         script=script,
-        blocks="\n".join(f'<script type="application/octet-stream" class="data">{block}</script>' for block in blocks),
+        blocks="\n".join(
+            f'<script type="application/octet-stream" class="{name}">{base64.b64encode(block).decode()}</script>'
+            for name, block in blocks
+        ),
     )
 
 

@@ -4,9 +4,7 @@ Version history: 1 the first.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
-
-from gpuprof.report.html.profile_block import Profile
+from typing import Any, NamedTuple
 
 VERSION = 1
 Columns = Mapping[str, Sequence]
@@ -24,12 +22,14 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """`fill` gives the values of every column, lists or numpy arrays of one length."""
+    """`fill` gives the values of every column, lists or numpy arrays of one length; it takes the profile, or the
+    comparison of two.
+    """
 
     name: str
     text: str
     columns: tuple[Column, ...]
-    fill: Callable[[Profile], Columns]
+    fill: Callable[[Any], Columns]
 
 
 def by_column(columns: Iterable[Column], rows: Iterable[tuple]) -> Columns:

@@ -36,22 +36,22 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    server: Server
-
     def do_GET(self):
-        if self.headers.get("Host") != f"{LOOPBACK}:{self.server.server_port}":
+        server = self.server
+        assert isinstance(server, Server)
+        if self.headers.get("Host") != f"{LOOPBACK}:{server.server_port}":
             self.send_error(HTTPStatus.FORBIDDEN)
-        elif self.path != self.server.path:
+        elif self.path != server.path:
             self.send_error(HTTPStatus.NOT_FOUND)
         else:
             self.send_response(HTTPStatus.OK)
             self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(self.server.page)))
+            self.send_header("Content-Length", str(len(server.page)))
             self.send_header("Cache-Control", "no-store")
             self.send_header("X-Content-Type-Options", "nosniff")
             self.send_header("X-Frame-Options", "DENY")
             self.end_headers()
-            self.wfile.write(self.server.page)
+            self.wfile.write(server.page)
 
-    def log_message(self, *_):
+    def log_message(self, format, *args):
         """The terminal shows the address alone."""

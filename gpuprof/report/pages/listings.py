@@ -66,7 +66,7 @@ def section_object(section: Section, kernel: Kernel, scale: Scale, report: Repor
 
 
 def row_object(row: Row, kernel: Kernel, scale: Scale, report: Report, is_isa: bool) -> dict:
-    found = {"address" if is_isa else "line": row.number, "text": row.text}
+    found: dict[str, object] = {"address" if is_isa else "line": row.number, "text": row.text}
     if is_isa:
         inner = row.instructions[0].positions[0]
         found |= {"path": inner.path, "line": inner.line, "ptx_line": row.instructions[0].ptx_line}

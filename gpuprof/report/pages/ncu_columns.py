@@ -11,7 +11,7 @@ from gpuprof.correlate.counts import Counters
 from gpuprof.isa.printing.printable import printable
 from gpuprof.isa.stalls import COLUMNS
 from gpuprof.isa.vocabularies import Vocabulary
-from gpuprof.report.estimates import Scale
+from gpuprof.report.estimates import Estimate, Scale
 from gpuprof.report.intervals import wilson
 from gpuprof.report.model import SELECTED, Cost, Instruction, Kernel, Report, Row, Section
 from gpuprof.report.pages.intensity import intensity_of
@@ -102,9 +102,9 @@ def bound(end: int) -> Callable[[Line], object]:
     return cell
 
 
-def estimated(field: int) -> Callable[[Line], object]:
+def estimated(field: Callable[[Estimate], float]) -> Callable[[Line], object]:
     """A field of the row's `Estimate`; empty without samples."""
-    return lambda line: round(line.scale.estimate(line.row.cost)[field], 6) if line.scale.whole else ""
+    return lambda line: round(field(line.scale.estimate(line.row.cost)), 6) if line.scale.whole else ""
 
 
 # stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
@@ -159,9 +159,9 @@ OUR_FACTS = (
     CsvColumn("Sampled Share", lambda line: ratio(line.row.cost.n_samples, line.kernel.cost.n_samples)),
     CsvColumn("Sampled Share Low 95%", bound(0)),
     CsvColumn("Sampled Share High 95%", bound(1)),
-    CsvColumn("Estimated Share", estimated(0)),
-    CsvColumn("Estimated Share Low 95%", estimated(1)),
-    CsvColumn("Estimated Share High 95%", estimated(2)),
+    CsvColumn("Estimated Share", estimated(lambda found: found.share)),
+    CsvColumn("Estimated Share Low 95%", estimated(lambda found: found.low)),
+    CsvColumn("Estimated Share High 95%", estimated(lambda found: found.high)),
     CsvColumn("Attributed Stalls", lambda line: attributed(line.kernel, line.row) if line.kernel.blames else ""),
     CsvColumn("Stalls (Exact)", lambda line: n_stalls(line.row)),
     CsvColumn(

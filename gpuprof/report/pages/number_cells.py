@@ -46,7 +46,7 @@ class Cells:
     largest: float  # the largest row's cycles, or samples where there is no ledger
     look: Look
     scale: Scale  # of its samples
-    kernel: Kernel | None = None  # whose stalls' causes are known
+    kernel: Kernel  # whose stalls' causes are known
     ridge: float | None = None  # operations a byte where the chip's roofs meet, where its peaks are known
 
     def mark(self, view: View) -> Text:

@@ -19,7 +19,7 @@ NOT_OBSERVED = "which bytes each task reads and writes was not noted: collect wi
 
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
-    related = report.related
+    related = report.tasks
     if request.task is not None:
         yield from of_chosen(related, look)
         return
@@ -137,7 +137,7 @@ def of_chosen(related: TaskReport, look: Look) -> Iterator[Text]:
 
 
 def tables(report: Report) -> Iterator[tuple[str, Sequence[str], Sequence]]:
-    related = report.related
+    related = report.tasks
     yield "relations", FLOW, related.flows
     yield "not needed", WASTE, related.waste
     yield "could run at the same time", ("source", "target", "kind", "bound_cycles"), related.pairs
@@ -159,7 +159,7 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
     """The same of each kernel: relations are the whole program's."""
     found = {title: [row._asdict() for row in rows_] for title, _, rows_ in tables(report)}
-    return {"relations": found | {"path": report.related.path._asdict()}}
+    return {"relations": found | {"path": report.tasks.path._asdict()}}
 
 
 PAGE = Page(text, rows, objects)

@@ -94,7 +94,7 @@ def kernel_summary(kernel: Kernel, report: Report, look: Look) -> Iterator[Text]
         yield from finding_lines(number, finding, look)
 
 
-def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, list[Text | str]]]:
+def kernel_facts(kernel: Kernel, report: Report, look: Look) -> Iterator[tuple[str, Sequence[Text | str]]]:
     """Labels and values; no values for a fact the database has not got."""
     sums, reasons, launch = totals(kernel, report.chip), kernel.cost.reasons, kernel.launches[-1]
     yield "time", list(time_facts(kernel, report))

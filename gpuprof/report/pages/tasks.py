@@ -42,7 +42,7 @@ def label(tasks: Tasks, node: Node) -> str:
     place = node.places[0]
     name = shown(tasks.name(place))
     name = f"({name})" if tasks.value("is_virtual", place) else name
-    return f"{name} x {node.count:,}" if node.count > 1 else name
+    return f"{name} x {node.n_tasks:,}" if node.n_tasks > 1 else name
 
 
 def whole_cycles(tasks: Tasks) -> int:
@@ -54,7 +54,7 @@ def whole_cycles(tasks: Tasks) -> int:
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield Text("")
-    related = report.related
+    related = report.tasks
     tasks, whole = related.tasks, whole_cycles(related.tasks)
     if not len(tasks):
         yield from remark(NO_TASKS, look)
@@ -111,14 +111,14 @@ HEADINGS = {
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     yield list(HEADINGS.values())
-    tasks = report.related.tasks
-    for place in report.related.places():
+    tasks = report.tasks.tasks
+    for place in report.tasks.places():
         values = task_values(tasks, place)
         yield [cell(values[name]) for name in HEADINGS]
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
-    tasks, launches = report.related.tasks, {launch.launch for launch in kernel.launches}
+    tasks, launches = report.tasks.tasks, {launch.launch for launch in kernel.launches}
     places = [place for place, launch in enumerate(tasks.columns["launch"].tolist()) if launch in launches]
     return {"tasks": [task_values(tasks, place) for place in places]}
 

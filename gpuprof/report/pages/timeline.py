@@ -26,7 +26,7 @@ MOST_LETTERS = 8  # of stall reasons that are explained
 
 def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
     yield Text("")
-    related = report.related
+    related = report.tasks
     nodes = [node for node in related.tree if begin(related.tasks, node) >= 0]
     if not nodes:
         yield from remark(NO_TASKS, look)
@@ -87,9 +87,10 @@ def strips(
     """How many tenths of the SMs had warps, and what held most warps up, in each cell's part of the time; nothing where
     the file does not say.
     """
-    if not len(related.activity.begins) or not sms or last <= first:
+    activity = related.activity
+    if activity is None or not len(activity.begins) or not sms or last <= first:
         return
-    stalls, active = task_activity.in_parts(related.activity, first, last, room)
+    stalls, active = task_activity.in_parts(activity, first, last, room)
     share = np.round(active * room / (last - first) / sms, 6)  # sums of parts of bins are not exact
     tenths = np.minimum(9, np.floor(10 * share)).astype(int)
     numbers = "".join(str(n) if any_ else " " for n, any_ in zip(tenths.tolist(), active > 0, strict=True))
@@ -128,8 +129,8 @@ def title(lane: Lane) -> str:
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
     yield ["Row", "Task", "Name", "Begin Cycle", "End Cycle", "Critical"]
-    tasks, critical = report.related.tasks, set(report.related.path.tasks)
-    for place in report.related.places():
+    tasks, critical = report.tasks.tasks, set(report.tasks.path.tasks)
+    for place in report.tasks.places():
         if tasks.value("begin_cycle", place) >= 0:
             task = tasks.value("task", place)
             times = (tasks.value("begin_cycle", place), tasks.value("end_cycle", place))
@@ -137,8 +138,8 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
 
 
 def objects(kernel: Kernel, report: Report, request: Request) -> dict:
-    tasks, launches = report.related.tasks, {launch.launch for launch in kernel.launches}
-    critical = set(report.related.path.tasks)
+    tasks, launches = report.tasks.tasks, {launch.launch for launch in kernel.launches}
+    critical = set(report.tasks.path.tasks)
     places = [place for place, launch in enumerate(tasks.columns["launch"].tolist()) if launch in launches]
     return {
         "timeline": [

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpuprof.chips.draw_units import MEMORIES, SECTOR_NBYTES, most_nbytes
 from gpuprof.correlate.tasks.draw_rows import count_columns
@@ -33,6 +33,9 @@ class Shaders(NamedTuple):
                 yield launch
 
 
+Amount = TypeVar("Amount", int, float)
+
+
 class Waves(NamedTuple):
     """Of one stage. `cycles`: sum of their times; `most`: so many were in flight at a time."""
 
@@ -59,7 +62,7 @@ class Work(NamedTuple):
 
     @property
     def cycles(self) -> int | None:
-        return None if self.start_cycle is None else self.end_cycle - self.start_cycle
+        return None if self.start_cycle is None or self.end_cycle is None else self.end_cycle - self.start_cycle
 
     @property
     def fragments(self) -> int:
@@ -107,7 +110,7 @@ class Work(NamedTuple):
         memories; "" where none is known.
         """
         shares = self.shares | self.memory_shares
-        return max(shares, key=shares.get, default="")
+        return max(shares, key=lambda name: shares[name], default="")
 
 
 class Draw(NamedTuple):
@@ -266,8 +269,8 @@ def _together(works: Sequence[Work], waves: dict[str, Waves]) -> Work:
     """Draws overlap: busy cycles of a unit, which has one item at a time, do not. Targets are the largest one."""
     timed = [work for work in works if work.cycles is not None]
     return Work(
-        min((work.start_cycle for work in timed), default=None),
-        max((work.end_cycle for work in timed), default=None),
+        min((work.start_cycle for work in timed if work.start_cycle is not None), default=None),
+        max((work.end_cycle for work in timed if work.end_cycle is not None), default=None),
         _sums([work.counts for work in works]),
         max(work.target_samples for work in works),
         _sums([work.busy for work in timed]),
@@ -278,9 +281,9 @@ def _together(works: Sequence[Work], waves: dict[str, Waves]) -> Work:
     )
 
 
-def _sums(each: Iterable[dict[str, float]]) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _sums(each: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
+    found: dict[str, Amount] = {}
     for amounts in each:
         for name, amount in amounts.items():
-            found[name] = found.get(name, 0) + amount
+            found[name] = found[name] + amount if name in found else amount
     return found

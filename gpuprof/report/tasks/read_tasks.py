@@ -32,7 +32,7 @@ class Node(NamedTuple):
     hottest: int  # number of the stall reason with the most cycles, -1 none
 
     @property
-    def count(self) -> int:
+    def n_tasks(self) -> int:
         return len(self.places)
 
 
@@ -255,6 +255,11 @@ WHERE task NOT IN (SELECT {to} FROM edges WHERE {of} = ?1) AND task <> ?1 ORDER 
 """
 
 
+def _all_neighbours(database: sqlite3.Connection, tasks: list[tuple[int, str]]) -> tuple:
+    wholes = Wholes(database)
+    return tuple((f"{name} (task {task})", tuple(_neighbours(database, task, wholes))) for task, name in tasks)
+
+
 def _chosen(database: sqlite3.Connection, chosen: str) -> tuple[tuple, tuple]:
     number = chosen.removeprefix("#")
     is_number = number != chosen and number.isdecimal() and len(number) < 19
@@ -270,8 +275,7 @@ def _chosen(database: sqlite3.Connection, chosen: str) -> tuple[tuple, tuple]:
         raise UsageError(
             f"--task {chosen!r}: no task and no buffer has this name{f'; {near}' if near else ''}; give #N for task N"
         )
-    wholes = Wholes(database) if tasks else None
-    neighbours = tuple((f"{name} (task {task})", tuple(_neighbours(database, task, wholes))) for task, name in tasks)
+    neighbours = _all_neighbours(database, tasks) if tasks else ()
     touches = tuple(
         (
             name,

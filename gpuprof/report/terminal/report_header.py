@@ -1,6 +1,6 @@
 """The lines that stand above every page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -46,7 +46,7 @@ def result_facts(header: Header) -> Iterator[Text | str]:
     yield from (Text(shown(str(result)), WARM) for result in wrong)
 
 
-def facts(header: Header) -> Iterator[tuple[str, list[Text | str]]]:
+def facts(header: Header) -> Iterator[tuple[str, Sequence[Text | str]]]:
     if header.measured_by:
         yield "measured", [Text(f"by {shown(header.measured_by)}", BOLD), f"on {shown(header.chip)}", "not by gpuprof"]
     else:

@@ -30,5 +30,5 @@ _STYLES = {
 def coloured(code: str) -> Text:
     text = Text(code)
     for match in _TOKEN.finditer(code):
-        text.stylize(_STYLES[match.lastgroup], *match.span())
+        text.stylize(_STYLES[match.lastgroup or ""], *match.span())
     return text

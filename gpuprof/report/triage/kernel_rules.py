@@ -6,10 +6,12 @@ target, a reason over 50 % of a line is the cause, and so on; each stands once, 
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from types import FunctionType
 from typing import NamedTuple
 
 from gpuprof.base.wording import base_name, percent0, plural
 from gpuprof.correlate.advice import advice_rules as advice
+from gpuprof.isa.opcodes import names_of_kinds
 from gpuprof.isa.stalls import INDEX, NAMES, REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary
 from gpuprof.report.model import SELECTED, ChipFacts, Header, Kernel, ranked
@@ -23,7 +25,7 @@ from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sa
 LINE_SHARE = 0.30
 REASON_SHARE = 0.50
 ASYNCHRONOUS_SHARE = 0.10  # ours
-ASYNCHRONOUS_WAITS = ("CP.ASYNC.WAIT", "MBAR.TEST_WAIT", "MBAR.TRY_WAIT", "BULK.WAIT")
+ASYNCHRONOUS_WAITS = names_of_kinds("copy_wait", "mbarrier_wait", "bulk_wait")
 LONG_SCOREBOARD = INDEX["long_scoreboard"]
 MIN_OCCUPANCY = 0.80
 LOW_ISSUE, HIGH_ISSUE = 0.60, 0.80
@@ -157,7 +159,7 @@ class Rule(NamedTuple):
     text: str
 
 
-def _own(look: Callable[[Case], Iterator[Finding]], text: str) -> Rule:
+def _own(look: FunctionType, text: str) -> Rule:
     return Rule(look.__name__, look, text)
 
 

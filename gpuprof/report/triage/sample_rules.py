@@ -121,6 +121,7 @@ def enough_for(found: list[Overlap]) -> str:
         text = "No period separates these two"
         return f"{text}; one of {grouped(least)} cycles separates all other lines." if least else f"{text}."
     rest = "all separable lines" if None in periods else "all"
+    assert least is not None  # the first is one of them
     if least != periods[0]:
         return (
             f"A period of {grouped(periods[0])} cycles would be enough for these two, of {grouped(least)} for {rest}."

@@ -105,7 +105,7 @@ class CachedTables:
         self._cached[name] = _CachedTable(table, address_of(name, table), table.nbytes, rows, new, tail, tail.copy())
         return table
 
-    def __deepcopy__(self, memo: dict) -> "KeptTables":
+    def __deepcopy__(self, memo: dict) -> "CachedTables":
         """A copy of the GPU has tables of its own."""
         return CachedTables(self._sms)
 

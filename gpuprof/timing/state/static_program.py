@@ -325,7 +325,7 @@ def _fill(row: np.void, instruction: Instruction, chip: Chip) -> None:
     row["result_class"] = CLASS_SHORT if shared_fp64 and op.latency == "fp64" else CLASS_OF_LATENCY[op.latency]
     row["port"] = _port(op)
     row["bypass_kind"] = kind_of(op, row["port"])
-    # Constant loads have a unit of their own, and no queue that is known (docs/model.md, Constant cache).
+    # Constant loads have a unit of their own, and no queue that is known (docs/model/instructions.md, Constant cache).
     row["port"] = PORT_INDEX["none"] if row["kind"] == CONSTANT else row["port"]
     row["port_ticks"] = _port_ticks(op, chip)
     # One unit that the partitions share has a queue before it, like textures, and a scoreboard for its results.

@@ -24,7 +24,8 @@ def write_counters(machine, sm, grid_index, cycle):
     for p in range(sm * machine.partitions, (sm + 1) * machine.partitions):
         issued += part_at(machine, p).issued == cycle
         for k in range(N_PORTS):
-            # Busy is a pipe that takes an instruction in this cycle or can take none (docs/model.md, The record).
+            # Busy is a pipe that takes an instruction in this cycle or can take none (docs/model/samples.md, The
+            # record).
             if port_at(machine, p, k).issued == cycle or port_at(machine, p, k).free > cycle:
                 pipes |= PIPE_BIT[k]
     active = 0

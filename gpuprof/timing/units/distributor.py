@@ -201,7 +201,7 @@ def start_warp(machine, grid, sm, slot, number, start):
     for register in range(machine.n_registers):
         board_at(machine, wi, register).value = 0
         second_at(machine, wi, register).value = 0
-    # Its age decides among warps that became ready in the same cycle (docs/model.md, Scheduler).
+    # Its age decides among warps that became ready in the same cycle (docs/model/instructions.md, Scheduler).
     lane_at(machine, w.partition, w.lane).age = machine.ages
     w.cause_warp = (machine.ages + 1) << CAUSE_WARP_SHIFT
     if machine.counts_warps:

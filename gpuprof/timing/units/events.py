@@ -24,7 +24,7 @@ def count_issue(machine, sm, warp, inst, executed, mask, cycle):
     elif executed and machine.trigger != L2_MISS:
         n = inst.events >> machine.trigger & 1
         if machine.trigger == DIVERGENT_BRANCH:
-            # A branch is divergent if some of its lanes run next and others do not (docs/model.md, Samples).
+            # A branch is divergent if some of its lanes run next and others do not (docs/model/samples.md, Samples).
             left = warp_at(machine, warp).mask & mask
             n &= left != 0 and left != mask
     if count(machine, sm, n) and s.next_sample != cycle:

@@ -138,7 +138,7 @@ def send(machine, warp, inst, record, first, count, start, kind, target, cause):
 @call_njit
 def atomic_ticks(machine, inst, record, sectors, count):
     """Ticks of a slice's atomic unit for `sectors` of one line, of the access's `count`. A pass of the unit takes a
-    sector, with as many lanes as a sector has words for; lanes on one word take turns (docs/model.md, L2).
+    sector, with as many lanes as a sector has words for; lanes on one word take turns (docs/model/memory.md, L2).
     """
     # The trace does not say which lines have how many of the lanes: here each sector has its share.
     nbytes = np.int64(record.lanes) * inst.lane_nbytes * sectors

@@ -99,7 +99,7 @@ def reach_slice(machine, request):
     n = n_sectors(request.sectors)
     tick = max(request.arrival << TICK_BITS, s.noc_tick)
     s.noc_tick = tick + n * machine.noc_ticks
-    # A late translation delays only this request: what it has reserved stays reserved (docs/model.md, Address
+    # A late translation delays only this request: what it has reserved stays reserved (docs/model/memory.md, Address
     # translation).
     late = max(0, translated(machine, request) - (tick >> TICK_BITS))
     hashed = fold_bits(request.line)
@@ -146,7 +146,7 @@ def further(sm, spread):
 @call_njit
 def partial_ticks(machine, count, missing):
     """Ticks that a slice takes for a store of `count` sectors of which it writes some in part: these are read, changed
-    and written back (docs/model.md, L2).
+    and written back (docs/model/memory.md, L2).
     """
     partial = 0
     for k in range(4):
@@ -163,7 +163,7 @@ def answer_cycles(machine, request, half, home):
     """
     if machine.l2_far_cycles == machine.l2_near_cycles:
         return machine.l2_near_cycles
-    # From this rule follow A100's chases through 1 to 37 MB (docs/model.md, L2).
+    # From this rule follow A100's chases through 1 to 37 MB (docs/model/memory.md, L2).
     if request.kind != READ:
         copies(machine, home, request.line, request.sectors, 1)
         copies(machine, 1 - home, request.line, request.sectors, 0)
@@ -212,7 +212,7 @@ def touch(machine, request, count, tick, way):
     l2_use_at(machine, index).value = machine.l2_uses
     entry = l2_line_at(machine, index)
     sectors = request.sectors
-    # A write fetches nothing: the sectors whose words it fills become valid (docs/model.md, L2).
+    # A write fetches nothing: the sectors whose words it fills become valid (docs/model/memory.md, L2).
     missing = 0 if request.kind == WRITE else sectors & ~entry.valid
     grid = grid_at(machine, machine.grid)
     grid.l2_sectors += count

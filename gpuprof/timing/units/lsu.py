@@ -175,7 +175,7 @@ def access(machine, warp, cycle):
         # The trace does not name the space. In shared memory an access has bank passes and no sectors.
         kind = SHARED if record.n_sectors == 0 and record.wavefronts > 0 else GLOBAL
     if stays:
-        # What stages of a draw give each other is in the memory that is shared memory, too (docs/model.md, Draws).
+        # Shared memory also holds what the stages of a draw pass to each other (docs/model/draws.md, Draws).
         shared(machine, warp, inst, record, cycle, np.int64(machine.attribute_cycles), np.int64(CLASS_SHORT))
     elif record.lanes == 0:
         # No lane takes part, but the instruction has issued and passes the unit all the same.
@@ -209,7 +209,7 @@ def shared(machine, warp, inst, record, cycle, latency, result_class):
     """
     passes = np.int64(record.wavefronts)
     conflict = CONFLICT * (passes > inst.least_passes)
-    # Measured latencies: 8 bytes a lane cost nothing more, 16 bytes do (docs/model.md, Memory instructions).
+    # Measured latencies: 8 bytes a lane cost nothing more, 16 bytes do (docs/model/memory.md, Memory instructions).
     extra = machine.shared_wide_cycles if inst.width > 2 else 0
     if inst.operation == ATOMIC or inst.operation == REDUCTION:
         passes = max(passes, np.int64(record.conflicts) * inst.lane_turns)

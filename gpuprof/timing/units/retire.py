@@ -72,7 +72,7 @@ def leave(machine, warp, cycle):
 def drain(machine, warp, cycle):
     """The warp stays until its stores are out."""
     # gpu-stream on five cards: blocks that store cost almost nothing more than their turn, so a warp need not hear of
-    # its stores (docs/model.md, The end of a warp).
+    # its stores (docs/model/instructions.md, The end of a warp).
     gone = stores_gone(machine, warp)
     if gone <= cycle:
         release(machine, warp, cycle)

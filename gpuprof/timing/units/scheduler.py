@@ -101,7 +101,7 @@ def pick(machine, partition, cycle, only_current):
     # Greedy, then youngest: figure 4 of Huerta et al. (2025), held by tests/timing/test_fetch_by_hand.py. A warp's age
     # counts from when its instruction became ready, and only among equals from its start. The queue of memory
     # instructions takes warps in the order of their arrival; the first of them goes before the others if its warp
-    # started after theirs (docs/model.md, Scheduler).
+    # started after theirs (docs/model/instructions.md, Scheduler).
     current = part_at(machine, partition).current
     if (
         current >= 0

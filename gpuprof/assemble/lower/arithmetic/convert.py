@@ -4,7 +4,7 @@ from gpuprof.assemble.ir.values import Imm, NoVariant, type_file, type_nbits
 from gpuprof.assemble.lower.arithmetic import packed
 from gpuprof.assemble.lower.data import address
 from gpuprof.isa.modifiers import pack
-from gpuprof.isa.types import FLOAT_TYPES, INTEGER_TYPES
+from gpuprof.isa.row import FLOAT_TYPES, INTEGER_TYPES
 
 _TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
 _OF_PACKED = ("rna", "rs")  # to tf32 and to packed types alone

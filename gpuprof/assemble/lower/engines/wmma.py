@@ -186,7 +186,7 @@ def slots_of(lowering, access: Access, element: Element) -> dict:
 
 
 def is_one_word(access: Access, register: list[Element]) -> bool:
-    """Whether the register's elements follow each other in memory."""
+    """True if the register's elements follow each other in memory."""
     places = [access.coordinates(element) for element in register]
     return all(one[0] == other[0] and one[1].constant + 1 == other[1].constant for one, other in pairwise(places))
 

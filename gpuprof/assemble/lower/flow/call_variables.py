@@ -89,7 +89,7 @@ def _offsets(block: ast.Block, names: set[str], convention_of) -> dict[str, int]
 
 
 def _stays(touches: list[_Touch], leaves: list[int], stores: list[int]) -> bool:
-    """Whether nothing but the variable's one call comes between its uses: stores and then the call, or the call and
+    """True if nothing but the variable's one call comes between its uses: stores and then the call, or the call and
     then loads. No argument of another call may be stored while a result is still to be read.
     """
     kinds = [touch.how for touch in touches]

@@ -2,7 +2,6 @@
 
 from gpuprof.assemble.ir.values import Imm, NoVariant
 from gpuprof.assemble.lower.arithmetic.compare import compare
-from gpuprof.assemble.lower.flow.guards import branch_past
 from gpuprof.assemble.ptx import ast
 
 # -- branches --------------------------------------------------------------------------------------
@@ -112,3 +111,17 @@ TABLE = {
     "nanosleep": _nanosleep, "pmevent": _pmevent, "alloca": _alloca, "stacksave": _stacksave,
     "stackrestore": _stackrestore,
 }  # fmt: skip
+
+
+def branch_past(lowering) -> str:
+    """Emits a branch past the next instruction for lanes whose guard does not hold, and drops the guard. Returns its
+    label; "" for an instruction without a guard.
+    """
+    if lowering.guard[0] is None:
+        return ""
+    skip = lowering.new_label()
+    guard, negated = lowering.guard
+    lowering.guard = (guard, not negated)
+    lowering.emit("BRA", target=skip)
+    lowering.guard = (None, False)
+    return skip

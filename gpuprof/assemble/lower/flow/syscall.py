@@ -6,13 +6,13 @@ from gpuprof.assemble.abi.calling_convention import Place
 from gpuprof.assemble.ir.values import type_nbits
 from gpuprof.assemble.lower.data.access import store
 from gpuprof.assemble.lower.data.address import local_address
-from gpuprof.assemble.lower.flow.guards import branch_past
+from gpuprof.assemble.lower.flow.control import branch_past
 from gpuprof.assemble.ptx import ast
 from gpuprof.isa.special import LAUNCH_SERVICE
 
 
 class Service(NamedTuple):
-    """What the runtime does under a function's name; types of what it takes and gives ("" for nothing)."""
+    """A call of the runtime by a function's name; the types of its arguments and its result ("" for none)."""
 
     number: int
     arguments: tuple[str, ...]

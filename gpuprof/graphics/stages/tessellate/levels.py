@@ -28,7 +28,7 @@ def levels_of(given: np.ndarray, tessellation: Tessellation) -> Levels:
     edges, insides = EDGES[tessellation.domain], INSIDES[tessellation.domain]
     given = given.astype(np.float64)
     outer, inner = given[:, :edges], given[:, FIRST_INSIDE : FIRST_INSIDE + insides]
-    culled = ~(outer > 0).all(1)
+    culled = np.logical_not((outer > 0).all(1))
     low, high = BOUNDS[tessellation.spacing]
     outer = _between(outer, low, high)
     least = np.full((len(given), 1), float(low))

@@ -110,7 +110,7 @@ def cost_columns(profile: Profile) -> Columns:
     return by_column(COSTS, cost_rows(profile))
 
 
-def cost_rows(profile: Profile) -> Iterator[tuple[int, int, int, int, int]]:
+def cost_rows(profile: Profile) -> Iterator[tuple[int, ...]]:
     words = profile.report.vocabulary
     numbers = words.numbers()
     for row, (_, instruction) in enumerate(profile.instructions):

@@ -194,9 +194,10 @@ def block_of_shape(profile: Profile, shape: Shape) -> Block:
     return Block(product(launch.block), kernel.registers, kernel.shared_nbytes + launch.dynamic_shared_nbytes)
 
 
-def chip_numbers(profile: Profile) -> dict[str, int] | None:
+def chip_numbers(profile: Profile) -> dict[str, int]:
+    """Empty where the chip's description lacks one of them."""
     (text,) = profile.database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
-    return numbers_of(json.loads(text) or {})
+    return numbers_of(json.loads(text) or {}) or {}
 
 
 def numbers_for(profile: Profile, shape: Shape, chip: dict[str, int]) -> dict[str, int]:

@@ -26,8 +26,8 @@ def number_rows(profile: Profile) -> Iterator[tuple]:
     for number, kernel in enumerate(profile.report.kernels):
         measured = [of_launch[launch.launch] for launch in kernel.launches if launch.complete]
         for metric in METRICS:
-            values = [values.get(metric.name) for values in measured]
-            if values and None not in values:
+            values = [value for values in measured if (value := values.get(metric.name)) is not None]
+            if measured and len(values) == len(measured):
                 value = getattr(kernel, metric.name) if metric.name in OF_KERNELS else sum(values)
                 yield number, metric.name, metric.unit, metric.text, value
 

@@ -1,6 +1,7 @@
 """What happened when: tasks, what ties them, and what SMs and warps did over time."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ BIN_STALLS = (
 
 def task_columns(profile: Profile) -> Columns:
     tasks = read_tasks(profile.database)
-    found = {column.name: tasks.columns[column.name] for column in TASKS if column.type == "int"}
+    found: dict[str, Any] = {column.name: tasks.columns[column.name] for column in TASKS if column.type == "int"}
     words = {name: [tasks.words[n] for n in tasks.columns[name].tolist()] for name in ("kind", "name")}
     return found | words | {"row": [tasks.rows[n] for n in tasks.columns["row"].tolist()]}
 

@@ -1,6 +1,5 @@
-// Two profiles beside each other: every number with its difference, and lines that got slower first.
+// Two profiles side by side: every number with its difference, and lines that got slower first.
 
-import { aligned } from "./align.js";
 import { legend, stackedBar, sum } from "./bars.js";
 import { el } from "./dom.js";
 import { baseName, grouped, percent } from "./figures.js";
@@ -50,20 +49,21 @@ class Compare {
     return ["before", "after"].flatMap((word, place) => [el("b", {}, `${word}: `), `${own[place].join(", ") || "the same facts"}. `]);
   }
 
-  // Kernels by their keys: rows of either profile, -1 where it has none. What got slower most is first.
+  // Kernels of both profiles, -1 where one has none. What got slower most is first.
   pairKernels() {
-    const rows = new Map();
-    [this.before, this.after].forEach((profile, side) => {
-      for (const kernel of profile.tables.kernels.rows()) {
-        const key = profile.kernelKey(kernel);
-        const found = rows.get(key) ?? [-1, -1];
-        found[side] = kernel;
-        rows.set(key, found);
-      }
-    });
+    const { pairs } = this.page.comparison;
+    const [olds, nows] = [pairs.column("before"), pairs.column("after")];
     const cycles = (profile, kernel) => (kernel < 0 ? 0 : profile.tables.kernels.get("cycles", kernel));
-    return [...rows]
-      .map(([key, [old, now]]) => ({ key, old, now, cycles: [cycles(this.before, old), cycles(this.after, now)] }))
+    return pairs
+      .rows()
+      .map((pair) => ({ pair, old: olds[pair], now: nows[pair] }))
+      .map(({ pair, old, now }) => ({
+        pair,
+        old,
+        now,
+        key: old < 0 ? this.after.kernelKey(now) : this.before.kernelKey(old),
+        cycles: [cycles(this.before, old), cycles(this.after, now)],
+      }))
       .sort((a, b) => b.cycles[1] - b.cycles[0] - (a.cycles[1] - a.cycles[0]) || b.cycles[1] - a.cycles[1]);
   }
 
@@ -137,7 +137,7 @@ class Compare {
       "section",
       {},
       el("h2", {}, "Lines"),
-      el("p", { class: "dim" }, "Lines with the same text stand beside each other, wherever they have moved to."),
+      el("p", { class: "dim" }, "Lines with the same text are paired, also where they have moved."),
       this.table("Lines, those that got slower first", columns, rows),
     );
   }
@@ -151,36 +151,25 @@ class Compare {
   }
 
   // Lines of the kernel that cost something: the rows of either profile, undefined where it has none.
-  alignedLines({ old, now }) {
+  alignedLines({ pair, old, now }) {
     const costOf = (profile, row) => (row ? sum(profile.costOf(row.own, this.costs)) : 0);
-    const [first, second] = [linesOf(this.before, old), linesOf(this.after, now)];
+    const [first, second] = [rowsOf(this.before, old), rowsOf(this.after, now)];
+    const { lines } = this.page.comparison;
+    const [befores, afters] = [lines.column("before"), lines.column("after")];
     const found = [];
-    for (const key of new Set([...first.keys(), ...second.keys()])) {
-      const [before, after] = [first.get(key) ?? [], second.get(key) ?? []];
-      for (const [a, b] of aligned(before.map(textOf), after.map(textOf))) {
-        const cycles = [costOf(this.before, before[a]), costOf(this.after, after[b])];
-        if (cycles[0] || cycles[1]) found.push({ old: before[a], now: after[b], cycles });
-      }
+    for (const line of lines.rowsBy("pair").get(pair) ?? []) {
+      const [before, after] = [first.get(befores[line]), second.get(afters[line])];
+      const cycles = [costOf(this.before, before), costOf(this.after, after)];
+      if (cycles[0] || cycles[1]) found.push({ old: before, now: after, cycles });
     }
     return found.sort((a, b) => b.cycles[1] - b.cycles[0] - (a.cycles[1] - a.cycles[0]));
   }
 }
 
-// Rows of a kernel's source by function and file, in the order of the file.
-function linesOf(profile, kernel) {
-  const found = new Map();
+// Rows of a kernel's source by their number in the table `rows`.
+function rowsOf(profile, kernel) {
   const listing = kernel < 0 ? undefined : listingsOf(profile, kernel).get("source");
-  for (const row of listing?.rows ?? []) {
-    const key = `${row.functionName} ${baseName(row.path)}`;
-    if (!found.has(key)) found.set(key, []);
-    found.get(key).push(row);
-  }
-  return found;
-}
-
-// A line without a text is told from others by its number.
-function textOf({ text, number }) {
-  return text.trim() || `line ${number}`;
+  return new Map((listing?.rows ?? []).map((row) => [row.row, row]));
 }
 
 // Columns of two numbers, their difference and how much that is of the first. `areThere`: whether either side has one.

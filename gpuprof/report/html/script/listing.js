@@ -22,7 +22,7 @@ export function listingsOf(profile, kernel) {
   return found;
 }
 
-// `items`: headings of sections ({ isHeading, text }) and rows ({ number, text, own, inlined, cycles, samples, weight,
+// `items`: headings of sections ({ isHeading, text }) and rows ({ row, number, text, own, inlined, cycles, samples, weight,
 // counters, attributed, ... }), in their order. `own` and `inlined` are instructions.
 class Listing {
   constructor(profile, name, title, sections, starts) {
@@ -56,6 +56,7 @@ class Listing {
     const own = Array.from(instructions.subarray(start, middle));
     const inlined = Array.from(instructions.subarray(middle, middle + rows.column("inlined")[row]));
     return Object.assign(new Measured(this.profile, own), {
+      row,
       number: rows.column("number")[row],
       place: this.name === "isa" ? `0x${rows.column("number")[row].toString(16)}` : String(rows.column("number")[row]),
       text: rows.get("text", row),

@@ -11,8 +11,9 @@ const HAS_ADDRESS = location.protocol !== "about:"; // the frame of a notebook h
 const THEMES = ["auto", "light", "dark"];
 
 class Page {
-  constructor(profiles) {
+  constructor(profiles, comparison) {
     this.profiles = profiles;
+    this.comparison = comparison; // tables of the comparison of two profiles, else undefined
     this.profile = profiles[0];
     this.views = VIEWS.filter((view) => view.isThere(this));
     this.main = el("main", { id: "view", tabindex: "-1" });
@@ -113,8 +114,10 @@ async function start() {
   try {
     const blocks = [...document.querySelectorAll("script.data")];
     const profiles = await Promise.all(blocks.map(async (block) => new Profile(await readBlock(block.textContent))));
-    blocks.forEach((block) => block.remove());
-    const page = new Page(profiles);
+    const compared = document.querySelector("script.comparison");
+    const comparison = compared ? await readBlock(compared.textContent) : undefined;
+    [...blocks, compared].forEach((block) => block?.remove());
+    const page = new Page(profiles, comparison);
     root.replaceChildren(...page.frame());
     page.show();
     window.addEventListener("hashchange", () => page.show());

@@ -1,20 +1,13 @@
 """Registers that a wgmma.mma_async reads or adds to, in an order that nothing gives them. The assembler says which
-instructions these are (isa.flow.warpgroups); a warp that executes both meets the error. Before its first multiplication
-a warp has a wgmma.fence in any case (PTX ISA, wgmma.fence).
+instructions these are (`isa.facts.RegisterHazard`); a warp that executes both meets the error. Before its first
+multiplication a warp has a wgmma.fence in any case (PTX ISA, wgmma.fence).
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuprof.isa.flow.warpgroups import (
-    NEVER_FENCED,
-    OVERWRITTEN,
-    SOMETIMES_FENCED,
-    UNFENCED,
-    RegisterHazard,
-    register_hazards,
-)
+from gpuprof.isa.facts import NEVER_FENCED, OVERWRITTEN, SOMETIMES_FENCED, UNFENCED, RegisterHazard
 from gpuprof.isa.opcodes import numbers
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Code, Instruction
@@ -45,7 +38,7 @@ class Met(NamedTuple):
 
 class Fragments:
     def __init__(self, code: Code):
-        hazards = list(register_hazards(code.ptx))
+        hazards = code.facts.register_hazards
         lines = {line for each in hazards for line in (each.line, each.earlier) if line}
         self._line_of = {each.number: each.ptx_line for each in code.instructions if each.ptx_line in lines}
         self._at: dict[int, int] = {}  # by line: its first instruction

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpuprof.isa.encoding import Instruction
 from gpuprof.isa.flow.definedness import element_bits, is_packed, rule_of
-from gpuprof.isa.modifiers import unpack, unpack_name
+from gpuprof.isa.modifiers import PRMT_SELECTORS, unpack, unpack_name
 
 U64 = np.uint64
 ZERO, ONE = U64(0), U64(1)
@@ -225,20 +225,9 @@ def _funnel(is_left: bool) -> Rule:
     return rule
 
 
-# prmt: selectors by mode and the lowest two bits of c (PTX ISA, prmt).
-SELECTORS = {
-    "f4e": (0x3210, 0x4321, 0x5432, 0x6543),
-    "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
-    "rc8": (0x0000, 0x1111, 0x2222, 0x3333),
-    "ecl": (0x3210, 0x3211, 0x3222, 0x3333),
-    "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
-    "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
-}
-
-
 def _prmt(x: Operands) -> np.ndarray:
     mode = unpack_name(x.inst.mods, "prmt")
-    selector = np.array(SELECTORS[mode], U64)[x.value["c"] & U64(3)] if mode else x.value["c"]
+    selector = np.array(PRMT_SELECTORS[mode], U64)[x.value["c"] & U64(3)] if mode else x.value["c"]
     both, moved = x.undefined["a"] | x.undefined["b"] << U64(32), np.zeros_like(x.undefined["a"])
     for byte in range(4):
         nibble = selector >> U64(4 * byte)

@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.isa.flow.padding import MemberStore, PaddedCopy, Range, member_stores, padded_copies
+from gpuprof.isa.facts import MemberStore, PaddedCopy, Range
 from gpuprof.trace.kernel import Code, Instruction
 
 
 def padding_of(code: Code) -> dict[int, np.ndarray]:
     """By the number of a store: uint8 (nbytes,), its bits that are padding."""
     copies: dict[tuple[str, int, int], list[PaddedCopy]] = defaultdict(list)
-    for copy in padded_copies(code.ptx):
+    for copy in code.facts.padded_copies:
         copies[copy.file, copy.line, copy.column].append(copy)
     groups: dict[tuple, list[Instruction]] = defaultdict(list)
     for each in code.instructions if copies else ():
@@ -41,7 +41,7 @@ class Member(NamedTuple):
 def members_of(code: Code) -> dict[int, Member]:
     """By the number of a store."""
     stores: dict[tuple[str, int, int], list[MemberStore]] = defaultdict(list)
-    for store in member_stores(code.ptx):
+    for store in code.facts.member_stores:
         stores[store.file, store.line, store.column].append(store)
     found: dict[int, Member] = {}
     for each in code.instructions if stores else ():

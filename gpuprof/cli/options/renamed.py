@@ -1,0 +1,46 @@
+"""Spellings of the command line that have given way to another one: the old one is an error that names the new one."""
+
+import shlex
+from typing import NamedTuple
+
+from gpuprof.errors import UsageError
+
+
+class Renamed(NamedTuple):
+    """`old` ends in "=" where a value follows. `commands`: those that had it; `since`: the version without it."""
+
+    old: str
+    new: str
+    commands: str
+    since: str
+
+
+PRINT_CSV, PRINT_JSON = "report quality fidelity records predict", "report quality fidelity records check predict list"
+RENAMED = (
+    Renamed("--filter kernel=", "--kernel-name regex:", "collect replay", "0.1.0"),
+    Renamed("--filter draw=", "--draw ", "collect replay", "0.1.0"),
+    Renamed("--filter stage=", "--stage ", "collect replay", "0.1.0"),
+    Renamed("--filter skip=", "--launch-skip ", "collect replay", "0.1.0"),
+    Renamed("--filter count=", "--launch-count ", "collect replay", "0.1.0"),
+    Renamed("--max-cycles", "--max-instructions", "run debug", "0.1.0"),
+    Renamed("--csv", "--format csv", PRINT_CSV, "0.1.0"),
+    Renamed("--json", "--format json", PRINT_JSON, "0.1.0"),
+)
+
+
+def new_spelling(command: str, written: str) -> str | None:
+    """The new spelling of an option of `command`, None where `written` is not an old one."""
+    for each in RENAMED:
+        if command in each.commands.split() and (written == each.old or _has_value(each, written)):
+            return f"{each.new}{shlex.quote(written.removeprefix(each.old)) if written != each.old else ''}"
+    return None
+
+
+def check_renamed(written: str) -> None:
+    """Raises UsageError for an old spelling of an option of `collect` and `replay`."""
+    if new := new_spelling("collect", written):
+        raise UsageError(f"{written} is now {new}")
+
+
+def _has_value(each: Renamed, written: str) -> bool:
+    return each.old.endswith("=") and written.startswith(each.old)

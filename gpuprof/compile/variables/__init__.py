@@ -1,0 +1,1 @@
+"""Where the variables of optimized code are: facts for the debugger."""

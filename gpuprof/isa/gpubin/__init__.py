@@ -1,0 +1,1 @@
+"""The gpubin file: its layout, declared once, and its reader. `assemble.object.elf` writes it."""

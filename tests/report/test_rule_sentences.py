@@ -1,0 +1,144 @@
+"""Every rule says its whole sentence about a database that is made for it: the transpose of `report_database`, changed
+by a line or two of SQL. test_rules.py has the limits of the rules.
+"""
+
+import sqlite3
+from typing import NamedTuple
+
+import pytest
+
+from gpuprof.correlate.correlate import add_advice
+from gpuprof.isa.stalls import INDEX
+from gpuprof.report.queries import read_report
+from gpuprof.report.triage.kernel_rules import RULES, findings
+from tests.support.report_database import BASE, make_database
+
+
+class Made(NamedTuple):
+    """A database, and the first finding of the rule about its kernel: place and whole text."""
+
+    place: str
+    text: str
+    changes: tuple[str, ...] = ()
+
+
+BRANCH, LOAD, STORE = (BASE + 16 * index for index in (9, 15, 21))  # lines 10, 13, 14
+ONE_OF_EACH_LINE = ", ".join(str(BASE + 16 * index) for index in (0, 3, 6, 7, 14))
+WAITS = INDEX["long_scoreboard"]
+
+SAYS: dict[str, Made] = {
+    "target_line": Made(
+        "samples/transpose.cu:14 lg_throttle",
+        "transpose.cu:14 holds 80% of the stalled cycles, and 51% of its cycles are lg_throttle. The queue for "
+        "local and global memory instructions is full. Use fewer, wider accesses; avoid register spills to local "
+        "memory.",
+    ),
+    "kernel_reason": Made(
+        ":0 barrier",
+        "No single line stands out, but 100% of the stalled cycles are barrier. Waiting at a barrier for the "
+        "block's other warps. Balance the work between warps before the barrier; use smaller blocks so that other"
+        " blocks fill the gap.",
+        (
+            "DELETE FROM ledger",
+            "DELETE FROM samples",
+            f"INSERT INTO ledger SELECT launch, pc, {INDEX['barrier']}, 100 FROM launches, instructions "
+            f"WHERE pc IN ({ONE_OF_EACH_LINE})",
+        ),
+    ),
+    "asynchronous_copies": Made(
+        "samples/transpose.cu:13 long_scoreboard",
+        "40% of the cycles wait for asynchronous copies, most of them at CP.ASYNC.WAIT in transpose.cu:13. Start "
+        "the copies earlier: keep more stages in flight while one is used, or give each stage more work.",
+        (
+            f"UPDATE instructions SET opcode = 'CP.ASYNC.WAIT', text = 'CP.ASYNC.WAIT 1' WHERE pc = {LOAD}",
+            f"UPDATE ledger SET cycles = 60000 WHERE pc = {LOAD} AND reason = {WAITS}",
+        ),
+    ),
+    "uncoalesced": Made(
+        "samples/transpose.cu:14 long_scoreboard",
+        "Uncoalesced global access in transpose.cu:14: 32,768 sectors for 4,096, 8 times the ideal. Let "
+        "neighbouring threads touch neighbouring addresses, or go through shared memory.",
+    ),
+    "bank_conflicts": Made(
+        "samples/transpose.cu:14 short_scoreboard",
+        "Bank conflicts in transpose.cu:14: 32,768 shared-memory wavefronts where 1,024 would do. Change which "
+        "lanes touch which word.",
+        (f"UPDATE counters SET l1_wavefronts_shared = 16384, l1_wavefronts_shared_ideal = 512 WHERE pc = {STORE}",),
+    ),
+    "local_memory": Made(
+        "samples/transpose.cu:13 lg_throttle",
+        "Local memory is 40% of the memory sectors, most of it in transpose.cu:13. 48 bytes are register spills. "
+        "Index arrays with constants, or give the kernel more registers.",
+        (
+            f"UPDATE counters SET l2_sectors_local = 12288 WHERE pc = {LOAD}",
+            "UPDATE functions SET spill_nbytes = 48",
+        ),
+    ),
+    "block_lanes": Made(
+        ":0 ",
+        "A block of 10 threads fills 10 of the 32 lanes of a warp on average: make it a multiple of 32 threads.",
+        ("UPDATE launches SET block = '10,1,1'",),
+    ),
+    "divergence": Made(
+        "samples/transpose.cu:10 branch_resolving",
+        "transpose.cu:10 runs with 22.0 of 32 lanes. Let whole warps take one side of a branch, or give every "
+        "lane the same amount of work.",
+        (f"UPDATE counters SET divergent_branches = 500, thread_inst_executed = 512 * 2 WHERE pc = {BRANCH}",),
+    ),
+    "occupancy": Made(
+        ":0 ", "Only 18% of the warp slots were filled, where 100% could be: too few blocks, or uneven ones."
+    ),
+    "issue_slots": Made(
+        ":0 ",
+        "The schedulers issue in 95% of the cycles: only fewer instructions make this kernel faster.",
+        ("UPDATE launch_metrics SET value = 30400 WHERE metric = 'issue_slots'",),
+    ),
+    "small_grid": Made(":0 ", "The grid has 16 blocks for 108 multiprocessors: 92 of them have nothing to do."),
+    "sampling": Made(
+        ":0 ",
+        "10 samples were dropped, since a buffer was full; the rest favours the warps that came first: collect "
+        "with a longer --period.",
+        ("UPDATE launches SET samples_dropped = 5",),
+    ),
+    "sampled_beside_exact": Made(
+        "samples/transpose.cu:14 ",
+        "2% of the samples are at transpose.cu:14, but 64% of the warps' time is spent there: each sample is one "
+        "warp of an SM, so nearly empty SMs count too much. The sampled column weighs them by the warps that they"
+        " stand for: 64%. Use the exact column.",
+        (
+            "UPDATE samples SET samples = 1, samples_not_issued = 0 "
+            "WHERE pc IN (SELECT pc FROM instructions WHERE line = 14)",
+        ),
+    ),
+    "too_thin": Made(
+        "samples/transpose.cu:9 ",
+        "The samples are too few to rank 2 of the 3 lines of 5% and more: transpose.cu:9 (8-23%) and index.cuh:4 "
+        "(3-14%) overlap. A period of 128 cycles would be enough. The exact column ranks them.",
+        ("UPDATE sample_sizes SET effective = 40",),
+    ),
+    "in_step": Made(
+        "samples/transpose.cu:9 ",
+        "The samples in the loop at transpose.cu:9-14 are off by 11%, more than by chance: the period of 512 "
+        "cycles is in step with its iterations of 162.6 cycles. More samples do not help; a period of 588 cycles "
+        "does, or the exact column.",
+        (f"UPDATE samples SET weight = 4 * weight WHERE pc = {LOAD}",),
+    ),
+}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_every_rule_has_its_sentence(tmp_path, rule):
+    path, place, text = make_database(tmp_path / "t.gpudb"), *SAYS[rule.name][:2]
+    with sqlite3.connect(path) as db:
+        db.execute("DELETE FROM findings")
+        for change in SAYS[rule.name].changes:
+            db.execute(change)
+        add_advice(db, 0)
+        report = read_report(db)
+    kernel = report.kernels[0]
+    first = next(each for each in findings(kernel, report.chip, report.header) if each.rule == rule.name)
+    assert (f"{first.path}:{first.line} {first.explain}", first.text) == (place, text)
+
+
+def test_the_table_has_no_other_rules():
+    assert list(SAYS) == [rule.name for rule in RULES]
