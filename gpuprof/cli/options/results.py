@@ -13,7 +13,7 @@ from gpuprof.cli.options.outputs import claim, npy
 from gpuprof.errors import UsageError, WrongResult
 
 if TYPE_CHECKING:
-    pass
+    from gpuprof.device.launching.argument_values import RequestedResults
 
 
 def check_results_flags(file: Path, given: Given) -> None:

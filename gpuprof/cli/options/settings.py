@@ -18,6 +18,7 @@ from gpuprof.errors import UsageError
 from gpuprof.run.compile_file import DEFAULT_OPTIONS, BuildOptions
 
 if TYPE_CHECKING:
+    from gpuprof.device.launching.argument_values import RequestedResults
     from gpuprof.run.run_settings import Settings
     from gpuprof.trace.findings import Findings
 
