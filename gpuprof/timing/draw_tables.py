@@ -33,7 +33,7 @@ from gpuprof.timing.state.layout import (
     UNIT_ACCESS,
     UNIT_TRAFFIC,
 )
-from gpuprof.timing.state.machine import Draws
+from gpuprof.timing.state.machine_tables import Draws
 
 
 class UnitBuffer(NamedTuple):

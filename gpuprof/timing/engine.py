@@ -9,7 +9,8 @@ from numba import int64, typeof
 
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import OPTIONS, SCALAR, call_njit
-from gpuprof.timing.state.layout import MACHINE, NEVER, QUANTUM
+from gpuprof.timing.state.layout import NEVER, QUANTUM
+from gpuprof.timing.state.machine_tables import MACHINE
 from gpuprof.timing.state.table_rows import part_at, row_of, sm_at
 from gpuprof.timing.units.activity import fold
 from gpuprof.timing.units.arrivals import serve_requests

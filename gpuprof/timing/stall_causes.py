@@ -7,7 +7,8 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.records.schema import CAUSES_DTYPE
 from gpuprof.timing.state import layout
-from gpuprof.timing.state.machine import Blame, Machine, State, most_causes
+from gpuprof.timing.state.machine import Machine, State, most_causes
+from gpuprof.timing.state.machine_tables import Blame
 from gpuprof.timing.state.static_program import StaticProgram
 
 ROOM = 1 << 14  # rows in addition to those that a quantum may add

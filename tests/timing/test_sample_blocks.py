@@ -22,7 +22,8 @@ from gpuprof.timing.extrapolate import (
 )
 from gpuprof.timing.state.activity_bins import Activity
 from gpuprof.timing.state.extrapolation import Extrapolation, Filling, Rate
-from gpuprof.timing.state.layout import L2_LINE, MACHINE, QUANTUM
+from gpuprof.timing.state.layout import L2_LINE, QUANTUM
+from gpuprof.timing.state.machine_tables import MACHINE
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as command
 from tests.support.running import run_file

@@ -10,7 +10,8 @@ import pytest
 
 from gpuprof.emulate.trace_log.trace import TracePiece
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
-from gpuprof.timing.state.layout import MACHINE, WARP
+from gpuprof.timing.state.layout import WARP
+from gpuprof.timing.state.machine_tables import MACHINE
 from gpuprof.timing.trace_compaction import ARRAYS, UNCOMPACTED_PIECES, gather, link_of, standing
 
 ROWS, LOOKAHEAD = 6, 3

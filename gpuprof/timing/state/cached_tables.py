@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.timing.state.layout import TABLES
+from gpuprof.timing.state.machine_tables import TABLES
 from gpuprof.timing.state.static_program import StaticProgram, static_program
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class _CachedTable(NamedTuple):
 
 
 class CachedTables:
-    """The tables of one GPU, by their names in layout.TABLES."""
+    """The tables of one GPU, by their names in machine_tables.TABLES."""
 
     def __init__(self, sms: int):
         self._sms = sms
@@ -111,7 +111,7 @@ class CachedTables:
 
 
 def address_of(name: str, table: np.ndarray) -> int:
-    """The address of a table of layout.TABLES for the engine, which reads consecutive rows."""
+    """The address of a table of machine_tables.TABLES for the engine, which reads consecutive rows."""
     assert table.flags.c_contiguous and table.dtype.itemsize == TABLES[name].dtype.itemsize, name
     return table.ctypes.data
 

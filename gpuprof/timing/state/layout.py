@@ -5,8 +5,6 @@ yet: it refers to load number `cycle - TOKEN` of the current quantum and is repl
 are served. Ports count in ticks, 64 to the cycle, since some are busy for a fraction of one.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gpuprof.chips.fields import FIELDS
@@ -14,7 +12,6 @@ from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
 
 QUANTUM = 64  # cycles that an SM runs by itself; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
@@ -623,103 +620,4 @@ CONSTANTS = (
     "n_series",
     "n_columns",
     "n_asking",
-)
-
-
-class Table(NamedTuple):
-    """A table of the machine: its rows, and for tables with two indexes the machine's number that counts its
-    columns.
-    """
-
-    dtype: np.dtype
-    columns: str = ""
-
-
-WORD, SHORT = np.dtype([("value", "i8")]), np.dtype([("value", "i4")])
-TABLES = {
-    "inst": Table(INSTRUCTION),
-    "dep": Table(SHORT),
-    "first_of_block": Table(SHORT),
-    "grid": Table(GRID),
-    "edge": Table(EDGE),
-    "presence": Table(PRESENCE, "sms"),  # by grid, of each SM
-    "loss": Table(LOSS, "sms"),  # by grid
-    "warp": Table(WARP),
-    "until": Table(WORD, "n_classes"),  # by warp: ends of what keeps it from issuing
-    "board": Table(WORD, "n_registers"),  # by warp: scoreboard entries
-    "second": Table(WORD, "n_registers"),  # by warp: the earlier entry of registers that were joined
-    "maker": Table(SHORT, "n_registers"),  # by warp: the causes of those
-    "second_maker": Table(SHORT, "n_registers"),
-    "cause": Table(SHORT, "n_classes"),  # by warp: what ends what keeps it from issuing
-    "blame": Table(BLAME),
-    "blame_latest": Table(SHORT, "n_reasons"),  # by instruction: the row that was used last
-    "blame_bucket": Table(SHORT),  # by hash: the first row
-    "blocked": Table(WORD),  # warps that wait for the quantum's requests
-    "part": Table(PARTITION),
-    "lane": Table(LANE, "warps_per_partition"),  # by partition
-    "port": Table(PORT, "n_ports"),  # by partition
-    "queue": Table(WORD, "queue_depth"),  # by partition: when the last memory instructions leave it
-    "queued": Table(WORD, "queue_depth"),  # and what they are, as causes
-    "l1_queue": Table(WORD, "l1_queue_depth"),  # by partition: when the last accesses to global memory are served
-    "mio_queue": Table(WORD, "mio_queue_depth"),  # and the others
-    "sm": Table(SM),
-    "block": Table(BLOCK),
-    "waited": Table(WORD, "n_waits"),  # by warp: its stalled cycles by kind
-    "over": Table(SHORT),  # block slots whose blocks have ended in this quantum
-    "block_row": Table(BLOCK_COUNTERS_DTYPE),
-    "warp_row": Table(WARP_COUNTERS_DTYPE),
-    "arrived": Table(SHORT, "n_barriers"),  # by block slot
-    "begun": Table(WORD, "n_barriers"),  # by block slot: when the first warp arrived
-    "round": Table(WORD),  # by warps that arrive: cycles from the first arrival on
-    "bypass": Table(WORD, "n_kinds"),  # by reader and maker
-    "ended": Table(SHORT, "n_mbarriers"),  # phases of memory barriers, by block slot
-    "landed": Table(WORD, "n_mbarriers"),  # when the last of these phases ended
-    "lander": Table(WORD, "n_mbarriers"),  # and what ended it, a cause
-    "ledger": Table(WORD, "n_reasons"),  # by instruction of the batch: each grid has its own
-    "activity": Table(ACTIVITY, "n_activities"),  # by grid and bin
-    "stall_row": Table(SHORT, "n_reasons"),  # by instruction: its row of the next (see lengths)
-    "stalls": Table(WORD),
-    "l0_tag": Table(WORD, "l0i_lines"),  # by partition
-    "l0_ready": Table(WORD, "l0i_lines"),
-    "l1i_tag": Table(WORD, "l1i_lines"),  # by SM
-    "l1i_ready": Table(WORD, "l1i_lines"),
-    "constant_tag": Table(WORD, "constant_places"),  # by SM: of operands, then of loads
-    "constant_ready": Table(WORD, "constant_places"),
-    "constant_l15_tag": Table(WORD, "constant_l15_lines"),  # by SM
-    "constant_l15_ready": Table(WORD, "constant_l15_lines"),
-    "l1_tag": Table(WORD),
-    "l1_use": Table(WORD),
-    "l1_line": Table(L1_LINE),
-    "miss_free": Table(WORD, "l1_mshrs"),  # by SM
-    "l2_tag": Table(WORD),
-    "l2_use": Table(WORD),
-    "l2_line": Table(L2_LINE),
-    "slice_tick": Table(WORD),
-    "l2_copy": Table(WORD),
-    "tlb": Table(TRANSLATION, "tlb_entries"),  # by SM
-    "tlb_hint": Table(SHORT, "n_tlb_hints"),  # by SM
-    "l2_tlb": Table(TRANSLATION),
-    "channel_tick": Table(WORD),
-    "channel_turn": Table(WORD),
-    "dram_row": Table(DRAM_ROW, "n_open_rows"),  # by bank
-    "request": Table(REQUEST),
-    "load": Table(LOAD_RECORD),
-    "bucket": Table(SHORT),  # first request of each cycle
-    "record": Table(WIDE_DTYPE),
-    "counted": Table(SAMPLED_COUNTERS_DTYPE),
-    "gate": Table(GATE),  # by grid
-    "watched": Table(SHORT, "sms"),  # by grid, of each SM: 0 when none of its samples there is wanted
-    "draw": Table(DRAW),
-    "before": Table(WORD, "n_series"),  # by draw: row of the last item of each series before it, -1: there is none
-    "item": Table(ITEM),
-    "passage": Table(PASSAGE, "n_columns"),  # by item
-    "column": Table(COLUMN, "n_columns"),  # by series
-    "unit_access": Table(UNIT_ACCESS),  # by unit, item and line
-    "unit_traffic": Table(UNIT_TRAFFIC, "n_asking"),  # by draw
-    "leaves": Table(WORD),  # when each record leaves the FIFO, NEVER: not known yet
-    "fifo": Table(FIFO_PLACE, "fifo_depth"),  # by SM
-}
-MACHINE = np.dtype(
-    [(name, "i8") for name in (*COUNTERS, *CHIP_NUMBERS, *DERIVED_NUMBERS, *BATCH_NUMBERS, *CONSTANTS)]
-    + [(f"{name}_table", "i8") for name in TABLES]
 )

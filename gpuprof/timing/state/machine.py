@@ -1,9 +1,9 @@
-"""The arrays of a simulated GPU, in a few named tuples, one per group of units.
+"""The state of a simulated GPU: its tables (machine_tables) as they are at power-on and for each batch of grids.
 
-A `Machine` keeps what lives from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
-rest is as new for each batch of grids. Places in the arrays: partition p of SM s is number s * partitions + p, warp
-slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s * block_slots +
-b.
+A `Machine` holds what lasts from launch to launch: the clock, the L2, the DRAM channels and the instruction caches. The
+rest is as new for each batch of grids. Row numbers in the tables: partition p of SM s is number s * partitions + p,
+warp slot k of it is number (s * partitions + p) * warps_per_partition + k, block slot b of SM s is number s *
+block_slots + b.
 """
 
 from dataclasses import dataclass
@@ -26,6 +26,18 @@ from gpuprof.timing.state.activity_bins import N_ACTIVITIES, bins_of
 from gpuprof.timing.state.cached_tables import CachedTables, Programs
 from gpuprof.timing.state.latency_tables import N_KINDS, bypass_cycles, round_cycles
 from gpuprof.timing.state.layout import N_BUCKETS, NEVER, QUANTUM, SECTOR_NBYTES, TICKS
+from gpuprof.timing.state.machine_tables import (
+    GROUPS,
+    MACHINE,
+    TABLES,
+    Blame,
+    Cell,
+    Core,
+    Draws,
+    Fetch,
+    Memory,
+    Program,
+)
 from gpuprof.timing.state.occupancy import Occupancy
 from gpuprof.timing.state.stall_tables import WAITS, new_stall_rows
 from gpuprof.timing.state.static_program import StaticProgram
@@ -35,118 +47,12 @@ SAMPLE_ROOM = 1 << 16  # records between two calls of the sink
 ROW_ROOM = 1 << 14  # rows of blocks, or of warps, between two calls
 
 
-class Program(NamedTuple):
-    inst: np.ndarray
-    dep: np.ndarray
-    first_of_block: np.ndarray
-
-
-class Core(NamedTuple):
-    grid: np.ndarray
-    edge: np.ndarray
-    presence: np.ndarray  # (grids, SMs)
-    loss: np.ndarray  # (grids, SMs)
-    warp: np.ndarray
-    until: np.ndarray  # int64 (warps, N_CLASSES): ends of what keeps a warp from issuing
-    board: np.ndarray  # int64 (warps, registers): scoreboard entries
-    second: np.ndarray  # the same shape: further entries of joined registers
-    maker: np.ndarray  # int32, the same shape, as the next: the causes of both
-    second_maker: np.ndarray
-    cause: np.ndarray  # int32 (warps, N_CLASSES)
-    part: np.ndarray
-    lane: np.ndarray  # (partitions, warps of a partition)
-    port: np.ndarray  # (partitions, N_PORTS)
-    queue: np.ndarray  # int64 (partitions, depth): when the last memory instructions leave the queue
-    queued: np.ndarray  # the same shape: what they are, as causes
-    l1_queue: np.ndarray  # int64 (partitions, depth): when the last accesses to global memory are served
-    mio_queue: np.ndarray  # int64 (partitions, depth): when the last other memory instructions are
-    sm: np.ndarray
-    block: np.ndarray
-    arrived: np.ndarray  # int32 (block slots, barriers)
-    begun: np.ndarray  # int64, the same shape
-    round: np.ndarray  # int64 (warps,)
-    bypass: np.ndarray  # int64 (readers, makers)
-    ended: np.ndarray  # int32 (block slots, memory barriers)
-    landed: np.ndarray  # int64, the same shape
-    lander: np.ndarray  # int64, the same shape: what ended the last phase, a cause
-    blocked: np.ndarray  # int64: warps that wait for the quantum's requests
-    ledger: np.ndarray  # int64 (instructions, N_REASONS)
-    activity: np.ndarray  # layout.ACTIVITY (grids * bins_of(grids), N_ACTIVITIES)
-    stall_row: np.ndarray  # int32, the same shape
-    stalls: np.ndarray  # int64 (rows taken as needed, lengths.ROW)
-
-
-class Fetch(NamedTuple):
-    l0_tag: np.ndarray  # int64 (partitions, lines)
-    l0_ready: np.ndarray
-    l1i_tag: np.ndarray  # int64 (SMs, lines)
-    l1i_ready: np.ndarray
-    constant_tag: np.ndarray  # int64 (SMs, lines of operands and of loads)
-    constant_ready: np.ndarray
-    constant_l15_tag: np.ndarray  # int64 (SMs, lines)
-    constant_l15_ready: np.ndarray
-
-
-class Memory(NamedTuple):
-    l1_tag: np.ndarray  # int64 (SMs * lines,)
-    l1_use: np.ndarray
-    l1_line: np.ndarray
-    miss_free: np.ndarray  # int64 (SMs, miss registers)
-    l2_tag: np.ndarray
-    l2_use: np.ndarray
-    l2_line: np.ndarray
-    l2_copy: np.ndarray
-    tlb: np.ndarray  # layout.TRANSLATION (SMs, entries)
-    tlb_hint: np.ndarray  # int32 (SMs, TLB_HINTS)
-    l2_tlb: np.ndarray
-    slice_tick: np.ndarray
-    channel_tick: np.ndarray
-    channel_turn: np.ndarray  # int64 (channels,): sectors written since the bus turned, times two; 1: others were read
-    dram_row: np.ndarray  # layout.DRAM_ROW (banks of all channels, OPEN_ROWS)
-    request: np.ndarray
-    load: np.ndarray
-    bucket: np.ndarray  # int32: first request of each cycle
-
-
-class Cell(NamedTuple):
-    record: np.ndarray
-    counted: np.ndarray
-    gate: np.ndarray  # layout.GATE (grids,)
-    watched: np.ndarray  # int32 (grids, SMs)
-    leaves: np.ndarray  # int64: when each record leaves its FIFO
-    fifo: np.ndarray  # layout.FIFO_PLACE (SMs, FIFO depth)
-    waited: np.ndarray  # int64 (warps, kinds of waits)
-    over: np.ndarray  # int32 (block slots,)
-    block_row: np.ndarray  # records.schema.BLOCK_COUNTERS_DTYPE
-    warp_row: np.ndarray  # records.schema.WARP_COUNTERS_DTYPE
-
-
-class Blame(NamedTuple):
-    """The table of causes, a hash with chains. Row 0 is empty, and places without a row have its number."""
-
-    blame: np.ndarray
-    blame_latest: np.ndarray  # int32 (instructions, N_REASONS)
-    blame_bucket: np.ndarray  # int32 (hashes,), a power of two
-
-
-class Draws(NamedTuple):
-    """Tables of the fixed-function units (timing.draw_tables)."""
-
-    draw: np.ndarray
-    before: np.ndarray  # int64 (draws, N_SERIES)
-    item: np.ndarray
-    passage: np.ndarray  # layout.PASSAGE (items, N_COLUMNS)
-    column: np.ndarray  # layout.COLUMN (N_SERIES, N_COLUMNS)
-    unit_access: np.ndarray  # layout.UNIT_ACCESS
-    unit_traffic: np.ndarray  # layout.UNIT_TRAFFIC (draws, N_ASKING)
-
-
 class State(NamedTuple):
-    """All tables of layout.TABLES, and the machine's record, which holds their addresses once `link` has put them
+    """All tables of TABLES, and the machine's record, which holds their addresses once `link` has put them
     there.
     """
 
-    machine: np.ndarray  # layout.MACHINE (1,)
+    machine: np.ndarray  # MACHINE (1,)
     program: Program
     core: Core
     fetch: Fetch
@@ -167,7 +73,7 @@ class State(NamedTuple):
 
 class Constants(NamedTuple):
     """Tables that all batches of a GPU share: they follow only from the chip, and nothing writes to them. `words`,
-    int64, are a layout.MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
+    int64, are a MACHINE record with the chip's numbers and zeros; the others are as in `Core`.
     """
 
     words: np.ndarray
@@ -233,7 +139,7 @@ def power_on(chip: Chip) -> Machine:
         ),
     )
     for name, table in (*fetch._asdict().items(), *vars(machine).items()):
-        if name in layout.TABLES:
+        if name in TABLES:
             machine.tables.store(name, table)
     return machine
 
@@ -424,15 +330,14 @@ def constants_of(chip: Chip) -> Constants:
     return Constants(words, round_cycles(chip), bypass_cycles(chip))
 
 
-MACHINE_INDEX = {name: index for index, name in enumerate(layout.MACHINE.names)}
-assert layout.MACHINE.itemsize == 8 * len(MACHINE_INDEX)
-GROUPS = (Program, Core, Fetch, Memory, Cell, Blame, Draws)  # of tables, in the order of `State`
-# The fields of layout.MACHINE with the addresses of the tables.
+MACHINE_INDEX = {name: index for index, name in enumerate(MACHINE.names)}
+assert MACHINE.itemsize == 8 * len(MACHINE_INDEX)
+# The fields of MACHINE with the addresses of the tables.
 TABLE_INDEXES = np.array([MACHINE_INDEX[f"{name}_table"] for group in GROUPS for name in group._fields])
 
 
 def enter(words: np.ndarray, numbers: dict[str, int]) -> None:
-    """Writes numbers into the words of a layout.MACHINE record: numpy is slow to look up, and to copy, many fields."""
+    """Writes numbers into the words of a MACHINE record: numpy is slow to look up, and to copy, many fields."""
     words[[MACHINE_INDEX[name] for name in numbers]] = list(numbers.values())
 
 
@@ -490,7 +395,7 @@ def _chip_numbers(chip: Chip) -> dict[str, int]:
 def machine_record(
     machine: Machine, program: StaticProgram, occupancies: list[Occupancy], sampling: Sampling, record_nbytes: int
 ) -> np.ndarray:
-    """A layout.MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
+    """A MACHINE record, counters at zero: the numbers of chip and batch that the inner loop reads."""
     chip = machine.chip
     numbers = {
         "period_cycles": sampling.period_cycles,
@@ -525,7 +430,7 @@ def machine_record(
     }
     words = machine.constants.words.copy()
     enter(words, numbers)
-    return words.view(layout.MACHINE)
+    return words.view(MACHINE)
 
 
 def ns_ticks(chip: Chip, nanoseconds: float) -> int:

@@ -14,7 +14,8 @@ from numba.extending import intrinsic, models, register_model
 
 from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.jit.internal import llvm_function
-from gpuprof.timing.state.layout import MACHINE, PIECE, TABLES
+from gpuprof.timing.state.layout import PIECE
+from gpuprof.timing.state.machine_tables import MACHINE, TABLES
 
 
 class Row(types.Record):
@@ -49,7 +50,7 @@ def _load_word(builder, record, name: str):
 
 
 def _rows(name: str):
-    """An accessor for the table `name` of layout.TABLES."""
+    """An accessor for the table `name` of machine_tables.TABLES."""
     table = TABLES[name]
     record = _row_type(table.dtype)
     nbytes = INT64(table.dtype.itemsize)
