@@ -10,7 +10,7 @@ from typing import NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import suggestion
 from gpuprof.correlate.advice.advice_rules import BY_NAME
-from gpuprof.correlate.traces import PREFIX, read_tables
+from gpuprof.correlate.trace_tables import PREFIX, read_tables
 from gpuprof.errors import NotComparable, UsageError
 
 _REQUIREMENT = re.compile(

@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim
 
 OWN = (
@@ -47,7 +48,7 @@ def command(profile: Path, given: Given):
     from gpuprof.check.requirements import measure_requirements, outcome_lines, outcome_objects, parse_requirement
     from gpuprof.check.rules import DEFAULT, parse_rule
     from gpuprof.correlate.database import reading
-    from gpuprof.correlate.results import read_results
+    from gpuprof.correlate.findings import read_results
     from gpuprof.errors import UsageError
     from gpuprof.isa.printing.printable import printable
 

@@ -9,7 +9,8 @@ import click
 
 from gpuprof.base.interrupts import is_ctrl_c
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
-from gpuprof.cli.options.option import DEBUGGER, LIST, SWITCH, Given, Option, options
+from gpuprof.cli.options.command_options import options
+from gpuprof.cli.options.option import DEBUGGER, LIST, SWITCH, Given, Option
 from gpuprof.cli.options.settings import build_options_of
 from gpuprof.cli.options.value_types import InputPath
 from gpuprof.cli.progress.display import Display

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
 
 OWN = (
     format_option(csv="with a heading", json="an object per line", group=OUTPUT),
@@ -60,8 +61,8 @@ class _Records:
     def chunks(self, limit: int | None):
         """Payloads that are not empty. Raises UsageError for a launch that a whole file does not have."""
         from gpuprof.records.chunk_stream import SAMPLE_CHUNKS, read_chunks
-        from gpuprof.records.encoding import Rows
-        from gpuprof.records.stall_words import as_vectors, holds_numbers
+        from gpuprof.records.encoding import LaunchRows
+        from gpuprof.records.sampling_registers import as_vectors, holds_numbers
 
         wanted = (b"SMCN",) if self.counters else SAMPLE_CHUNKS
         meta: dict = {"sampling": {}}
@@ -79,7 +80,7 @@ class _Records:
             if len(rows):
                 if not self.counters and holds_numbers(meta, launches.get(payload.launch, {})):
                     rows = as_vectors(rows)
-                yield Rows(payload.launch, rows)
+                yield LaunchRows(payload.launch, rows)
             if self.n_records == limit:
                 return
         self.damage = stream.damage

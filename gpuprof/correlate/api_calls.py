@@ -7,6 +7,8 @@ from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording
 from gpuprof.relate.task_kinds import NONE
+from gpuprof.tables.sql import insertion
+from gpuprof.tables.tasks import CALLS, TASKS
 
 TIMES = ("begin_ns", "end_ns", "waited_ns", "nbytes")
 
@@ -39,15 +41,15 @@ class ApiCall(NamedTuple):
 
 def fill_api_calls(database: sqlite3.Connection, recording: Recording) -> None:
     """Raises FileFormatError for rows that contradict the others."""
-    there = set(recording.tasks["task"].tolist())
+    there = set(recording.rows[TASKS]["task"].tolist())
     rows, seen = [], set()
-    for task, file, line, thread, status, _, *times in recording.calls.tolist():
+    for task, file, line, thread, status, _, *times in recording.rows[CALLS].tolist():
         is_right = task in there and task not in seen and (file == NONE or file < len(recording.names))
         if not is_right or max(times) > MAX_COUNT or times[0] > times[1]:
             raise FileFormatError(f"{recording.path}: contradicts itself: it has call {task}")
         seen.add(task)
         rows.append((task, None if file == NONE else recording.names[file], line, thread, status, *times))
-    database.executemany("INSERT INTO api_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", sorted(rows))
+    database.executemany(insertion(CALLS), sorted(rows))
 
 
 def read_api_calls(database: sqlite3.Connection) -> list[ApiCall]:

@@ -1,6 +1,6 @@
-"""What a recording must say so that a database can be made of it, beyond what its format asks for.
+"""Checks of a recording beyond its format, so that a database can be made of it.
 
-A file made by hand can carry any content and the right checksums. What passes here can be added up, divided by and
+A file made by hand can carry any content and the right checksums. Numbers that pass can be added up, divided by and
 printed.
 """
 
@@ -14,24 +14,17 @@ from gpuprof.errors import FileFormatError
 from gpuprof.isa.operations import MOST_OPERATIONS
 from gpuprof.records.encoding import MAX_COUNT, is_count
 from gpuprof.records.reader import Launch, Recording
-from gpuprof.records.schema import BANK_PATTERNS_DTYPE
+from gpuprof.tables.launch import COUNTERS, NUMBERS
+from gpuprof.tables.order import RECORDED
+from gpuprof.tables.table import AMOUNTS, MORE
 
-TEXT_METRICS = {"occupancy_limiter"}  # the others are numbers
-# exact counts
-ROW_FIELDS = (
-    *("ledger", "counters", "stalls", "stall_lengths", "causes", "losses", "bank_patterns"),
-    *("access_counters", "reuse_distances", "block_counters", "warp_counters"),
-    *("activity", "activity_stalls", "activity_of_sms", "primitives"),
-)
-OF_PATTERNS = set(BANK_PATTERNS_DTYPE.names) - {"warps"}
-# which no one adds up
-NAMES_IN_ROWS = {"pc", "cause_pc", "reason", "bin", "kind", "flags", "sm", "reserved"} | OF_PATTERNS
-NAMES_IN_ROWS |= {"first_primitive", "last_primitive"}
-NAMES_IN_ROWS |= {"launch", "block", "warp", "scope", "least_lines", "start_cycle", "end_cycle"}
+TEXT_METRICS = {column.name for column in NUMBERS.columns if column.type == "text"}
+# Tables with amounts that are added up over launches; a sample is no amount.
+ADDED_UP = tuple(table for table in RECORDED if table.of_launch and table.in_passes != MORE)
 
 
 class Wrong(NamedTuple):
-    """A finding; `text` goes on from the file's name."""
+    """A contradiction; `text` follows the file's name."""
 
     text: str
 
@@ -106,15 +99,12 @@ def amounts(launch: Launch) -> Iterator[tuple[str, int]]:
     for name, value in (launch.end["counters"] if launch.end else {}).items():
         if is_number(value):
             yield name, abs(int(value))
-    for field in ROW_FIELDS:
-        rows = getattr(launch, field)
-        for name in rows.dtype.names if len(rows) else ():
-            if name not in NAMES_IN_ROWS:
-                yield f"{name} of {field}", exact_sum(rows[name])
-    yield (
-        "operations that threads could do",
-        MOST_OPERATIONS * exact_sum(launch.counters["thread_inst_executed_pred_on"]),
-    )
+    for table in ADDED_UP:
+        rows = launch.rows[table]
+        for name in table.names(*AMOUNTS) if len(rows) else ():
+            yield f"{name} of {table.name}", exact_sum(rows[name])
+    executed = launch.rows[COUNTERS]["thread_inst_executed_pred_on"]
+    yield "operations that threads could do", MOST_OPERATIONS * exact_sum(executed)
 
 
 def exact_sum(values: np.ndarray) -> int:

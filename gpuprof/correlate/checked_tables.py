@@ -1,27 +1,26 @@
-"""What the tables of a database must hold so that its numbers can be added up, divided by and printed.
+"""Checks of a database's tables, so that its numbers can be added up, divided by and printed.
 
-SQLite keeps any value in any column, and anyone can write to a .gpudb. The types, the columns that may be NULL and the
-references come from the schema; ranges that the schema cannot say stand below. Each table is read once.
+SQLite stores any value in any column, and anyone can write to a .gpudb. Types, bounds, the columns that may be NULL and
+the references come from the declarations of the tables. Each table is read once.
 """
 
 import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
-from functools import cache
-from typing import NamedTuple
 
 from gpuprof.chips.draw_units import ASKING_UNITS, BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.correlate.checked import TEXT_METRICS, Wrong, brief, in_chip
-from gpuprof.correlate.schema import DDL
-from gpuprof.correlate.traces import wrong_tables
+from gpuprof.correlate.findings import wrong_severities
+from gpuprof.correlate.trace_tables import wrong_tables
 from gpuprof.isa.encoding import PC_END
-from gpuprof.isa.gpubin.layout import MAX_INLINE_DEPTH
 from gpuprof.isa.stalls import N_REASONS, NAMES
 from gpuprof.records.encoding import MAX_COUNT
+from gpuprof.tables.order import BY_NAME, STORED
+from gpuprof.tables.samples import SAMPLED_COUNTERS
+from gpuprof.tables.table import FLAG, PC, Column, Table
 
-UNREAD = {"sampled_counters": "no command of ours reads it, and it has a row for each sample"}
+UNREAD = {SAMPLED_COUNTERS: "no command of ours reads it, and it has a row for each sample"}
 REQUIRED_META = ("tool_version", "model_version", "chip", "period_cycles", "complete", "chip_json", "damage", "marks")
 NUMBERS_IN_META = ("period_cycles", "passes")
 EXTENT = re.compile(r"[1-9][0-9]{0,9}(,[1-9][0-9]{0,9}){2}")  # "x,y,z"
@@ -32,87 +31,15 @@ MOST_TEXT = 4_000  # characters of a text that stands for a number: Python reads
 
 FIXED_UNITS = (*FRONT_UNITS, *BACK_UNITS)
 
-MOST_ACCESS_NBYTES = 128  # of a lane: a pass through the banks of shared memory has no more
-
-FLAG = (0, 1)
-STRIDE, LANES = (-(1 << 31), (1 << 31) - 1), (0, 32)
-# The least and the most of columns that hold less than any count.
-RANGES = {
-    "is_kernel": FLAG,
-    "complete": FLAG,
-    "buffer_full": FLAG,
-    "other_warp": FLAG,
-    "other_pc": (0, PC_END),
-    "place": (0, 1000),
-    "other_launch": FLAG,
-    "drains": FLAG,
-    **dict.fromkeys(("width", "height"), (1, 1 << 14)),
-    "is_virtual": FLAG,
-    "is_write": FLAG,
-    "is_exact": FLAG,
-    "conflict": FLAG,
-    "pc": (0, PC_END),
-    "cause_pc": (0, PC_END),
-    "first_pc": (0, PC_END),
-    "load_base": (0, PC_END),
-    "n_instructions": (0, PC_END),
-    "line": (0, (1 << 32) - 1),
-    "column": (0, (1 << 32) - 1),
-    "ptx_line": (0, (1 << 32) - 1),
-    "depth": (1, MAX_INLINE_DEPTH),
-    "least_cycles": (1, MAX_COUNT),
-    "least_lines": (-1, MAX_COUNT),
-    "access_nbytes": (0, MOST_ACCESS_NBYTES),
-    "mask": (0, (1 << 32) - 1),
-    **dict.fromkeys(("stride_0", "stride_1", "stride_2"), STRIDE),
-    **dict.fromkeys(("busy_cycles", "blocked_cycles"), (0, MAX_COUNT)),
-    **dict.fromkeys(("lanes_0", "lanes_1", "lanes_2"), LANES),
-}
 MOST_WHY = 60  # characters of a parser's message
 LEAST_REAL, MOST_REAL = 1e-6, 1e18  # something is divided by
 
 
-class Column(NamedTuple):
-    name: str
-    type: str
-    may_be_null: bool
-    parent: str  # the table that it refers to, "" none
-    parent_key: str
-
-
-class Table(NamedTuple):
-    name: str
-    columns: tuple[Column, ...]
-    key: tuple[str, ...]
-
-
-@cache
-def declared_tables() -> tuple[Table, ...]:
-    """The tables of the schema, as SQLite understands it."""
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(DDL)
-        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")]
-        keys = {name: _key(db, name) for name in names}
-        return tuple(Table(name, tuple(_columns(db, name, keys)), keys[name]) for name in names)
-
-
-def _key(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    rows = db.execute(f"PRAGMA table_info({table})").fetchall()
-    return tuple(name for _, name, _, _, _, key in sorted(rows, key=lambda row: row[5]) if key) or ("rowid",)
-
-
-def _columns(db: sqlite3.Connection, table: str, keys: Mapping[str, tuple[str, ...]]) -> Iterator[Column]:
-    parents = {row[3]: row[2] for row in db.execute(f"PRAGMA foreign_key_list({table})")}
-    for _, name, type_, not_null, _, key in db.execute(f"PRAGMA table_info({table})"):
-        parent = parents.get(name, "")
-        yield Column(name, type_, not not_null and not key, parent, keys[parent][0] if parent else "")
-
-
 def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
-    """What is wrong with a database of the schema's tables. Raises sqlite3.Error for one that cannot be read."""
+    """The contradictions in a database of the schema's tables. Raises sqlite3.Error for one that cannot be read."""
     known: dict[tuple[str, str], str] = {}
-    for table in declared_tables():
-        if table.name not in UNREAD:
+    for table in STORED:
+        if table not in UNREAD:
             yield from in_values(database, table, known)
     yield from in_meta(dict(database.execute("SELECT key, value FROM meta")))
     yield from in_reasons(database)
@@ -122,13 +49,14 @@ def in_tables(database: sqlite3.Connection) -> Iterator[Wrong]:
     yield from in_patterns(database)
     yield from in_activity(database)
     yield from in_draws(database)
+    yield from map(Wrong, wrong_severities(database))
     yield from map(Wrong, wrong_tables(database))
 
 
 def in_values(database: sqlite3.Connection, table: Table, known: dict[tuple[str, str], str]) -> Iterator[Wrong]:
     """`known`: see `referred`."""
-    rules = {column.name: sound(column, referred(database, column, known)) for column in table.columns}
-    counts = [column.name for column in table.columns if adds_up(column, table)]
+    rules = {column.name: sound(column, referred(database, column, known)) for column in table.in_database}
+    counts = [column.name for column in table.in_database if adds_up(column, table)]
     outside = "SUM(pc NOT IN (SELECT pc FROM instructions))" if is_charged(table) else "0"
     sums = "".join(f", TOTAL({name})" for name in counts)
     n_wrong, n_outside, *totals = database.execute(
@@ -137,16 +65,16 @@ def in_values(database: sqlite3.Connection, table: Table, known: dict[tuple[str,
     ).fetchone()
     if n_wrong:
         yield from _first_wrong(database, table, rules)
-    for name, found in zip(counts, totals, strict=True):
-        if found >= MAX_COUNT:
-            yield Wrong(f"{table.name}.{name} sums to {found:.4g}, more than 2^63 - 1")
+    for name, total in zip(counts, totals, strict=True):
+        if total >= MAX_COUNT:
+            yield Wrong(f"{table.name}.{name} sums to {total:.4g}, more than 2^63 - 1")
     if (n_outside or 0) > MOST_OUTSIDE:
         yield Wrong(f"{table.name} has {n_outside:,} rows of addresses outside every module")
 
 
 def _first_wrong(database: sqlite3.Connection, table: Table, rules: Mapping[str, str]) -> Iterator[Wrong]:
     """The first row that a rule does not hold for, by its key."""
-    for column in table.columns:
+    for column in table.in_database:
         row = database.execute(
             f"SELECT {column.name}, {', '.join(table.key)} FROM {table.name} WHERE NOT COALESCE({rules[column.name]}, "
             "0) LIMIT 1"
@@ -158,12 +86,13 @@ def _first_wrong(database: sqlite3.Connection, table: Table, rules: Mapping[str,
 
 
 def is_charged(table: Table) -> bool:
-    """Whether rows are charged to an address that may lie in no module."""
-    return any(column.name == "pc" and not column.parent for column in table.columns) and table.key != ("pc",)
+    """Rows are charged to an address that may be in no module."""
+    return any(column.name == "pc" and not column.parent for column in table.in_database) and table.key != ("pc",)
 
 
 def adds_up(column: Column, table: Table) -> bool:
-    return column.type == "INTEGER" and not column.parent and column.name not in RANGES and column.name not in table.key
+    has_own_bounds = column.low is not None or column.role in BOUNDS
+    return column.sql_type == "INTEGER" and not (column.parent or has_own_bounds or column.name in table.key)
 
 
 def referred(database: sqlite3.Connection, column: Column, known: dict[tuple[str, str], str]) -> str:
@@ -172,7 +101,7 @@ def referred(database: sqlite3.Connection, column: Column, known: dict[tuple[str
     """
     if not column.parent:
         return ""
-    key = (column.parent, column.type)
+    key = (column.parent, column.sql_type)
     if key not in known:
         known[key] = _among(database, column)
     return known[key]
@@ -182,56 +111,76 @@ def _among(database: sqlite3.Connection, column: Column) -> str:
     """A row number is looked up among all, where these have gaps: to compare it with the first and the last is several
     times as fast.
     """
-    if column.type == "INTEGER":
-        key = column.parent_key
+    (key,) = BY_NAME[column.parent].key
+    if column.sql_type == "INTEGER":
         # an index may not hold what its table does
         query = f"SELECT COUNT(*), MIN({key}), MAX({key}) FROM {column.parent} NOT INDEXED"
         n, low, high = database.execute(query).fetchone()
         if n and isinstance(low, int) and isinstance(high, int) and high - low + 1 == n:
             return f"BETWEEN {low} AND {high}"
-    return f"IN (SELECT {column.parent_key} FROM {column.parent})"
+    return f"IN (SELECT {key} FROM {column.parent})"
 
 
 def sound(column: Column, among: str) -> str:
-    """SQL that is true of a value that may stand in a column. Types first: any text is more than any number. among: see
+    """SQL that is true for the values that a column may have. Types first: any text is more than any number. among: see
     `referred`.
     """
     name = column.name
-    rule = SOUND[column.type](name)
+    rule = SOUND[column.sql_type](column)
     if among:
         rule += f" AND {name} {among}"
-    return f"({name} IS NULL OR {rule})" if column.may_be_null else f"({rule})"
+    return f"({name} IS NULL OR {rule})" if column.null else f"({rule})"
 
 
-def _integer(name: str) -> str:
-    least, most = RANGES.get(name, (0, MAX_COUNT))
-    return f"typeof({name}) = 'integer' AND {name} BETWEEN {least} AND {most}"
+# The least and the most of columns that hold less than any count, by role.
+BOUNDS = {FLAG: (0, 1), PC: (0, PC_END)}
 
 
-def _reals(name: str) -> tuple[float, float]:
-    return RANGES.get(name, (LEAST_REAL, MOST_REAL))
+def bounds(column: Column) -> tuple[float, float]:
+    """The least and the most of a number."""
+    if column.low is not None:
+        return column.low, column.high or MAX_COUNT
+    if column.sql_type == "REAL":
+        return LEAST_REAL, MOST_REAL
+    return BOUNDS.get(column.role, (0, MAX_COUNT))
 
 
-SOUND = {
-    "INTEGER": _integer,
-    "REAL": lambda name: "typeof({0}) IN ('real', 'integer') AND {0} BETWEEN {1} AND {2}".format(name, *_reals(name)),
-    "TEXT": lambda name: f"typeof({name}) = 'text'",
-    "NUMERIC": lambda name: (
+def _integer(column: Column) -> str:
+    least, most = bounds(column)
+    return f"typeof({column.name}) = 'integer' AND {column.name} BETWEEN {least} AND {most}"
+
+
+def _real(column: Column) -> str:
+    least, most = bounds(column)
+    return f"typeof({column.name}) IN ('real', 'integer') AND {column.name} BETWEEN {least} AND {most}"
+
+
+def _text(column: Column) -> str:
+    return f"typeof({column.name}) = 'text'"
+
+
+def _numeric(column: Column) -> str:
+    name = column.name
+    return (
         f"CASE typeof({name}) WHEN 'text' THEN length({name}) <= {MOST_TEXT} WHEN 'blob' THEN 0 "
         f"ELSE {name} BETWEEN {-MOST_REAL} AND {MOST_REAL} END"
-    ),
-}
+    )
+
+
+SOUND = {"INTEGER": _integer, "REAL": _real, "TEXT": _text, "NUMERIC": _numeric}
 
 
 def expected(column: Column) -> str:
-    least, most = RANGES.get(column.name, (0, MAX_COUNT))
-    what = {
+    """The values of a column, in words."""
+    if column.parent:
+        return f"one of the {column.parent}"
+    least, most = bounds(column)
+    return {
         "INTEGER": f"an integer, {least} to {most}",
-        "REAL": "a number, {:g} to {:g}".format(*_reals(column.name)),
+        "REAL": f"a number, {least:g} to {most:g}",
         "TEXT": "a text",
         "NUMERIC": "a number or a short text",
-    }[column.type]
-    return f"one of the {column.parent}" if column.parent else what
+    }[column.sql_type]
 
 
 def in_meta(meta: Mapping[str, str]) -> Iterator[Wrong]:

@@ -1,25 +1,22 @@
-"""What is counted of an instruction: its counters, and where its lanes are to each other in shared memory."""
+"""Counts of an instruction: its counters, and the positions of its lanes in shared memory."""
 
+from collections import namedtuple
 from typing import NamedTuple
 
+from gpuprof.tables.launch import COUNTERS
+from gpuprof.tables.table import SUM
 
-class Counters(NamedTuple):
-    """Exact counts of an instruction or of a sum of instructions; the names are the columns of the `counters` table."""
+NAMES = COUNTERS.names(SUM)
 
-    inst_executed: int = 0
-    thread_inst_executed: int = 0
-    thread_inst_executed_pred_on: int = 0
-    divergent_branches: int = 0
-    l1_tag_requests_global: int = 0
-    l2_sectors_global: int = 0
-    l2_sectors_global_ideal: int = 0
-    l2_sectors_local: int = 0
-    l1_wavefronts_shared: int = 0
-    l1_wavefronts_shared_ideal: int = 0
+
+class Counters(namedtuple("Counters", NAMES, defaults=(0,) * len(NAMES))):
+    """Exact counts of an instruction or of a sum of instructions, named like the columns of `counters`."""
+
+    __slots__ = ()
 
     @property
     def l2_sectors_global_excess(self) -> int:
-        """Sectors that would not be asked for, had the lanes' bytes been packed."""
+        """Sectors that packed accesses would not request."""
         return self.l2_sectors_global - self.l2_sectors_global_ideal
 
     @property
@@ -38,7 +35,7 @@ NO_COUNTS = Counters()
 
 
 class BankPattern(NamedTuple):
-    """Where the lanes of a warp are to each other in shared memory, and how often: a row of `bank_patterns`."""
+    """Positions of a warp's lanes in shared memory, and how often: a row of `bank_patterns`."""
 
     mask: int  # lanes that take part; 0: they are in no order
     strides: tuple[int, ...]  # bytes, by level

@@ -37,7 +37,7 @@ def open_database(path: Path | str) -> sqlite3.Connection:
         raise FileFormatError(f"{path}: is {what}; expected a file of `gpuprof collect` or `gpuprof correlate`")
     check_input(path, DATABASE)
     with as_file_errors(path):
-        # "immutable": a journal beside it is not read, and nothing is locked
+        # "immutable": a journal next to it is not read, and nothing is locked
         db = sqlite3.connect(f"file:{quote(os.fsencode(path.absolute()))}?mode=ro&immutable=1", uri=True)
         try:
             restrict(db, path.stat().st_size)
@@ -49,7 +49,7 @@ def open_database(path: Path | str) -> sqlite3.Connection:
 
 
 def restrict(database: sqlite3.Connection, nbytes: int) -> None:
-    """Take from a database of `nbytes` what somebody could have put into it to make us work for ever."""
+    """Limit a database of `nbytes`, which may have been made to keep its reader busy for ever."""
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA cell_size_check = ON")
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_NBYTES)

@@ -7,10 +7,11 @@ from contextlib import closing
 from textwrap import fill
 
 from gpuprof.correlate.metrics import METRICS
-from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION
+from gpuprof.correlate.schema import APPLICATION_ID, DDL, VERSION, VIEWS
+from gpuprof.tables.order import STORED
+from gpuprof.tables.pages import WIDTH, markdown_table, stored
 
-_TABLE = re.compile(r"CREATE (?P<kind>TABLE|VIEW) (?P<name>\w+)(?: \(| AS)(?:\s*-- (?P<text>.*))?")
-_COLUMN = re.compile(r"    (?P<name>[a-z]\w*) (?P<type>[A-Z]+)(?P<rules>[^-]*?),?\s*(?:-- (?P<text>.*))?")
+_VIEW = re.compile(r"CREATE VIEW (?P<name>\w+) AS\s*-- (?P<text>.*)")
 
 QUERIES = (
     (
@@ -52,7 +53,7 @@ QUERIES = (
 
 def describe() -> str:
     """The page, as Markdown."""
-    return "\n".join(_page()) + "\n"
+    return "\n".join(_page()).rstrip() + "\n"
 
 
 def _page() -> Iterator[str]:
@@ -70,41 +71,27 @@ def _page() -> Iterator[str]:
         yield query
         yield "```\n"
     yield "## Tables\n"
-    for line in DDL.strip().splitlines():
-        yield from _table_head(line)
-        yield from _column(line)
-        if line.startswith(")"):
-            yield ""
+    for table in STORED:
+        yield from stored(table)
+    for view in _VIEW.finditer(VIEWS):
+        yield from _view(view["name"], view["text"])
     yield "## Metrics\n"
     yield "Each is one exact number per launch; less is better. `gpuprof check --fail-on` takes these names.\n"
-    yield "| metric | unit | meaning |"
-    yield "|---|---|---|"
-    yield from (f"| `{metric.name}` | {metric.unit} | {metric.text} |" for metric in METRICS)
+    yield from markdown_table(
+        ("metric", "unit", "meaning"), [(f"`{metric.name}`", metric.unit, metric.text) for metric in METRICS]
+    )
 
 
-def _table_head(line: str) -> Iterator[str]:
-    if match := _TABLE.match(line):
-        view = " (view)" if match["kind"] == "VIEW" else ""
-        yield f"### {match['name']}{view}\n"
-        if match["text"]:
-            yield f"{fill(match['text'].strip(), 100)}\n"
-        if view:
-            columns = ", ".join(f"`{column}`" for column in view_columns(match["name"]))
-            yield f"{fill(f'Columns: {columns}.', 100)}\n"
-        else:
-            yield "| column | type | meaning |"
-            yield "|---|---|---|"
+def _view(name: str, text: str) -> Iterator[str]:
+    columns = ", ".join(f"`{column}`" for column in view_columns(name))
+    yield f"### {name} (view)\n"
+    yield f"{fill(f'{text}. Columns: {columns}.', WIDTH)}\n"
 
 
 def view_columns(name: str) -> list[str]:
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(DDL)
         return [column for _, column, *_ in db.execute(f"PRAGMA table_info({name})")]
-
-
-def _column(line: str) -> Iterator[str]:
-    if match := _COLUMN.fullmatch(line):
-        yield f"| `{match['name']}` | {match['type']}{match['rules'].rstrip()} | {(match['text'] or '').strip()} |"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where code comes from: the line of each instruction, and the call sites that it was inlined at."""
+"""Origins of code: the line of each instruction, and the call sites that it was inlined at."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ class Position(NamedTuple):
 
 
 def list_code(database: sqlite3.Connection) -> None:
-    """Lists the instructions by their functions, beside the file, which is not written to: for `positions`."""
+    """Lists the instructions by their functions for `positions`, in a temporary table: the file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.code_of")
     database.execute(

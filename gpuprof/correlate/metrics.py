@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuprof.isa.operations import TENSOR
 from gpuprof.isa.stalls import REASONS
+from gpuprof.tables.launch import COUNTERS, NUMBERS
 
 
 class Metric(NamedTuple):
@@ -31,8 +32,10 @@ def _counted(name: str, unit: str, text: str, expression: str) -> Metric:
     return Metric(name, unit, text, sql, f"SELECT launch, pc, {expression} FROM counters", name)
 
 
-def _counter(name: str, unit: str, text: str) -> Metric:
-    return _counted(name, unit, text, name)
+def _counter(name: str) -> Metric:
+    """A column of the instructions' counters."""
+    column = COUNTERS.column(name)
+    return _counted(name, column.unit, column.text, name)
 
 
 def _excess(name: str, unit: str, text: str) -> Metric:
@@ -43,8 +46,10 @@ def _value(name: str) -> str:
     return f"(SELECT value FROM launch_metrics m WHERE m.launch = l.launch AND metric = '{name}')"
 
 
-def _timing(name: str, unit: str, text: str, lines_by: str = "") -> Metric:
-    return Metric(name, unit, text, _value(name), lines_by=lines_by)
+def _number(name: str, lines_by: str = "") -> Metric:
+    """A number of the launch."""
+    column = NUMBERS.column(name)
+    return Metric(name, column.unit, column.text, _value(name), lines_by=lines_by)
 
 
 def _missed(cache: str, text: str) -> Metric:
@@ -69,15 +74,15 @@ def _stall(number: int, name: str, text: str) -> Metric:
 
 METRICS = (
     Metric("cycles", "cycles", "duration of the launch", "l.cycles", lines_by="warp_cycles"),
-    _counter("inst_executed", "instructions", "instructions executed by warps"),
-    _counter("thread_inst_executed", "instructions", "instructions executed by threads"),
-    _counter("thread_inst_executed_pred_on", "instructions", "of these, with a true predicate"),
-    _counter("divergent_branches", "branches", "branches that split a warp"),
-    _counter("l1_tag_requests_global", "requests", "128-byte lines requested from L1 for global memory"),
-    _counter("l2_sectors_global", "sectors", "32-byte sectors requested by global accesses"),
+    _counter("inst_executed"),
+    _counter("thread_inst_executed"),
+    _counter("thread_inst_executed_pred_on"),
+    _counter("divergent_branches"),
+    _counter("l1_tag_requests_global"),
+    _counter("l2_sectors_global"),
     _excess("l2_sectors_global", "sectors", "of these, sectors beyond those of packed accesses: uncoalesced access"),
-    _counter("l2_sectors_local", "sectors", "32-byte sectors requested by local accesses (spills, arrays)"),
-    _counter("l1_wavefronts_shared", "wavefronts", "passes through the banks of shared memory"),
+    _counter("l2_sectors_local"),
+    _counter("l1_wavefronts_shared"),
     _excess("l1_wavefronts_shared", "wavefronts", "of these, wavefronts beyond those without bank conflicts"),
     Metric(
         "dram_nbytes",
@@ -87,24 +92,19 @@ METRICS = (
         "'dram_write_nbytes'))",
         lines_by="l2_sectors_global",
     ),
-    _timing("dram_read_nbytes", "bytes", "bytes read from DRAM", "l2_sectors_global"),
-    _timing("dram_write_nbytes", "bytes", "bytes written to DRAM", "l2_sectors_global"),
+    _number("dram_read_nbytes", "l2_sectors_global"),
+    _number("dram_write_nbytes", "l2_sectors_global"),
     _missed("l1", "32-byte sectors that L1 requested from L2"),
     _missed("l2", "32-byte sectors that L2 requested from DRAM"),
     _operations("f64", "arithmetic operations of f64, without those of tensor pipes", "f64"),
     _operations("f32", "of f32", "f32"),
     _operations("f16", "of f16 and bf16, without those of tensor pipes", "f16", "bf16"),
     _operations("tensor", "of tensor pipes, of all precisions", *TENSOR),
-    _timing("issue_slots", "slots", "issue slots used", "inst_executed"),
-    _timing(
-        "tensor_busy_cycles",
-        "cycles",
-        "cycles in which matrix multiplications keep the tensor pipes busy",
-        "inst_executed",
-    ),
-    _timing("registers", "registers", "registers of a thread"),
-    _timing("shared_nbytes", "bytes", "static shared memory of a block"),
-    _timing("local_nbytes", "bytes", "local memory of a thread"),
+    _number("issue_slots", "inst_executed"),
+    _number("tensor_busy_cycles", "inst_executed"),
+    _number("registers"),
+    _number("shared_nbytes"),
+    _number("local_nbytes"),
     Metric(
         "draw_cycles",
         "cycles",

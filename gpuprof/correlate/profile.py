@@ -10,10 +10,11 @@ from gpuprof.correlate.sample_weights import weights
 from gpuprof.correlate.thinning import Samples, Truth
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.encoding import Rows, is_count
-from gpuprof.records.of_time import CYCLES, narrowed_by
+from gpuprof.records.encoding import LaunchRows, is_count
 from gpuprof.records.reader import read_recording
+from gpuprof.records.sampling_registers import CYCLES, narrowed_by
 from gpuprof.records.schema import Chunk
+from gpuprof.tables.launch import LEDGER
 
 THINNED_MODES = ("random", "all")  # the slot that round-robin looks at depends on the period
 
@@ -31,7 +32,7 @@ class Gathered:
     def begin(self, launch: int, registers: dict) -> None:
         self._known[launch] = registers
 
-    def add(self, chunk: Chunk, payload: Rows) -> None:
+    def add(self, chunk: Chunk, payload: LaunchRows) -> None:
         if payload.launch not in self._wanted or not len(payload.rows):
             return
         self.registers[payload.launch] = registers = self._known[payload.launch]
@@ -55,9 +56,9 @@ def read_profile(path: Path, database: sqlite3.Connection, launches: list[int]) 
     recording = read_recording(path, gathered.add, gathered.begin)
     if not gathered.registers:
         raise NotComparable(f"{path}: no samples to compare; collect with --period, or with a shorter one")
-    # A period that was sought (--period auto) is told when the launch has ended.
+    # A period that was searched for (--period auto) is known when the launch has ended.
     registers = common_registers(path, [recording.registers(launch) for launch in sorted(gathered.registers)])
-    truth = truth_of([recording.launches[number].ledger for number in launches], pcs, line_of_pc)
+    truth = truth_of([recording.launches[number].rows[LEDGER] for number in launches], pcs, line_of_pc)
     if truth is None:
         raise NotComparable(f"{path}: no ledger to compare the samples with: collect again")
     period_cycles = registers["period_cycles"]
@@ -69,19 +70,19 @@ def read_profile(path: Path, database: sqlite3.Connection, launches: list[int]) 
     )
 
 
-def common_registers(path: Path, found: list[dict]) -> dict:
+def common_registers(path: Path, each_launch: list[dict]) -> dict:
     """The registers of all launches; raises NotComparable where they differ in what matters, or do not sample all
     warps' time.
     """
-    first = found[0]
+    first = each_launch[0]
     if not is_count(first["period_cycles"]):
         raise FileFormatError(
             f"{path}: a sampling period is {first['period_cycles']!r}, which is not a number of cycles"
         )
     if first.get("auto_period") and not first["period_cycles"]:
-        raise NotComparable(f"{path}: it ends before --period auto found its period; collect again")
+        raise NotComparable(f"{path}: it ends before --period auto each_launch its period; collect again")
     for name in ("period_cycles", "mode", "phase_cycles", "partition", "filter", "trigger"):
-        values = {str(registers.get(name, "")) for registers in found}
+        values = {str(registers.get(name, "")) for registers in each_launch}
         if len(values) > 1:
             raise NotComparable(
                 f"{path}: launches were sampled with {name} {' and '.join(sorted(values))}: choose one with --launch"
@@ -97,7 +98,9 @@ def common_registers(path: Path, found: list[dict]) -> dict:
             f"{path}: only partition {first['partition']} of the SMs was sampled, but the ledger covers all partitions"
         )
     if narrowing:
-        raise NotComparable(f"{path}: only samples of {first['filter']} were kept, but the ledger covers the whole run")
+        raise NotComparable(
+            f"{path}: only samples of {first['filter']} were recorded, but the ledger covers the whole run"
+        )
     return first
 
 

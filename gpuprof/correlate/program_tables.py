@@ -1,11 +1,14 @@
-"""Rows of the tables that describe code: modules, sources, functions, instructions, inline frames."""
+"""Rows of the tables that describe code: modules, sources, functions, instructions, inline frames, live registers."""
 
 import itertools
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES, decode
+from gpuprof.isa.flow.graph import Graph
+from gpuprof.isa.flow.liveness import Block, live_words
 from gpuprof.isa.gpubin.reader import read_gpubin
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.operations import operations_of
@@ -154,3 +157,20 @@ def frame_rows(code: Code, source_numbers: dict[str, int]) -> Iterator[tuple]:
         places = list(chain(location))
         for depth, (inner, outer) in enumerate(itertools.pairwise(places), 1):
             yield code.pc(index), depth, inner.function, source_numbers[outer.file], outer.line
+
+
+def live_rows(code: Code) -> Iterator[tuple[int, int]]:
+    """Address and live registers of a thread. Uniform registers are a warp's; their numbers follow its threads' own."""
+    graph = Graph(code.program.code)
+    functions = sorted((f for f in code.program.functions if f.count), key=lambda f: f.first)
+    firsts = [function.first for function in functions]
+    blocks = [
+        Block(graph.block(n).instructions, graph.successors(n), graph.callees(n), bisect_right(firsts, int(start)))
+        for n, start in enumerate(graph.starts)
+    ]
+    # another tool's file may have a function that begins inside of a block
+    live = live_words(blocks, [graph.block_at[first] for first in firsts if first in graph.block_at])
+    for function in functions:
+        own = (1 << function.first_uniform_word) - 1
+        for index in range(function.first, function.first + function.count):
+            yield code.pc(index), (live[index] & own).bit_count()

@@ -8,9 +8,11 @@ import numpy as np
 from gpuprof.correlate.sample_weights import Spread, least_effect, weights
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.encoding import Rows
+from gpuprof.records.encoding import LaunchRows
 from gpuprof.records.reader import Launch
-from gpuprof.records.schema import SCHEDULER_ISSUED, STALL_MASK, Chunk
+from gpuprof.records.schema import Chunk
+from gpuprof.tables.launch import LEDGER, STALL_LENGTHS
+from gpuprof.tables.samples import SCHEDULER_ISSUED, STALL_MASK
 
 MERGE_AT_ROWS = 1 << 18  # distinct keys held before equal ones are added up
 
@@ -84,7 +86,7 @@ class LaunchCounts:
             # What the launch itself says: --period auto has found its period when the launch ends, not when it begins.
             own = launch.begin.get("sampling")
             period_cycles = (self.registers | (own if isinstance(own, dict) else {})).get("period_cycles")
-            least = least_effect(period_cycles, launch.stall_lengths, launch.ledger)
+            least = least_effect(period_cycles, launch.rows[STALL_LENGTHS], launch.rows[LEDGER])
         return self._spread.effective(dict(zip(pcs.tolist(), sums[:, 0].tolist(), strict=True)), least)
 
 
@@ -99,15 +101,15 @@ class SampleCounts:
         """A launch whose samples are to come, and the sampler's registers."""
         self._registers[launch] = registers
 
-    def add(self, chunk: Chunk, payload: Rows) -> None:
+    def add(self, chunk: Chunk, payload: LaunchRows) -> None:
         """A chunk of compact or wide samples; raises FileFormatError for a stall word without a known reason."""
         self._launches.setdefault(payload.launch, LaunchCounts(self._registers.get(payload.launch, {}))).add(
             payload.rows
         )
 
     def rows(self) -> Iterator[tuple[int, int, int, int, int | None, int | None]]:
-        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None where the records
-        do not tell.
+        """(launch, pc, reason, samples, samples not issued, weight), ascending; the last two are None if the records
+        do not have them.
         """
         for launch, counted in sorted(self._launches.items()):
             keys, counts = counted.merge()

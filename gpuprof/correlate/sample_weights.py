@@ -1,4 +1,4 @@
-"""What samples stand for, and how sure an estimate from them is.
+"""Weights of samples, and how certain an estimate from them is.
 
 A sample of one warp, drawn among n that were resident on its SM, stands for n warps for one period; one of a mode that
 records every warp, for itself. With these weights the shares of samples estimate the shares of the ledger without bias
@@ -22,19 +22,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from gpuprof.records.of_time import narrowed_by
+from gpuprof.records.sampling_registers import narrowed_by
 
 
 def weights(rows: np.ndarray, registers: dict) -> np.ndarray | None:
-    """Warps that each sample stands for, int64 (n,). None when the records do not tell, or are by the sampler's
-    registers no sample of all warp-cycles.
+    """Warps that each sample stands for, int64 (n,). None if the records have no number, or by the
+    sampler's registers are no sample of all warp-cycles.
     """
     if narrowed_by(registers) or "resident" not in rows.dtype.names:
         return None
     if registers["mode"] != "random":  # round-robin looks at every slot equally often, so its records are alike
         return np.ones(len(rows), np.int64)
-    found = rows["resident"].astype(np.int64)
-    return found if found.all() else None
+    resident = rows["resident"].astype(np.int64)
+    return resident if resident.all() else None
 
 
 CYCLE_BITS = 24  # of a key, below the pc: number of a sampled cycle within a chunk, which has fewer rows than that
@@ -119,8 +119,8 @@ class Spread:
 
 
 def least_effect(period_cycles: object, lengths: np.ndarray, ledger: np.ndarray) -> Fraction:
-    """The least design effect of a launch: STALL_LENGTHS_DTYPE and LEDGER_DTYPE rows. 1 where the period is not told,
-    or not in cycles.
+    """The least design effect of a launch: rows of STALL_LENGTHS and LEDGER. 1 if the period is unknown, or not in
+    cycles.
 
     Each stall counts as if it were as short as its bin allows, so that the mean is not too long.
     """

@@ -1,6 +1,6 @@
 """Error against period, from one recording.
 
-Which warp is drawn depends on the seed, the SM and the cycle alone, so a recording with twice the period has exactly
+The warp that is drawn depends only on the seed, the SM and the cycle, so a recording with twice the period has exactly
 every second sampled cycle of this one. Thinned so, in as many ways as there are phases, it shows what longer periods
 would have said. What shorter ones would say follows by the formula of independent samples, for the effective number
 there would be.
@@ -112,14 +112,14 @@ def measured(samples: Samples, truth: Truth, times: int) -> list[Error]:
 
 def error_of(lines: np.ndarray, reasons: np.ndarray, counts: np.ndarray, truth: Truth) -> Error:
     """The error of a profile: sums of weights by line and by reason, and numbers of samples by reason."""
-    found = lines / lines.sum()
+    shares = lines / lines.sum()
     order = ranking(truth.lines)
     return Error(
         distance(reasons, truth.reasons),
         distance(counts, truth.reasons),
-        float(np.abs(found - truth.lines).max()),
-        float(np.mean(at_place(found[order]))) if len(order) else None,
-        float(found[np.argmax(truth.lines)] == found.max()) / np.count_nonzero(found == found.max()),
+        float(np.abs(shares - truth.lines).max()),
+        float(np.mean(at_place(shares[order]))) if len(order) else None,
+        float(shares[np.argmax(truth.lines)] == shares.max()) / np.count_nonzero(shares == shares.max()),
     )
 
 

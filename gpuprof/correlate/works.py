@@ -1,9 +1,9 @@
-"""What basic blocks have done, where the trace generator `intensity` counted it."""
+"""The work of basic blocks, if the trace generator `intensity` counted it."""
 
 import sqlite3
 from typing import NamedTuple
 
-from gpuprof.correlate.traces import read_tables
+from gpuprof.correlate.trace_tables import read_tables
 
 GENERATOR, TABLE = "intensity", "blocks"
 COLUMNS = ("pc", "operations", "global_nbytes")
@@ -16,8 +16,8 @@ class BlockWork(NamedTuple):
 
 
 def read_works(database: sqlite3.Connection) -> dict[int, tuple[BlockWork, ...]]:
-    """By function, of the launches in temp.launches_of: its blocks by address. Empty where nobody counted; a user's own
-    generator of the name may have other tables.
+    """The blocks of each function by address, for the launches in temp.launches_of. Empty if they were not counted; a
+    user's own generator of the name may have other tables.
     """
     for table in read_tables(database):
         names = {column.name for column in table.columns if column.type == "integer"}
@@ -27,11 +27,11 @@ def read_works(database: sqlite3.Connection) -> dict[int, tuple[BlockWork, ...]]
 
 
 def _summed(database: sqlite3.Connection, name: str) -> dict[int, tuple[BlockWork, ...]]:
-    found: dict[int, list[BlockWork]] = {}
+    by_function: dict[int, list[BlockWork]] = {}
     pc, operations, nbytes = COLUMNS
     for function, *work in database.execute(
         f"SELECT w.function, {pc}, SUM({operations}), SUM({nbytes}) FROM {name} JOIN temp.launches_of w USING (launch) "
         f"WHERE {pc} >= 0 GROUP BY w.function, {pc} ORDER BY w.function, {pc}"
     ):
-        found.setdefault(function, []).append(BlockWork(*work))
-    return {function: tuple(works) for function, works in found.items()}
+        by_function.setdefault(function, []).append(BlockWork(*work))
+    return {function: tuple(works) for function, works in by_function.items()}

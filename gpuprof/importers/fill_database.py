@@ -1,7 +1,7 @@
 """A card's profile as a database, which every page and export reads.
 
 A card has no ledger: the tables of exact warp-cycles stay empty, and `samples` has what its sampler saw. `meta` has the
-maker as `measured_by`. Launches stand one behind the other, since a profiler runs them one by one.
+maker as `measured_by`. Launches follow each other, since a profiler runs them one by one.
 """
 
 import json
@@ -15,13 +15,28 @@ from gpuprof.base.files import replacing
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import installed_version
 from gpuprof.correlate.checked_tables import in_tables
-from gpuprof.correlate.correlate import COUNTER_COLUMNS, PRAGMAS, insert
+from gpuprof.correlate.correlate import PRAGMAS, insert
 from gpuprof.correlate.schema import DDL
 from gpuprof.errors import FileFormatError, GpuprofError
 from gpuprof.importers.imported_profile import Function, Instruction, Launch, Module, Profile, Site
-from gpuprof.isa.causes import KINDS as CAUSE_KINDS
+from gpuprof.isa.causes import KINDS
 from gpuprof.isa.encoding import PC_END
 from gpuprof.isa.stalls import REASONS
+from gpuprof.tables.code import (
+    CAUSE_KINDS,
+    FUNCTIONS,
+    INLINE_FRAMES,
+    INSTRUCTIONS,
+    LAUNCH_METRICS,
+    LAUNCHES,
+    META,
+    MODULES,
+    SOURCES,
+    STALL_REASONS,
+)
+from gpuprof.tables.launch import COUNTERS
+from gpuprof.tables.samples import SAMPLES
+from gpuprof.tables.table import SUM
 
 FIRST_PC = 0x1000
 INSTRUCTION_NBYTES = 16  # of every card since Volta
@@ -57,7 +72,7 @@ def build(database: sqlite3.Connection, profile: Profile, source: Path) -> None:
 
 
 class Layout:
-    """Where modules and functions go: each behind the one before it."""
+    """Addresses of modules and functions: each follows the one before it."""
 
     def __init__(self, profile: Profile):
         ends: dict[tuple[int, int], int] = {}
@@ -101,31 +116,29 @@ def fill(database: sqlite3.Connection, profile: Profile) -> None:
         raise OverflowError(f"code of {layout.end:,} bytes")
     paths = sorted({place.path for _, _, each in known_code(profile) for place in each.places} | set(profile.sources))
     numbers = {path: number for number, path in enumerate(paths)}
-    insert(database, "modules", (module_row(layout, m, module) for m, module in enumerate(profile.modules)))
-    insert(database, "sources", ((numbers[path], path, profile.sources.get(path)) for path in paths))
+    insert(database, MODULES, (module_row(layout, m, module) for m, module in enumerate(profile.modules)))
+    insert(database, SOURCES, ((numbers[path], path, profile.sources.get(path)) for path in paths))
     insert(
         database,
-        "functions",
+        FUNCTIONS,
         (
             function_row(layout, m, f, function)
             for m, module in enumerate(profile.modules)
             for f, function in enumerate(module.functions)
         ),
     )
-    insert(database, "instructions", instruction_rows(profile, layout, numbers))
-    insert(database, "inline_frames", frame_rows(profile, layout, numbers))
-    insert(database, "stall_reasons", ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
-    insert(
-        database, "cause_kinds", ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(CAUSE_KINDS))
-    )
+    insert(database, INSTRUCTIONS, instruction_rows(profile, layout, numbers))
+    insert(database, INLINE_FRAMES, frame_rows(profile, layout, numbers))
+    insert(database, STALL_REASONS, ((number, reason.name, reason.text) for number, reason in enumerate(REASONS)))
+    insert(database, CAUSE_KINDS, ((number, kind.name, kind.label, kind.text) for number, kind in enumerate(KINDS)))
     starts = [0, *accumulate(launch.cycles for launch in profile.launches)]
     for number, launch in enumerate(profile.launches):
         kernel = profile.modules[launch.module].functions[launch.function].display
-        insert(database, "launches", [launch_row(layout, number, launch, kernel, starts[number])])
-        insert(database, "launch_metrics", ((number, *item) for item in sorted(launch.metrics.items())))
+        insert(database, LAUNCHES, [launch_row(layout, number, launch, kernel, starts[number])])
+        insert(database, LAUNCH_METRICS, ((number, *item) for item in sorted(launch.metrics.items())))
         insert(
             database,
-            "samples",
+            SAMPLES,
             sorted(
                 (number, layout.pc(site), reason, *found, None)
                 for (site, reason), found in launch.samples.items()
@@ -134,13 +147,13 @@ def fill(database: sqlite3.Connection, profile: Profile) -> None:
         )
         insert(
             database,
-            "counters",
+            COUNTERS,
             sorted(
-                (number, layout.pc(site), *(counts.get(name, 0) for name in COUNTER_COLUMNS if name != "pc"))
+                (number, layout.pc(site), *(counts.get(name, 0) for name in COUNTERS.names(SUM)))
                 for site, counts in launch.counters.items()
             ),
         )
-    insert(database, "meta", sorted(meta(profile).items()))
+    insert(database, META, sorted(meta(profile).items()))
 
 
 def known_code(profile: Profile) -> Iterator[tuple[int, int, Instruction]]:
@@ -161,7 +174,7 @@ def function_row(layout: Layout, m: int, f: int, function: Function) -> tuple:
 
 
 def instruction_rows(profile: Profile, layout: Layout, numbers: dict[str, int]) -> Iterator[tuple]:
-    """Those that are known by a disassembler, and those that something was measured of."""
+    """The instructions that a disassembler has listed or that have measurements."""
     for site in sorted(set(sites(profile))):
         code = profile.modules[site.module].functions[site.function].code
         known = code.get(site.offset, Instruction(UNKNOWN_TEXT))

@@ -16,7 +16,8 @@ from gpuprof.errors import GpuprofError
 class ChunkFile:
     """Nothing touches the disk before `create`; what was appended earlier is held in memory until then.
 
-    A previous file is kept as NAME.old. What is no file, such as stdout, is written to as it is. A link stays one.
+    A previous file is renamed to NAME.old. A target that is no file, such as stdout, is written to directly. A link
+    stays one.
     Raises UsageError when the path is a folder, or in none, or a device, GpuprofError when the disk refuses.
     """
 
@@ -27,7 +28,7 @@ class ChunkFile:
         self._file = None
         self._moved_aside = False
         self._whole_nbytes = 0  # end of the last whole chunk
-        # why the disk took no more of a file that had begun well: nothing goes behind a part
+        # why the disk took no more of a file that had begun well: nothing is written after a part
         self.refused: GpuprofError | None = None
 
     @property
@@ -52,7 +53,7 @@ class ChunkFile:
             return self._target.open()
         self._moved_aside = self._target.path.exists()  # first, since an interrupt may come in between
         move_aside(self._target.path)
-        return open(self._target.path, "xb", buffering=0)  # what came to have the name meanwhile is not ours
+        return open(self._target.path, "xb", buffering=0)  # a file that has got the name meanwhile is not ours
 
     def append(self, chunk: bytes | memoryview) -> None:
         """A whole chunk, in one write call as long as the system takes it."""

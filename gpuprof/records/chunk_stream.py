@@ -30,6 +30,7 @@ class ChunkStream:
         self.path = Path(path)
         self.complete = False
         self.damage: str | None = None
+        self.version = VERSION  # the file's, once the iteration has begun
         self._position = 0
         self.start = 0  # of the chunk that the iteration gave last
 
@@ -40,7 +41,7 @@ class ChunkStream:
 
     def __iter__(self) -> Iterator[tuple[Chunk, Payload]]:
         with open_file(self.path) as file, self._stage(file):
-            check_header(self.path, file.read(FILE_HEADER.size))
+            self.version = check_header(self.path, file.read(FILE_HEADER.size))
             self._position = FILE_HEADER.size
             last = b""
             while (framed := self._next(file)) is not None:
@@ -48,7 +49,7 @@ class ChunkStream:
                 if last in BY_TYPE:  # an older reader skips what a newer writer adds
                     chunk = BY_TYPE[last]
                     try:
-                        value = decode(chunk, payload)
+                        value = decode(chunk, payload, self.version)
                     except MalformedPayload as error:
                         self.damage = f"the {last.decode()} chunk before byte {self._position} {error}"
                         return
@@ -105,8 +106,10 @@ def open_file(path: Path) -> BinaryIO:
     return open_input(path, RECORDING)
 
 
-def check_header(path: Path, header: bytes) -> None:
-    """Raise FileFormatError unless the file's first 16 bytes are those of a recording this reader knows."""
+def check_header(path: Path, header: bytes) -> int:
+    """The format version in the file's first 16 bytes. Raises FileFormatError unless they are those of a recording that
+    this reader knows.
+    """
     if not header:
         raise FileFormatError(f"{path}: is empty, not a gpuprof recording")
     if not header.startswith(MAGIC):
@@ -123,3 +126,4 @@ def check_header(path: Path, header: bytes) -> None:
         )
     if version == 0 or zero != 0:
         raise FileFormatError(f"{path}: its header is damaged (version {version}, reserved word {zero})")
+    return version

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 
 from gpuprof.isa.stalls import REASONS
 from gpuprof.records import schema
+from gpuprof.tables.launch import NUMBERS
+from gpuprof.tables.pages import markdown_table, recorded
+from gpuprof.tables.samples import SM_SHIFT
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import registers
 
@@ -24,7 +27,7 @@ REGISTERS = {  # of the sampler, in the order of timing.sampling.configuration.S
     "partition": "the partition of each SM that is sampled; -1: all",
     "stall": "form of the stall word: vector or index",
     "auto_period": "1: the run finds the shortest period without losses",
-    "counters": "names of the counters beside the samples of a cycle, joined by commas",
+    "counters": "names of the counters with the samples of a cycle, joined by commas",
 }
 BESIDE = {  # of META, and no registers of a cell
     "record": "wide or compact",
@@ -32,12 +35,10 @@ BESIDE = {  # of META, and no registers of a cell
     "pass_seeds": "seed and phase of each pass, where there are several",
 }
 
-INTEGER_NAMES = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}
-
 
 def describe() -> str:
     """The page, as Markdown."""
-    return "\n".join(_page()) + "\n"
+    return "\n".join(_page()).rstrip() + "\n"
 
 
 def _page() -> Iterator[str]:
@@ -49,7 +50,9 @@ def _page() -> Iterator[str]:
     yield schema.__doc__.strip() + "\n"
     yield f"Format version {schema.VERSION}. A payload is at most {schema.MAX_PAYLOAD_NBYTES} bytes long.\n"
     yield "## Chunks\n"
-    yield from _table(("type", "payload", "meaning"), [(f"`{c.type.decode()}`", c.kind, c.text) for c in schema.CHUNKS])
+    yield from markdown_table(
+        ("type", "payload", "meaning"), [(f"`{c.type.decode()}`", c.kind, c.text) for c in schema.CHUNKS]
+    )
     for chunk in schema.CHUNKS:
         if chunk.fields:
             yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
@@ -57,40 +60,29 @@ def _page() -> Iterator[str]:
                 (f"`{f.name}`", schema.FIELD_TYPES[f.type], f.text + "; may be absent" * f.optional)
                 for f in chunk.fields
             ]
-            yield from _table(("field", "type", "meaning"), rows)
-        if chunk.dtype:
+            yield from markdown_table(("field", "type", "meaning"), rows)
+        if chunk.table:
             yield f"## `{chunk.type.decode()}`: {chunk.text}\n"
-            yield f"{chunk.dtype.itemsize} bytes a row.\n"
-            yield from _table(("field", "offset", "type", "meaning"), _column_rows(chunk))
+            yield from recorded(chunk.table)
+    yield "## Numbers of a launch (`counters` of LEND, and some fields of LNCH)\n"
+    yield from markdown_table(
+        ("name", "type", "unit", "meaning"),
+        [(f"`{each.name}`", each.type, each.unit, each.text) for each in NUMBERS.columns],
+    )
     yield "## Registers of the sampler (`sampling` of META and LNCH)\n"
     usual = registers(Sampling())
     rows = [(f"`{name}`", str(usual[name]) or "(empty)", text) for name, text in REGISTERS.items()]
-    yield from _table(
+    yield from markdown_table(
         ("register", "usual", "meaning"), rows + [(f"`{name}`", "", text) for name, text in BESIDE.items()]
     )
     yield "## The stall word (`stall_sm`)\n"
-    yield f"Bit r is set when reason r held in the cycle of the sample; bits {schema.SM_SHIFT} to 31 are the SM."
+    yield f"Bit r is set when reason r held in the cycle of the sample; bits {SM_SHIFT} to 31 are the SM."
     yield "Where the register `stall` of META or LNCH is `index`, the field is the number of the first reason"
     yield "that held instead.\n"
-    yield from _table(
+    yield from markdown_table(
         ("bit", "reason", "meaning"),
         [(str(bit), f"`{reason.name}`", reason.text) for bit, reason in enumerate(REASONS)],
     )
-
-
-def _column_rows(chunk: schema.Chunk) -> list[tuple[str, ...]]:
-    layout = chunk.dtype.fields
-    return [
-        (f"`{c.name}`", str(layout[c.name][1]), INTEGER_NAMES[layout[c.name][0].itemsize], c.text)
-        for c in chunk.columns
-    ]
-
-
-def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
-    yield f"| {' | '.join(header)} |"
-    yield f"|{'---|' * len(header)}"
-    yield from (f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
-    yield ""
 
 
 if __name__ == "__main__":

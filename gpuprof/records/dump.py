@@ -9,13 +9,15 @@ import numpy as np
 
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import NAMES
-from gpuprof.records.encoding import Rows
-from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT, STALL_MASK
+from gpuprof.records.encoding import LaunchRows
+from gpuprof.tables.samples import ISSUED, SCHEDULER_ISSUED, SM_SHIFT, STALL_MASK
 
 N_VECTOR_BITS = SM_SHIFT
 
 
-class Column(NamedTuple):
+class Shown(NamedTuple):
+    """A column of the text."""
+
     name: str
     values: Callable[[np.ndarray], list]  # of the dtype's field, as plain Python values
     text: str = "{}"  # format in text and CSV
@@ -56,48 +58,48 @@ NAMED = ("stalls", "pipes_busy")
 
 # A field of the dtype that is not here is one column of its own name, as a plain number.
 COLUMNS_OF_FIELD = {
-    "pc": (Column("pc", _plain, "{:#010x}"),),
-    "stall_sm": (Column("sm", _sm), Column("stalls", _stalls)),
-    "pipes_busy": (Column("pipes_busy", _pipes),),
-    "mask": (Column("mask", _plain, "{:#010x}"),),
-    "flags": (Column("issued", _flag(ISSUED)), Column("scheduler_issued", _flag(SCHEDULER_ISSUED))),
+    "pc": (Shown("pc", _plain, "{:#010x}"),),
+    "stall_sm": (Shown("sm", _sm), Shown("stalls", _stalls)),
+    "pipes_busy": (Shown("pipes_busy", _pipes),),
+    "mask": (Shown("mask", _plain, "{:#010x}"),),
+    "flags": (Shown("issued", _flag(ISSUED)), Shown("scheduler_issued", _flag(SCHEDULER_ISSUED))),
 }
 
 
-def columns(dtype: np.dtype) -> list[tuple[str, Column]]:
+def columns(dtype: np.dtype) -> list[tuple[str, Shown]]:
     """(field, column) pairs, the one of names last. The launch of compact records is not in their rows."""
-    pairs = [(name, column) for name in dtype.names for column in COLUMNS_OF_FIELD.get(name, (Column(name, _plain),))]
+    pairs = [(name, column) for name in dtype.names for column in COLUMNS_OF_FIELD.get(name, (Shown(name, _plain),))]
     return sorted(pairs, key=lambda pair: pair[1].name in NAMED)
 
 
-def values(payload: Rows) -> tuple[list[Column], Iterator[tuple]]:
+def values(payload: LaunchRows) -> tuple[list[Shown], Iterator[tuple]]:
     """The columns of a samples chunk, launch first, and a tuple of values for each record."""
     pairs = [(name, column) for name, column in columns(payload.rows.dtype) if name != "launch"]
     lists = [column.values(payload.rows[name]) for name, column in pairs]
-    return [Column("launch", _plain), *(column for _, column in pairs)], zip(
+    return [Shown("launch", _plain), *(column for _, column in pairs)], zip(
         [payload.launch] * len(payload.rows), *lists, strict=True
     )
 
 
-def text_lines(payload: Rows) -> Iterator[str]:
+def text_lines(payload: LaunchRows) -> Iterator[str]:
     """`name=value` fields, one record per line."""
     header, records = values(payload)
     fields = " ".join(f"{column.name}={column.text}" for column in header)
     return (fields.format(*record) for record in records)
 
 
-def csv_lines(payload: Rows) -> Iterator[str]:
+def csv_lines(payload: LaunchRows) -> Iterator[str]:
     """Values in the order of `csv_header`; none holds a comma or a quote."""
     header, records = values(payload)
     fields = ",".join(column.text for column in header)
     return (fields.format(*record) for record in records)
 
 
-def csv_header(payload: Rows) -> str:
-    return ",".join(column.name for column in values(Rows(payload.launch, payload.rows[:0]))[0])
+def csv_header(payload: LaunchRows) -> str:
+    return ",".join(column.name for column in values(LaunchRows(payload.launch, payload.rows[:0]))[0])
 
 
-def json_lines(payload: Rows) -> Iterator[str]:
+def json_lines(payload: LaunchRows) -> Iterator[str]:
     """One JSON object per record; numbers are numbers, `stalls` and `pipes_busy` lists of names. Nothing in it needs
     JSON's escapes.
     """

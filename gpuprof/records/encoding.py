@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuprof.records.schema import FIELD_TYPES, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, Chunk, Field
+from gpuprof.tables.table import Table
 
 FILE_HEADER = struct.Struct("<8sII")
 CHUNK_HEADER = struct.Struct("<4sII")
@@ -25,7 +26,7 @@ OPEN_OBJECTS = (b"META", b"CHIP")  # whose other fields mean something to a read
 MAX_COUNT = (1 << 63) - 1  # what an integer column of SQLite holds
 
 
-class Rows(NamedTuple):
+class LaunchRows(NamedTuple):
     """Payload of an array chunk: `rows` has the chunk's dtype, shape (n,), and is read-only when it was read from a
     file.
     """
@@ -35,7 +36,7 @@ class Rows(NamedTuple):
 
 
 class TableRows(NamedTuple):
-    """Payload of a table chunk, as `Rows` has them."""
+    """Payload of a table chunk, like `LaunchRows`, of no launch."""
 
     rows: np.ndarray
 
@@ -47,7 +48,7 @@ class Piece(NamedTuple):
     data: bytes
 
 
-Payload = dict[str, Any] | Rows | TableRows | Piece
+Payload = dict[str, Any] | LaunchRows | TableRows | Piece
 
 
 class MalformedPayload(ValueError):
@@ -71,15 +72,15 @@ def frame(type_: bytes, payload: bytes) -> bytes:
 class RowsChunk:
     """An array chunk that is filled in place: no row is copied more than once on its way to the file.
 
-    `rows`, shape (n,) and of `dtype`, is the room for rows; write to it, then `framed` gives the chunk of the first
-    few.
+    `rows`, shape (n,), has the capacity for rows of the table; write to it, then `framed` gives the chunk of the
+    first few.
     """
 
-    def __init__(self, type_: bytes, dtype: np.dtype, count: int):
+    def __init__(self, table: Table, count: int):
         start = CHUNK_HEADER.size + ROWS_HEADER.size
-        self.type = type_
-        self._chunk = bytearray(start + count * dtype.itemsize)
-        self.rows = np.frombuffer(self._chunk, dtype, count, start)
+        self.type = table.chunk
+        self._chunk = bytearray(start + count * table.dtype.itemsize)
+        self.rows = np.frombuffer(self._chunk, table.dtype, count, start)
 
     def framed(self, launch: int, count: int) -> memoryview:
         """The whole chunk of the first n rows; it is good until a row is written again."""
@@ -124,14 +125,14 @@ def encode_piece(id_: int, data: bytes) -> bytes:
     return BYTES_HEADER.pack(id_) + data
 
 
-def decode(chunk: Chunk, payload: bytes) -> Payload:
-    """The value of a payload; raises MalformedPayload. Of an object, what the schema names, unless it is open to
-    more.
+def decode(chunk: Chunk, payload: bytes, version: int = VERSION) -> Payload:
+    """The value of a payload in a file of a format version; raises MalformedPayload. An object has the fields of the
+    schema, and any others if it is open to them.
     """
-    return DECODERS[chunk.kind](chunk, payload)
+    return DECODERS[chunk.kind](chunk, payload, version)
 
 
-def _decode_json(chunk: Chunk, payload: bytes) -> dict[str, Any]:
+def _decode_json(chunk: Chunk, payload: bytes, version: int) -> dict[str, Any]:
     try:
         value = DECODER.decode(payload.decode("utf-8"))
         if b"\\u" in payload:
@@ -160,30 +161,30 @@ def _finite(text: str) -> float:
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
-def _decode_rows(chunk: Chunk, payload: bytes) -> Rows:
+def _decode_rows(chunk: Chunk, payload: bytes, version: int) -> LaunchRows:
     if len(payload) < ROWS_HEADER.size:
         raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
     launch, n = ROWS_HEADER.unpack_from(payload)
-    expected = ROWS_HEADER.size + n * chunk.dtype.itemsize
+    expected = ROWS_HEADER.size + n * chunk.table.dtype_of(version).itemsize
     if len(payload) != expected:
         raise MalformedPayload(f"says {n} rows, which take {expected} bytes, and has {len(payload)}")
-    rows = np.frombuffer(payload, chunk.dtype, n, ROWS_HEADER.size)
-    if "launch" in chunk.dtype.names and (rows["launch"] != launch).any():
+    rows = chunk.table.rows_of(version, payload, n, ROWS_HEADER.size)
+    if "launch" in rows.dtype.names and (rows["launch"] != launch).any():
         raise MalformedPayload(f"belongs to launch {launch} and has rows of another")
-    return Rows(launch, rows)
+    return LaunchRows(launch, rows)
 
 
-def _decode_table(chunk: Chunk, payload: bytes) -> TableRows:
+def _decode_table(chunk: Chunk, payload: bytes, version: int) -> TableRows:
     if len(payload) < TABLE_HEADER.size:
         raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
     (n,) = TABLE_HEADER.unpack_from(payload)
-    expected = TABLE_HEADER.size + n * chunk.dtype.itemsize
+    expected = TABLE_HEADER.size + n * chunk.table.dtype_of(version).itemsize
     if len(payload) != expected:
         raise MalformedPayload(f"says {n} rows, which take {expected} bytes, and has {len(payload)}")
-    return TableRows(np.frombuffer(payload, chunk.dtype, n, TABLE_HEADER.size))
+    return TableRows(chunk.table.rows_of(version, payload, n, TABLE_HEADER.size))
 
 
-def _decode_piece(chunk: Chunk, payload: bytes) -> Piece:
+def _decode_piece(chunk: Chunk, payload: bytes, version: int) -> Piece:
     if len(payload) < BYTES_HEADER.size:
         raise MalformedPayload(f"has {len(payload)} bytes, fewer than its own header")
     return Piece(*BYTES_HEADER.unpack_from(payload), payload[BYTES_HEADER.size :])

@@ -12,12 +12,11 @@ import numpy as np
 
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.chunk_stream import open_file, read_chunks
-from gpuprof.records.encoding import CHUNK_HEADER, Payload, Rows, checksum, decode
+from gpuprof.records.encoding import CHUNK_HEADER, LaunchRows, Payload, checksum, decode
 from gpuprof.records.reader import Builder, Recording, leave
-from gpuprof.records.schema import BY_TYPE
-
-SAMPLED = (b"SMPC", b"SMPW", b"SMCN")  # what a pass of its own adds rows to
-LOSSES = b"SMDR"  # ... and what it adds numbers to
+from gpuprof.records.schema import BY_TYPE, VERSION
+from gpuprof.tables.order import RECORDED
+from gpuprof.tables.table import ADDED, SAME, Table
 
 
 @dataclass
@@ -33,6 +32,7 @@ class Index(Recording):
     digests: dict[int, dict[bytes, Any]] = field(default_factory=dict)  # by launch and type
     stream: list[int] = field(default_factory=list)  # where the pieces of its command stream start
     order: list[tuple[bytes, Any]] = field(default_factory=list)
+    version: int = VERSION  # of the file's format
 
     @property
     def end_cycle(self) -> int:
@@ -40,11 +40,11 @@ class Index(Recording):
         ends = [launch.end["end_cycle"] for launch in self.launches.values() if launch.end]
         return max([*ends, *(fields.get("end_cycle", 0) for fields in self.draws.values())], default=0)
 
-    def rows(self, launch: int, type_: bytes) -> Iterator[np.ndarray]:
-        """The rows of a launch's chunks of a type, a chunk at a time."""
+    def read_rows(self, launch: int, table: Table) -> Iterator[np.ndarray]:
+        """The rows of a launch in a table, a chunk at a time."""
         with open_file(self.path) as file:
-            for start in self.places.get((launch, type_), ()):
-                yield self._read(file, start, type_).rows
+            for start in self.places.get((launch, table.chunk), ()):
+                yield self._read(file, start, table.chunk).rows
 
     def stream_pieces(self) -> Iterator[tuple[int, bytes]]:
         """Id and bytes of each piece of the command stream."""
@@ -59,11 +59,11 @@ class Index(Recording):
         payload = file.read(nbytes)
         if type_ != expected or checksum(type_, payload) != crc:
             raise FileFormatError(f"{self.path}: was changed while it was read; try again")
-        return decode(BY_TYPE[type_], payload)
+        return decode(BY_TYPE[type_], payload, self.version)
 
     def note(self, type_: bytes, payload: Payload, start: int) -> None:
         """The next chunk, which contradicts none before it."""
-        if isinstance(payload, Rows):
+        if isinstance(payload, LaunchRows):
             self.places.setdefault((payload.launch, type_), []).append(start)
         if type_ == b"STRM":
             self.stream.append(start)
@@ -75,16 +75,15 @@ class Index(Recording):
                 self.order.append(what)
 
 
-def _of_launch(index: Index, rows: Rows) -> int:
+def _of_launch(index: Index, rows: LaunchRows) -> int:
     return rows.launch
 
 
-EXACT = tuple(
-    chunk.type for chunk in BY_TYPE.values() if chunk.kind == "array" and chunk.type not in (*SAMPLED, LOSSES)
-)
-# The part of a chunk that stands in `Index.order` in the chunk's place.
+EXACT = tuple(table.chunk for table in RECORDED if table.of_launch and table.in_passes == SAME)
+ADDED_UP = tuple(table.chunk for table in RECORDED if table.in_passes == ADDED)
+# The part of a chunk that represents it in `Index.order`.
 IN_ORDER: dict[bytes, Callable[[Index, Any], Any]] = {
-    **dict.fromkeys((*EXACT, LOSSES), _of_launch),
+    **dict.fromkeys((*EXACT, *ADDED_UP), _of_launch),
     b"MODL": lambda index, fields: fields["id"],
     b"SRCF": lambda index, fields: fields["path"],
     b"LNCH": lambda index, fields: fields["launch"],
@@ -105,6 +104,7 @@ def read_index(path: Path | str) -> Index:
         builder.add(chunk, payload)
         index.note(chunk.type, payload, chunks.start)
     builder.finish()
+    index.version = chunks.version
     if chunks.damage:
         raise FileFormatError(f"{path}: {chunks.damage}")
     if not chunks.complete:

@@ -17,10 +17,14 @@ from gpuprof.base.files import replacing
 from gpuprof.base.stages import counted
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.encoding import MalformedPayload
-from gpuprof.records.index import LOSSES, Index, read_index
+from gpuprof.records.index import Index, read_index
 from gpuprof.records.passes import Passes, grouped
 from gpuprof.records.relocate import Relocation, Room
-from gpuprof.records.writer import SAMPLE_TYPES, RecordWriter
+from gpuprof.records.schema import BY_TYPE
+from gpuprof.records.writer import SAMPLE_TABLES, RecordWriter
+from gpuprof.tables.launch import LOSSES
+from gpuprof.tables.order import RECORDED
+from gpuprof.tables.table import MORE
 
 BETWEEN_COMMANDS = "; "
 
@@ -38,7 +42,7 @@ class Merged(NamedTuple):
 def merge(
     paths: Sequence[Path], output: Path, interrupted: str = "", save_stream: bool = True, keep_old: bool = False
 ) -> Merged:
-    """Writes `output`, which may be one of `paths`. Nothing is left behind on an error.
+    """Writes `output`, which may be one of `paths`. An error leaves no file.
 
     `interrupted`: a note that ends the recording when more passes were to come. `save_stream`: keeps the first one's
     command stream, where all are passes of it. `keep_old`: a file that was there stays as NAME.old. Raises
@@ -113,13 +117,9 @@ class _Run:
             self.writer.parameter(place.parameter(fields))
         for fields in first.draws.values():
             self.writer.draw(place.draw(fields))
-        self.writer.table(b"TASK", place.tasks(first.tasks))
-        tables = {
-            b"RELA": first.relations, b"ACCS": first.accesses, b"CNST": first.constraints, b"CALL": first.calls,
-            b"WAVE": first.waves,
-        }  # fmt: skip
-        for type_, rows in tables.items():
-            self.writer.table(type_, place.table(rows))
+        for table in RECORDED:
+            if not table.of_launch:
+                self.writer.table(table, place.table(table, first.rows[table]))
 
     def _module(self, type_: bytes, number: int) -> None:
         if number not in self.relocation.shared:
@@ -141,15 +141,15 @@ class _Run:
         if (type_, launch) in self.exact:  # chunks of launches in flight together take turns
             return
         self.exact.add((type_, launch))
-        for rows in self.first.rows(launch, type_):
-            self.writer.exact_rows(type_, self.relocation.number(launch), self.relocation.rows(rows))
+        table = BY_TYPE[type_].table
+        for rows in self.first.read_rows(launch, table):
+            self.writer.rows(table, self.relocation.number(launch), self.relocation.rows(table, rows))
 
     def _losses(self, type_: bytes, launch: int) -> None:
         self._samples(launch)
         if launch not in self.losses:
             self.losses.add(launch)
-            rows = self.run.losses(launch)
-            self.writer.exact_rows(type_, self.relocation.number(launch), rows)
+            self.writer.rows(LOSSES, self.relocation.number(launch), self.run.losses(launch))
 
     def _launch_end(self, type_: bytes, launch: int) -> None:
         self._samples(launch)
@@ -168,23 +168,26 @@ class _Run:
             return
         self.sampled.add(launch)
         number = self.relocation.number(launch)
-        for type_, _ in SAMPLE_TYPES.values():
-            for rows in self.run.sampled(launch, type_):
-                if type_ != self.writer.sample_type:
+        for table in SAMPLE_TABLES.values():
+            for rows in self.run.sampled(launch, table):
+                if table is not self.writer.sample_table:
                     raise FileFormatError(
                         f"{self.first.path}: contradicts itself: it has samples of another form than it says"
                     )
-                self.writer.samples(number, self.relocation.rows(rows))
-        for rows in self.run.sampled(launch, b"SMCN"):
-            self.writer.exact_rows(b"SMCN", number, self.relocation.rows(rows))
+                self.writer.samples(number, self.relocation.rows(table, rows))
+        for table in MORE_ROWS:
+            for rows in self.run.sampled(launch, table):
+                self.writer.rows(table, number, self.relocation.rows(table, rows))
 
 
+# Tables in addition to samples of which each pass has rows of its own.
+MORE_ROWS = tuple(table for table in RECORDED if table.in_passes == MORE and table not in SAMPLE_TABLES.values())
 MODULE_FIELDS = ("id", "name", "load_base", "code_nbytes", "compiler", "arch")
 WAYS = {
     b"MODL": _Run._module,
     b"SRCF": _Run._source,
     b"LNCH": _Run._launch,
-    LOSSES: _Run._losses,
+    LOSSES.chunk: _Run._losses,
     b"LEND": _Run._launch_end,
     b"MARK": _Run._mark,
     b"STRM": _Run._stream,

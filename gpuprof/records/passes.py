@@ -1,7 +1,7 @@
 """Passes: recordings of the same launches, sampled by other seeds and at other phases.
 
 Where each looked for its own period (`--period auto`) they may have found different ones. All are powers of two times
-the same shortest one, and what a sampler draws depends on the cycle alone: so the samples of those with shorter periods
+the same shortest one, and what a sampler draws depends only on the cycle: so the samples of those with shorter periods
 are thinned to the longest, to what a pass with that period would have recorded.
 """
 
@@ -12,13 +12,15 @@ from typing import Any
 import numpy as np
 
 from gpuprof.errors import FileFormatError, NotComparable
-from gpuprof.records.index import LOSSES, Index
+from gpuprof.records.index import Index
 from gpuprof.records.reader import FOUND_PERIOD, Launch, found_period
-from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE, losses_of_none
+from gpuprof.tables.launch import LOSSES
+from gpuprof.tables.samples import WIDE, losses_of_none
+from gpuprof.tables.table import CYCLE, SUM, Table
 
 OF_A_PASS = ("seed", "phase_cycles", "passes", "pass_seeds")  # registers in which passes may differ
 MOST_OF_A_CYCLE = 1 << 18  # rows: the chips there can be have 1024 SMs of 128 warps
-NOTHING = np.empty(0, WIDE_DTYPE)
+NOTHING = np.empty(0, WIDE.dtype)
 COUNTED = ("samples_due", "samples_kept", "samples_dropped")  # fields of LEND that add up
 
 
@@ -43,12 +45,12 @@ class Passes:
         """The fields of the LEND chunk."""
         ends = [self._end(index, number) for index in self.indexes]
         counted = {name: sum(end[name] for end in ends) for name in COUNTED}
-        found = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
+        end = ends[0] | counted | {"buffer_full": any(end["buffer_full"] for end in ends)}
         period = self.found_period(number)
-        return found | {"counters": found["counters"] | {FOUND_PERIOD: period}} if period else found
+        return end | {"counters": end["counters"] | {FOUND_PERIOD: period}} if period else end
 
     def _end(self, index: Index, number: int) -> dict[str, Any]:
-        """What LEND counts of a pass, as far as its samples stay. Those that found a period have lost none."""
+        """Counts of LEND for the samples of a pass that stay. A pass that found its period has lost none."""
         end = index.launches[number].end
         if not self._is_thinned(index, number):
             return end
@@ -62,37 +64,39 @@ class Passes:
     def _is_thinned(self, index: Index, number: int) -> bool:
         return found_period(index.launches[number]) != self.found_period(number)
 
-    def _rows(self, index: Index, number: int, type_: bytes) -> Iterator[np.ndarray]:
-        """The rows of a pass, of a kind that has cycles if they are to be thinned."""
+    def _rows(self, index: Index, number: int, table: Table) -> Iterator[np.ndarray]:
+        """The rows of a pass in a table, which has cycles if they are to be thinned."""
         if not self._is_thinned(index, number):
-            return index.rows(number, type_)
+            return index.read_rows(number, table)
         phases = [int(seed.partition("+")[2]) for seed in pass_seeds(index)]
         period = self.found_period(number)
-        return (rows[np.isin(rows["cycle"] % period, phases)] for rows in index.rows(number, type_))
+        return (rows[np.isin(rows["cycle"] % period, phases)] for rows in index.read_rows(number, table))
 
     def _losses(self, index: Index, number: int) -> Iterator[np.ndarray]:
-        """LOSSES_DTYPE rows of a pass."""
+        """Rows of LOSSES of a pass."""
         if not self._is_thinned(index, number):
-            return index.rows(number, LOSSES)
-        return map(losses_of_none, self._rows(index, number, b"SMPW"))
+            return index.read_rows(number, LOSSES)
+        return map(losses_of_none, self._rows(index, number, WIDE))
 
     def losses(self, number: int) -> np.ndarray:
-        """LOSSES_DTYPE: a row for each SM that any pass has one for."""
+        """Rows of LOSSES: a row for each SM that any pass has one for."""
         each = [rows for index in self.indexes for rows in self._losses(index, number)]
-        rows = np.concatenate(each or [np.empty(0, LOSSES_DTYPE)])
+        rows = np.concatenate(each or [np.empty(0, LOSSES.dtype)])
         sms, place = np.unique(rows["sm"], return_inverse=True)
-        total = np.zeros(len(sms), LOSSES_DTYPE)
+        total = np.zeros(len(sms), LOSSES.dtype)
         total["sm"] = sms
-        for name in ("due", "dropped_fifo", "dropped_buffer"):
+        for name in LOSSES.names(SUM):
             np.add.at(total[name], place, rows[name])
         return total
 
-    def sampled(self, number: int, type_: bytes) -> Iterator[np.ndarray]:
+    def sampled(self, number: int, table: Table) -> Iterator[np.ndarray]:
         """The rows of a launch from all passes: ordered by cycle, then pass, where rows have a cycle; otherwise pass by
         pass.
         """
-        each = [self._rows(index, number, type_) for index in self.indexes]
-        return by_cycle(each, str(self.first.path)) if type_ != b"SMPC" else (rows for pass_ in each for rows in pass_)
+        each = [self._rows(index, number, table) for index in self.indexes]
+        if "cycle" in table.names(CYCLE):
+            return by_cycle(each, str(self.first.path))
+        return (rows for pass_ in each for rows in pass_)
 
 
 def pass_seeds(index: Index) -> list[str]:
@@ -215,7 +219,7 @@ def _same_launch(first: Launch, second: Launch) -> bool:
 
 
 def _begin(launch: Launch) -> dict:
-    """Who watched changes nothing of what ran."""
+    """The fields of LNCH that passes share: trace generators change nothing of the run."""
     own = {name: value for name, value in launch.begin.items() if name != "traces"}
     return own | {"sampling": _registers(launch.begin.get("sampling", {}))}
 
@@ -237,7 +241,7 @@ def _exact_rows(index: Index) -> dict[int, dict[bytes, bytes]]:
 
 
 def _check_periods(first: Index, second: Index) -> None:
-    """Raises NotComparable where samples would have to be thinned and do not tell their cycle."""
+    """Raises NotComparable where samples would have to be thinned and have no cycle."""
     if first.meta["sampling"].get("record") != "compact":
         return
     for number, launch in first.launches.items():

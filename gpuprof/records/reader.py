@@ -12,34 +12,12 @@ import numpy as np
 from gpuprof.base.compared_results import Result
 from gpuprof.errors import FileFormatError
 from gpuprof.records.chunk_stream import read_chunks
-from gpuprof.records.encoding import Payload, Piece, Rows, TableRows
-from gpuprof.records.schema import (
-    ACCESS_COUNTERS_DTYPE,
-    ACCESS_DTYPE,
-    ACTIVITY_DTYPE,
-    ACTIVITY_OF_SMS_DTYPE,
-    ACTIVITY_STALLS_DTYPE,
-    BANK_PATTERNS_DTYPE,
-    BLOCK_COUNTERS_DTYPE,
-    CALL_DTYPE,
-    CAUSES_DTYPE,
-    CONSTRAINT_DTYPE,
-    COUNTERS_DTYPE,
-    LEDGER_DTYPE,
-    LOSSES_DTYPE,
-    PRIMITIVES_DTYPE,
-    RELATION_DTYPE,
-    REUSE_DISTANCES_DTYPE,
-    SAMPLED_COUNTERS_DTYPE,
-    STALL_LENGTHS_DTYPE,
-    STALLS_DTYPE,
-    TASK_DTYPE,
-    WARP_COUNTERS_DTYPE,
-    WAVE_DTYPE,
-    WIDE_DTYPE,
-    Chunk,
-)
-from gpuprof.records.stall_words import as_vectors, holds_numbers
+from gpuprof.records.encoding import LaunchRows, Payload, Piece, TableRows
+from gpuprof.records.sampling_registers import as_vectors, holds_numbers
+from gpuprof.records.schema import Chunk
+from gpuprof.tables.order import RECORDED
+from gpuprof.tables.samples import COMPACT, WIDE
+from gpuprof.tables.table import Table
 
 FOUND_PERIOD = "sampling_period_cycles"  # a counter of LEND
 
@@ -53,38 +31,30 @@ class Module:
 
 
 @cache
-def _no_rows(dtype: np.dtype) -> np.ndarray:
+def no_rows(table: Table) -> np.ndarray:
     """An array before it gets rows. All launches share it: there may be a million of them."""
-    empty = np.empty(0, dtype)
+    empty = np.empty(0, table.dtype)
     empty.flags.writeable = False
     return empty
 
 
+class Rows(dict[Table, np.ndarray]):
+    """The recorded rows by table; a table without rows has an empty array. Arrays may be read-only."""
+
+    __slots__ = ()
+
+    def __missing__(self, table: Table) -> np.ndarray:
+        return no_rows(table)
+
+
 @dataclass(slots=True)
 class Launch:
-    """What was recorded of a launch. `samples` is WIDE_DTYPE or COMPACT_DTYPE, in record order. Arrays may be
-    read-only.
-    """
+    """A launch in a recording. `samples` are rows of WIDE or COMPACT, in record order; `rows` has all other tables."""
 
     begin: dict[str, Any]  # schema.LAUNCH_FIELDS
     end: dict[str, Any] | None = None  # schema.LAUNCH_END_FIELDS; None when the stream ended inside the launch
-    samples: np.ndarray = field(default_factory=partial(_no_rows, WIDE_DTYPE))
-    ledger: np.ndarray = field(default_factory=partial(_no_rows, LEDGER_DTYPE))
-    counters: np.ndarray = field(default_factory=partial(_no_rows, COUNTERS_DTYPE))
-    bank_patterns: np.ndarray = field(default_factory=partial(_no_rows, BANK_PATTERNS_DTYPE))
-    access_counters: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_COUNTERS_DTYPE))
-    reuse_distances: np.ndarray = field(default_factory=partial(_no_rows, REUSE_DISTANCES_DTYPE))
-    block_counters: np.ndarray = field(default_factory=partial(_no_rows, BLOCK_COUNTERS_DTYPE))
-    warp_counters: np.ndarray = field(default_factory=partial(_no_rows, WARP_COUNTERS_DTYPE))
-    sampled_counters: np.ndarray = field(default_factory=partial(_no_rows, SAMPLED_COUNTERS_DTYPE))
-    stalls: np.ndarray = field(default_factory=partial(_no_rows, STALLS_DTYPE))
-    stall_lengths: np.ndarray = field(default_factory=partial(_no_rows, STALL_LENGTHS_DTYPE))
-    causes: np.ndarray = field(default_factory=partial(_no_rows, CAUSES_DTYPE))
-    losses: np.ndarray = field(default_factory=partial(_no_rows, LOSSES_DTYPE))
-    activity: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_DTYPE))
-    activity_stalls: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_STALLS_DTYPE))
-    activity_of_sms: np.ndarray = field(default_factory=partial(_no_rows, ACTIVITY_OF_SMS_DTYPE))
-    primitives: np.ndarray = field(default_factory=partial(_no_rows, PRIMITIVES_DTYPE))
+    samples: np.ndarray = field(default_factory=partial(no_rows, WIDE))
+    rows: Rows = field(default_factory=Rows)
 
 
 class TraceKey(NamedTuple):
@@ -95,9 +65,7 @@ class TraceKey(NamedTuple):
 
 @dataclass
 class Trace:
-    """What a trace generator put into one of its tables in one launch. `fields`: schema.TRACE_FIELDS, but for the
-    rows.
-    """
+    """The rows of a trace generator's table in one launch. `fields`: schema.TRACE_FIELDS without the rows."""
 
     fields: dict[str, Any]
     rows: list[list] = field(default_factory=list)
@@ -118,13 +86,8 @@ class Recording:
     findings: list[dict[str, Any]] = field(default_factory=list)  # schema.FINDING_FIELDS
     names: list[str] = field(default_factory=list)  # of tasks and rows
     parameters: list[dict[str, Any]] = field(default_factory=list)  # schema.PARAMETER_FIELDS
-    tasks: np.ndarray = field(default_factory=partial(_no_rows, TASK_DTYPE))
-    relations: np.ndarray = field(default_factory=partial(_no_rows, RELATION_DTYPE))  # stated
-    accesses: np.ndarray = field(default_factory=partial(_no_rows, ACCESS_DTYPE))
-    constraints: np.ndarray = field(default_factory=partial(_no_rows, CONSTRAINT_DTYPE))
-    calls: np.ndarray = field(default_factory=partial(_no_rows, CALL_DTYPE))
     draws: dict[int, dict[str, Any]] = field(default_factory=dict)  # schema.DRAW_FIELDS, by number
-    waves: np.ndarray = field(default_factory=partial(_no_rows, WAVE_DTYPE))
+    rows: Rows = field(default_factory=Rows)  # tables of no launch: tasks, relations, calls and so on
     marks: list[dict[str, Any]] = field(default_factory=list)
     has_stream: bool = False  # the command stream was saved: saved.read gives it
     complete: bool = False
@@ -138,7 +101,7 @@ class Recording:
         return self.meta["sampling"] | (own if isinstance(own, dict) else {})
 
 
-RowSink = Callable[[Chunk, Rows], None]
+RowSink = Callable[[Chunk, LaunchRows], None]
 BeginSink = Callable[[int, dict[str, Any]], None]
 
 
@@ -147,8 +110,8 @@ def read_recording(
 ) -> Recording:
     """The recording up to its end or its damage.
 
-    With a `sample_sink`, samples go there chunk by chunk and are not kept, so that memory stays bounded. A `begin_sink`
-    hears of each launch before its first sample: its index, and the sampler's registers in force for it.
+    With a `sample_sink`, samples go there chunk by chunk and are not stored, so that memory stays bounded. A
+    `begin_sink` is called for each launch before its first sample with its index and the sampler's registers.
     Raises UsageError for a file that is not there, FileFormatError for one that is no recording, is newer, contradicts
     itself, or is damaged before its META chunk.
     """
@@ -179,8 +142,12 @@ def _put_found_period(launch: Launch) -> None:
         launch.begin["sampling"] = launch.begin.get("sampling", {}) | {"period_cycles": period}
 
 
-def leave(chunk: Chunk, rows: Rows) -> None:
-    """A sink of rows that nobody wants now."""
+def leave(chunk: Chunk, payload: LaunchRows) -> None:
+    """A sink for rows that are not needed now."""
+
+
+def joined(parts: list[np.ndarray]) -> np.ndarray:
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 class Builder:
@@ -200,13 +167,14 @@ class Builder:
     ):
         self.recording = recording
         self.begin_sink = begin_sink
-        self.sample_sink = sample_sink or self._keep_rows
+        self.sample_sink = sample_sink or self._keep_samples
         self.row_sink = row_sink or self._keep_rows
-        self.gathered: dict[tuple[int, str], list[np.ndarray]] = {}
-        # pieces, joined at the end: to add each to what is there takes the square of the time
+        # pieces, joined at the end: to add each to those before takes the square of the time
+        self.samples: dict[int, list[np.ndarray]] = {}
+        self.gathered: dict[tuple[int, Table], list[np.ndarray]] = {}
         self.images: dict[int, list[bytes]] = {}
         self.texts: dict[str, list[str]] = {}
-        self.tables: dict[str, list[np.ndarray]] = {}
+        self.tables: dict[Table, list[np.ndarray]] = {}
         self.n_samples: Counter[int] = Counter()  # by launch
 
     def add(self, chunk: Chunk, payload: Payload) -> None:
@@ -215,10 +183,12 @@ class Builder:
         ADDERS[chunk.type](self, chunk, payload)
 
     def finish(self) -> None:
-        for (launch, name), parts in self.gathered.items():
-            setattr(self.recording.launches[launch], name, np.concatenate(parts) if len(parts) > 1 else parts[0])
-        for name in list(self.tables):
-            setattr(self.recording, name, np.concatenate(self.tables.pop(name)))
+        for number, parts in self.samples.items():
+            self.recording.launches[number].samples = joined(parts)
+        for (number, table), parts in self.gathered.items():
+            self.recording.launches[number].rows[table] = joined(parts)
+        for table in list(self.tables):
+            self.recording.rows[table] = np.concatenate(self.tables.pop(table))
         for number, pieces in self.images.items():
             self.recording.modules[number].image = b"".join(pieces)
         self.recording.sources = {path: "".join(pieces) for path, pieces in self.texts.items()}
@@ -260,28 +230,32 @@ class Builder:
         n_samples = self.n_samples[fields["launch"]]
         if fields["samples_kept"] != n_samples:
             raise self._contradiction(
-                f"{n_samples} samples of launch {fields['launch']}, which kept {fields['samples_kept']}"
+                f"{n_samples} samples of launch {fields['launch']}, which has recorded {fields['samples_kept']}"
             )
         launch.end = fields
 
-    def _samples(self, chunk: Chunk, rows: Rows) -> None:
-        launch = self._begun(rows.launch)
-        self.n_samples[rows.launch] += len(rows.rows)
+    def _samples(self, chunk: Chunk, payload: LaunchRows) -> None:
+        launch = self._begun(payload.launch)
+        self.n_samples[payload.launch] += len(payload.rows)
         if holds_numbers(self.recording.meta, launch.begin):
-            rows = rows._replace(rows=as_vectors(rows.rows))
-        self.sample_sink(chunk, rows)
+            payload = payload._replace(rows=as_vectors(payload.rows))
+        self.sample_sink(chunk, payload)
 
-    def _rows(self, chunk: Chunk, rows: Rows) -> None:
-        self._begun(rows.launch)
-        self.row_sink(chunk, rows)
+    def _rows(self, chunk: Chunk, payload: LaunchRows) -> None:
+        self._begun(payload.launch)
+        self.row_sink(chunk, payload)
 
-    def _keep_rows(self, chunk: Chunk, rows: Rows) -> None:
-        if not len(rows.rows):
+    def _keep_samples(self, chunk: Chunk, payload: LaunchRows) -> None:
+        if not len(payload.rows):
             return
-        parts = self.gathered.setdefault((rows.launch, ATTRIBUTES[chunk.type]), [])
-        if parts and parts[0].dtype != rows.rows.dtype:
-            raise self._contradiction(f"compact and wide samples of launch {rows.launch}")
-        parts.append(rows.rows)
+        parts = self.samples.setdefault(payload.launch, [])
+        if parts and parts[0].dtype != payload.rows.dtype:
+            raise self._contradiction(f"compact and wide samples of launch {payload.launch}")
+        parts.append(payload.rows)
+
+    def _keep_rows(self, chunk: Chunk, payload: LaunchRows) -> None:
+        if len(payload.rows):
+            self.gathered.setdefault((payload.launch, chunk.table), []).append(payload.rows)
 
     def _stream(self, chunk: Chunk, piece: Piece) -> None:
         self.recording.has_stream = True
@@ -333,7 +307,7 @@ class Builder:
         self.recording.draws[fields["draw"]] = fields
 
     def _table(self, chunk: Chunk, table: TableRows) -> None:
-        self.tables.setdefault(TABLES[chunk.type], []).append(table.rows)
+        self.tables.setdefault(chunk.table, []).append(table.rows)
 
     def _mark(self, chunk: Chunk, fields: dict) -> None:
         self.recording.marks.append(fields)
@@ -355,63 +329,18 @@ class Builder:
 UNIT = (str, (int, float), (int, float), int, int)  # of a draw: name, cycles busy and blocked, first and last cycle
 TRAFFIC = (str, int, int, int, int)  # of a draw's unit: name, bytes of the L2 read and written, bytes of the DRAM
 KIND_OF_VALUE: dict[str, tuple[type, ...]] = {"integer": (int,), "real": (int, float), "text": (str,)}
-ATTRIBUTES = {
-    b"SMPC": "samples",
-    b"SMPW": "samples",
-    b"LEDG": "ledger",
-    b"CNTR": "counters",
-    b"BANK": "bank_patterns",
-    b"ACCC": "access_counters",
-    b"REUS": "reuse_distances",
-    b"BLKC": "block_counters",
-    b"WRPC": "warp_counters",
-    b"SMCN": "sampled_counters",
-    b"STLN": "stalls",
-    b"STLH": "stall_lengths",
-    b"CAUS": "causes",
-    b"SMDR": "losses",
-    b"ACTV": "activity",
-    b"ACTR": "activity_stalls",
-    b"ACSM": "activity_of_sms",
-    b"PRIM": "primitives",
-}
-TABLES = {
-    b"TASK": "tasks",
-    b"RELA": "relations",
-    b"ACCS": "accesses",
-    b"CNST": "constraints",
-    b"CALL": "calls",
-    b"WAVE": "waves",
-}
 ADDERS = {
     b"DRAW": Builder._draw,
     b"NAME": Builder._name,
     b"PARM": Builder._parameter,
-    **dict.fromkeys(TABLES, Builder._table),
+    **{table.chunk: Builder._rows if table.of_launch else Builder._table for table in RECORDED},
+    **dict.fromkeys((WIDE.chunk, COMPACT.chunk), Builder._samples),
     b"META": Builder._meta,
     b"CHIP": Builder._chip,
     b"MODL": Builder._module,
     b"IMAG": Builder._image,
     b"SRCF": Builder._source,
     b"LNCH": Builder._launch,
-    b"SMPC": Builder._samples,
-    b"SMPW": Builder._samples,
-    b"LEDG": Builder._rows,
-    b"CNTR": Builder._rows,
-    b"BANK": Builder._rows,
-    b"ACCC": Builder._rows,
-    b"REUS": Builder._rows,
-    b"BLKC": Builder._rows,
-    b"WRPC": Builder._rows,
-    b"SMCN": Builder._rows,
-    b"STLN": Builder._rows,
-    b"STLH": Builder._rows,
-    b"CAUS": Builder._rows,
-    b"SMDR": Builder._rows,
-    b"ACTV": Builder._rows,
-    b"ACTR": Builder._rows,
-    b"ACSM": Builder._rows,
-    b"PRIM": Builder._rows,
     b"STRM": Builder._stream,
     b"LEND": Builder._launch_end,
     b"RSLT": Builder._result,

@@ -1,4 +1,4 @@
-"""Puts recordings behind each other: launches get later numbers, cycles are later, modules lie where there is room."""
+"""Joins recordings one after another: launches get later numbers, cycles are later, modules get free addresses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,9 @@ from gpuprof.device.load_map import PAGE_NBYTES, PC_LIMIT
 from gpuprof.errors import FileFormatError, NotComparable
 from gpuprof.records.index import Index
 from gpuprof.records.reader import Module
-from gpuprof.relate.task_kinds import CONTAINS, NONE, NUMBERS, pass_name
+from gpuprof.relate.task_kinds import CONTAINS, NUMBERS, pass_name
+from gpuprof.tables.table import CYCLE, DRAW, LAUNCH, NAME, NONE, ORDER, PARAMETER, PC, TASK, Table
+from gpuprof.tables.tasks import RELATIONS, TASKS
 
 LAST_NUMBER = (1 << 32) - 1  # of a launch
 
@@ -60,55 +62,45 @@ class Relocation:
         cycle = {"cycle": mark["cycle"] + self.first_cycle} if mark["cycle"] else {}  # 0: unknown
         return mark | launch | cycle
 
-    def rows(self, rows: np.ndarray) -> np.ndarray:
-        """Rows of any chunk: code addresses, cycles and launches in them."""
+    def rows(self, table: Table, rows: np.ndarray) -> np.ndarray:
+        """Rows of a launch: code addresses, cycles and launches in them."""
         if not (self.first_launch or self.first_cycle or self._shifts.any()):
             return rows
-        rows = rows.copy()
-        for name in rows.dtype.names:
-            if name in ("pc", "cause_pc"):
-                rows[name] = self._moved(rows[name])
-            elif name in ("cycle", "start_cycle", "end_cycle"):
-                rows[name] += np.uint64(self.first_cycle)
-            elif name == "launch":
-                rows[name] += np.uint32(self.first_launch)
-        return rows
+        return self.table(table, rows)
 
-    def table(self, rows: np.ndarray) -> np.ndarray:
-        """Rows of a table chunk: their numbers, those that are none aside, places in the order, and cycles."""
-        rows = rows.copy()
-        for name in rows.dtype.names:
-            if (first := self._firsts.get(name)) is None:
-                continue
-            there = rows[name] != NONE if rows[name].dtype == np.uint32 else np.ones(len(rows), bool)
-            rows[name][there] += rows[name].dtype.type(first)
-        return rows
+    def table(self, table: Table, rows: np.ndarray) -> np.ndarray:
+        """Rows with the numbers, positions, cycles and code addresses of the whole; NONE stays."""
+        moved = rows.copy()
+        for name in table.names(PC):
+            moved[name] = self._moved(rows[name])
+        for role, first in self._firsts.items():
+            for name in table.names(role):
+                there = rows[name] != NONE if rows[name].dtype == np.uint32 else np.ones(len(rows), bool)
+                moved[name][there] += rows[name].dtype.type(first)
+        if table is TASKS:
+            self._rename_passes(rows, moved)
+        return moved
 
     @property
     def _firsts(self) -> dict[str, int]:
-        """What is added to the numbers in a table's columns; a column of another meaning has another name."""
-        tasks = dict.fromkeys(("task", "parent", "source", "target"), self.first_task)
-        return tasks | {
-            **dict.fromkeys(("cycle", "start_cycle", "end_cycle"), self.first_cycle),
-            "draw": self.first_draw,
-            "parameter": self.first_parameter,
-            "name": self.first_name,
-            "row": self.first_name,
-            "file": self.first_name,
-            "launch": self.first_launch,
-            "begin": self.first_order,
+        """The number in the whole, by role, that 0 in the recording becomes."""
+        return {
+            LAUNCH: self.first_launch,
+            CYCLE: self.first_cycle,
+            TASK: self.first_task,
+            PARAMETER: self.first_parameter,
+            NAME: self.first_name,
+            ORDER: self.first_order,
+            DRAW: self.first_draw,
         }
 
-    def tasks(self, rows: np.ndarray) -> np.ndarray:
-        """TASK_DTYPE; `end` is a place in the order here. Passes are called by their numbers in the whole."""
-        moved = self.table(rows)
-        moved["end"] += np.uint64(self.first_order)
+    def _rename_passes(self, rows: np.ndarray, moved: np.ndarray) -> None:
+        """Passes are called by their numbers in the whole."""
         for name, task in enumerate(self.passes, self.first_name + self.n_names):
             moved["name"][rows["task"] == task] = name
-        return moved
 
     def names(self, names: Sequence[str]) -> list[str]:
-        """Those of the recording, then those of passes."""
+        """Names of the recording, then of passes."""
         return [*names, *(pass_name(self.first_pass + number) for number in self.passes.values())]
 
     def parameter(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -151,17 +143,18 @@ class Relocation:
 def passes_of(index: Index) -> dict[int, int]:
     """The number of each pass of draws by its virtual task, which has their tasks for parts."""
     pass_of = {fields["task"]: fields["pass"] for fields in index.draws.values() if "task" in fields}
-    name_of = dict(zip(index.tasks["task"].tolist(), index.tasks["name"].tolist(), strict=True))
-    contains = index.relations[index.relations["kind"] == NUMBERS[CONTAINS]]
-    found = {}
+    name_of = dict(zip(index.rows[TASKS]["task"].tolist(), index.rows[TASKS]["name"].tolist(), strict=True))
+    relations = index.rows[RELATIONS]
+    contains = relations[relations["kind"] == NUMBERS[CONTAINS]]
+    passes = {}
     for whole, part in zip(contains["source"].tolist(), contains["target"].tolist(), strict=True):
         if part in pass_of and whole in name_of and index.names[name_of[whole]] == pass_name(pass_of[part]):
-            found[whole] = pass_of[part]
-    return found
+            passes[whole] = pass_of[part]
+    return passes
 
 
 def is_code_address(column: str) -> bool:
-    """Whether a column of a trace generator's table holds code addresses, by its name."""
+    """A column of a trace generator's table holds code addresses, by its name."""
     return column == "pc" or column.endswith("_pc")
 
 
@@ -208,10 +201,10 @@ class Room:
         )
         self._launches += max(index.launches, default=-1) + 1
         self._cycles += index.end_cycle
-        self._tasks += int(index.tasks["task"].astype(np.int64).max(initial=-1)) + 1
+        self._tasks += int(index.rows[TASKS]["task"].astype(np.int64).max(initial=-1)) + 1
         self._parameters += len(index.parameters)
         self._names += len(index.names) + len(passes)
-        self._orders += int(index.tasks["end"].max(initial=0)) + 1
+        self._orders += int(index.rows[TASKS]["end"].max(initial=0)) + 1
         of_launches = (launch.begin.get("draw", -1) for launch in index.launches.values())
         self._draws += max([*index.draws, *of_launches], default=-1) + 1
         self._passes += max((fields["pass"] for fields in index.draws.values()), default=-1) + 1
@@ -224,7 +217,7 @@ class Room:
         return relocation
 
     def _place_modules(self, index: Index) -> tuple[dict[int, tuple[int, int]], set[int]]:
-        """Where each module goes: the first recording's stay, later ones share what is there, or lie behind all
+        """Id and load base of each module: the first recording's stay, later ones share an equal module, or follow all
         others.
         """
         is_first, there = not self._modules, tuple(self._modules)
@@ -251,7 +244,7 @@ class Room:
 
 
 def _same(first: Module, second: Module) -> bool:
-    """Whether two modules are one, wherever they lie."""
+    """Two modules are one, at any addresses."""
     return first.image == second.image and all(
         first.fields[name] == second.fields[name] for name in ("name", "code_nbytes", "compiler", "arch")
     )

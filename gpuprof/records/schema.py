@@ -38,345 +38,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpuprof.tables.order import RECORDED
+from gpuprof.tables.table import Table
+
 MAGIC = b"GPREC\x1a\r\n"
-VERSION = 8
-
-# The stall word: bit r is set when reason r (isa.stalls order) held in that cycle, bits 22..31 are the SM: a chip has
-# 1024 at most.
-SM_SHIFT = 22
-STALL_MASK = (1 << SM_SHIFT) - 1
-
-ISSUED, SCHEDULER_ISSUED = 1, 2  # bits of a wide sample's flags
-
-
-class Column(NamedTuple):
-    """A field of a row."""
-
-    name: str
-    type: str  # numpy's
-    text: str
-
-
-def _dtype(columns: tuple[Column, ...]) -> np.dtype:
-    return np.dtype([(column.name, column.type) for column in columns])
-
-
-COMPACT_COLUMNS = (
-    Column("pc", "<u4", "code address: load base + 16 * instruction"),
-    Column("stall_sm", "<u4", "the stall word"),
-)
-WIDE_COLUMNS = (
-    *COMPACT_COLUMNS,
-    Column("cycle", "<u8", "GPU cycle, from power-on"),
-    Column("launch", "<u4", "launch index"),
-    Column("block", "<u4", "linear block index in the grid"),
-    Column("mask", "<u4", "active lanes"),
-    Column("warp_slot", "u1", "in the SM"),
-    Column(
-        "flags",
-        "u1",
-        f"{ISSUED}: the warp issued in this cycle; {SCHEDULER_ISSUED}: its scheduler issued, this warp or another",
-    ),
-    Column("warp", "u1", "in the block"),
-    Column(
-        "resident", "u1", "warps that were resident on the SM, this one included; 0: unknown, as in files of version 1"
-    ),
-)
-# Exact, not sampled. The ledger is sparse: rows with zero cycles are left out.
-LEDGER_COLUMNS = (
-    Column("pc", "<u4", "code address"),
-    Column("reason", "<u4", "number of the stall reason"),
-    Column("cycles", "<u8", "warp-cycles charged to it, never 0"),
-)
-COUNTERS_COLUMNS = (
-    Column("pc", "<u4", "code address"),
-    Column("reserved", "<u4", "zero"),
-    Column("inst_executed", "<u8", "executions by warps"),
-    Column("thread_inst_executed", "<u8", "executions by threads"),
-    Column("thread_inst_executed_pred_on", "<u8", "of these, with a true predicate"),
-    Column("divergent_branches", "<u8", "executions that split a warp"),
-    Column("l1_tag_requests_global", "<u8", "distinct 128-byte lines requested"),
-    Column("l2_sectors_global", "<u8", "distinct 32-byte sectors requested"),
-    Column("l2_sectors_global_ideal", "<u8", "the same, if the lanes' bytes were packed"),
-    Column("l2_sectors_local", "<u8", "distinct 32-byte sectors of local memory requested"),
-    Column("l1_wavefronts_shared", "<u8", "passes through the banks of shared memory"),
-    Column("l1_wavefronts_shared_ideal", "<u8", "the same, without bank conflicts"),
-)
-# Where the lanes of a warp are to each other in shared memory, for each instruction that accesses it. Level 0 has the
-# lanes next to each other: of the lanes that take part, number k is at
-#     k % lanes_0 * stride_0 + k / lanes_0 % lanes_1 * stride_1 + k / lanes_0 / lanes_1 * stride_2
-# bytes above the first. The row with a mask of 0 has the executions whose lanes are otherwise, or of an instruction's
-# further patterns.
-BANK_PATTERNS_COLUMNS = (
-    Column("pc", "<u4", "code address"),
-    Column("mask", "<u4", "lanes that take part; 0: any other pattern"),
-    Column("warps", "<u8", "executions by a warp, never 0"),
-    Column("stride_0", "<i4", "bytes from a lane to the next"),
-    Column("stride_1", "<i4", "bytes from a run of lanes_0 lanes to the next"),
-    Column("stride_2", "<i4", "bytes from a run of lanes_0 * lanes_1 lanes to the next"),
-    Column("lanes_0", "<u4", "lanes that stride_0 holds for"),
-    Column("lanes_1", "<u4", "runs that stride_1 holds for"),
-    Column("lanes_2", "<u4", "runs that stride_2 holds for"),
-    Column("first", "<u4", "lowest byte in the block's shared memory"),
-    Column("end", "<u4", "highest byte plus one"),
-)
-# One for each SM and cycle of which a record came into its FIFO; the launch is that of the first one. What counts up
-# does so from the launch's first cycle on, for the launch alone. Counters that were not asked for are zero.
-SAMPLED_COUNTERS_COLUMNS = (
-    Column("cycle", "<u8", "GPU cycle, from power-on"),
-    Column("launch", "<u4", "launch index"),
-    Column(
-        "pipes_busy",
-        "<u4",
-        "a bit for each pipe, in the order of the instruction table, that is busy in some partition",
-    ),
-    Column("sm", "<u2", "number of the SM"),
-    Column("issued", "<u2", "schedulers that issued in this cycle"),
-    Column("eligible", "<u2", "warps that could have issued in this cycle"),
-    Column("active", "<u2", "resident warps"),
-    Column("l1_sectors", "<u8", "sectors that the launch's loads have requested from the SM's L1"),
-    Column("l1_hits", "<u8", "of these, hits"),
-    Column(
-        "l2_sectors",
-        "<u8",
-        "sectors that the launch has requested from the L2, by all SMs, up to the last multiple of 64 cycles",
-    ),
-    Column("l2_hits", "<u8", "of these, hits"),
-    Column("dram_nbytes", "<u8", "bytes read and written for the launch, by all SMs, up to the same cycle"),
-)
-# A stall: the cycles that a warp waits for one reason before one issue of an instruction. Exact, sparse.
-STALLS_COLUMNS = (
-    Column("pc", "<u4", "code address"),
-    Column("reason", "<u4", "number of the stall reason"),
-    Column("stalls", "<u8", "number of stalls, never 0"),
-    Column("longest_cycles", "<u8", "the longest one"),
-)
-STALL_LENGTHS_COLUMNS = (
-    Column("pc", "<u4", "code address"),
-    Column("reason", "<u2", "number of the stall reason"),
-    Column("bin", "<u2", "stalls of 2^bin to 2^(bin+1) - 1 cycles"),
-    Column("stalls", "<u8", "number of stalls, never 0"),
-)
-CAUSES_COLUMNS = (
-    Column("pc", "<u4", "code address of the stalled instruction"),
-    Column(
-        "cause_pc",
-        "<u4",
-        "code address of the instruction that ended the stall; pc itself where no other did",
-    ),
-    Column("reason", "<u2", "number of the stall reason"),
-    Column("kind", "<u2", "number of the kind of cause"),
-    Column(
-        "flags",
-        "<u4",
-        "bits: 1 the cause is in another warp, 2 in another launch, 4 an access that takes more passes or sectors than "
-        "it needs",
-    ),
-    Column("cycles", "<u8", "warp-cycles charged to it; over all causes of a (pc, reason) they are the ledger's"),
-    Column("stalls", "<u8", "number of stalls that it ended"),
-)
-LOSSES_COLUMNS = (
-    Column("sm", "<u4", "number of the SM"),
-    Column("reserved", "<u4", "zero"),
-    Column("due", "<u8", "samples of the SM that passed the filter: kept + dropped"),
-    Column("dropped_fifo", "<u8", "lost to its full FIFO"),
-    Column("dropped_buffer", "<u8", "lost to the full event buffer"),
-)
-# What a launch did over time: bins that follow each other from its start on, and what its warps did in each. Exact:
-# sums over the bins are those of the ledger, and sm_active_cycles.
-ACTIVITY_COLUMNS = (
-    Column("cycle", "<u8", "GPU cycle, from power-on, in which the bin begins"),
-    Column("bin_cycles", "<u8", "how long it is; the last one of a launch ends with the launch"),
-    Column("sm_active_cycles", "<u8", "sum over SMs of the cycles in which a warp of the launch was there"),
-)
-ACTIVITY_OF_SMS_COLUMNS = (
-    Column("sm", "<u4", "number of the SM"),
-    Column("reserved", "<u4", "zero"),
-    Column("active_cycles", "<u8", "in which a warp of the launch was there, never 0"),
-)
-ACTIVITY_STALLS_COLUMNS = (
-    Column("bin", "<u4", "number of the bin, from 0"),
-    Column("reason", "<u4", "number of the stall reason"),
-    Column("cycles", "<u8", "warp-cycles charged to it in the bin, never 0"),
-)
-# Tasks, and what ties them; the numbers of kinds and the flags are those of
-# gpuprof/relate/task_kinds.py. 2^32 - 1 is none.
-TASK_COLUMNS = (
-    Column("task", "<u4", "number of the task, from 0, in the order of their beginnings"),
-    Column("parent", "<u4", "the task that it is a part of"),
-    Column("kind", "<u4", "number of the kind of task"),
-    Column("flags", "<u4", "1: a virtual task"),
-    Column("name", "<u4", "number of its name"),
-    Column("row", "<u4", "number of the name of its row: a stream, or a row that a script has opened"),
-    Column("launch", "<u4", "launch index of a launch"),
-    Column("reserved", "<u4", "zero"),
-    Column("begin", "<u8", "place of its begin in the order of all that was asked"),
-    Column("end", "<u8", "place of its end"),
-    Column("cycle", "<u8", "GPU cycle in which it happened, for what takes no time; launches have theirs"),
-    Column("work", "<u8", "hash of what a launch was asked to do: its kernel, configuration and arguments"),
-)
-RELATION_COLUMNS = (
-    Column("kind", "<u4", "number of the kind of relation"),
-    Column("source", "<u4", "the first task"),
-    Column("target", "<u4", "the second task; none where a task is related to a buffer"),
-    Column("parameter", "<u4", "the buffer that ties them"),
-)
-ACCESS_COLUMNS = (
-    Column("task", "<u4", "the task that accesses"),
-    Column("parameter", "<u4", "number of the buffer"),
-    Column(
-        "flags",
-        "<u4",
-        "bits: 1 it writes (else it reads), 2 bytes between those accessed are among these, 4 the bytes written were "
-        "there already, 8 it frees the buffer",
-    ),
-    Column("reserved", "<u4", "zero"),
-    Column("first", "<u8", "first byte in the buffer"),
-    Column("end", "<u8", "last byte plus one"),
-)
-CONSTRAINT_COLUMNS = (
-    Column("kind", "<u4", "number of the kind of constraint"),
-    Column("source", "<u4", "the task that is waited for"),
-    Column("target", "<u4", "the task that waits"),
-)
-# Exact, where `--counters` asks for blocks: one for each block, in the order in which they ended. What a block asked
-# of the caches is counted when it is served. A sector that the L2 evicts to make room is counted as written by the
-# block that needs the room.
-BLOCK_COUNTERS_COLUMNS = (
-    Column("start_cycle", "<u8", "GPU cycle of its first warp's start, from power-on"),
-    Column("end_cycle", "<u8", "GPU cycle from which its last warp is gone"),
-    Column("launch", "<u4", "launch index"),
-    Column("block", "<u4", "linear block index in the grid, in the order in which blocks start"),
-    Column("sm", "<u4", "number of the SM"),
-    Column("warps", "<u4", "warps of the block"),
-    Column("issue_slots", "<u8", "issue slots that its warps used"),
-    Column("issue_cycles", "<u8", "warp-cycles in which a warp issued"),
-    Column("resident_cycles", "<u8", "warp-cycles of its warps; those in which none issued are stalled"),
-    Column("l1_sectors", "<u8", "sectors that its loads asked of the L1"),
-    Column("l1_hits", "<u8", "of these, found"),
-    Column("l2_requests", "<u8", "requests to the L2, of a line each"),
-    Column(
-        "l2_request_cycles",
-        "<u8",
-        "sum of their times, from the L1 to the answer: over the block's time, requests in flight",
-    ),
-    Column("l2_sectors", "<u8", "sectors asked of the L2"),
-    Column("l2_hits", "<u8", "of these, found"),
-    Column("dram_read_sectors", "<u8", "sectors that the DRAM read for it"),
-    Column("dram_write_sectors", "<u8", "sectors written to the DRAM to make room for its own"),
-)
-# Exact, where `--counters` asks for waves: one for each warp, in the order in which they ended. The waits are those of
-# timing/state/stall_tables.py; with issue_cycles they sum to the warp's time.
-WARP_COUNTERS_COLUMNS = (
-    Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
-    Column("end_cycle", "<u8", "GPU cycle from which it is gone"),
-    Column("launch", "<u4", "launch index"),
-    Column("block", "<u4", "linear block index in the grid"),
-    Column("warp", "<u4", "number in the block"),
-    Column("sm", "<u4", "number of the SM"),
-    Column("issue_slots", "<u8", "issue slots that it used"),
-    Column("issue_cycles", "<u8", "cycles in which it issued"),
-    Column("fixed_cycles", "<u8", "stalled: a result of fixed latency, a branch, the dispatcher"),
-    Column("memory_cycles", "<u8", "stalled: global and local memory, its stores, fences"),
-    Column("short_cycles", "<u8", "stalled: shared memory, special functions, and what else the MIO answers"),
-    Column("barrier_cycles", "<u8", "stalled: a barrier"),
-    Column("throttle_cycles", "<u8", "stalled: a full queue or a busy pipe"),
-    Column("fetch_cycles", "<u8", "stalled: instructions and constants"),
-    Column("turn_cycles", "<u8", "ready, and another warp was picked"),
-    Column("other_cycles", "<u8", "stalled: sleeping, and anything else"),
-)
-# Exact, where `--counters` asks for blocks: what the accesses of an instruction are for any chip, summed over its
-# executions by warps.
-ACCESS_COUNTERS_COLUMNS = (
-    Column("pc", "<u4", "code address"),
-    Column("reserved", "<u4", "zero"),
-    Column("accesses", "<u8", "executions by warps of which a lane takes part, never 0"),
-    Column("lanes", "<u8", "lanes that take part"),
-    Column("sectors", "<u8", "distinct 32-byte sectors of each access; of a constant its words"),
-    Column("lines", "<u8", "distinct 128-byte lines of each access to global or local memory"),
-    Column("wavefronts", "<u8", "passes through 32 banks of 4 bytes"),
-    Column("tag_passes", "<u8", "passes through the L1's four tag banks, a line in each"),
-    Column(
-        "tag_lookups", "<u8", "distinct lines of each eight lanes; in shared memory lanes that reach another block's"
-    ),
-    Column(
-        "conflicts",
-        "<u8",
-        "of atomics the most lanes on one address, of copies to shared memory passes through its banks",
-    ),
-    Column("partial_sectors", "<u8", "sectors that a store writes in part"),
-    Column("partial_requests", "<u8", "lines in which it does"),
-)
-# Where `--counters` asks for blocks: a histogram of reuse distances in lines. A bin goes from its least distance to the
-# next one's: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, and so on, four an octave. Counts are of all accesses,
-# estimated where not all are looked at.
-REUSE_SCOPES = ("device", "block", "launch")
-REUSE_DISTANCES_COLUMNS = (
-    Column("launch", "<u4", "launch index"),
-    Column(
-        "scope",
-        "<u4",
-        "0: of all loads and stores so far; 1: of a block's loads; 2: the row has the distinct lines of the launch",
-    ),
-    Column("least_lines", "<i8", "least distance of the bin; -1: the first access"),
-    Column("lines", "<u8", "accesses to lines"),
-    Column("sectors", "<u8", "sectors of these lines that were accessed"),
-    Column("store_sectors", "<u8", "of these, written"),
-)
-CALL_COLUMNS = (
-    Column("task", "<u4", "number of the call's task"),
-    Column("file", "<u4", "number of the name of the file that it stands in"),
-    Column("line", "<u4", "its line there, 0 unknown"),
-    Column("thread", "<u4", "number of the host's thread, from 0"),
-    Column("status", "<i4", "the cudaError that it gave"),
-    Column("reserved", "<u4", "zero"),
-    Column("begin_ns", "<u8", "of the host's time, when it began"),
-    Column("end_ns", "<u8", "when it ended"),
-    Column("waited_ns", "<u8", "of the time between, what it waited for the GPU"),
-    Column("nbytes", "<u8", "bytes that it was asked to copy or fill"),
-)
-# Exact. Of a draw whose shaders were timed together with the fixed-function units.
-WAVE_COLUMNS = (
-    Column("draw", "<u4", "number of the draw"),
-    Column("stage", "<u4", "number of its shader's stage: 0 vertex, 1 hull, 2 domain, 3 geometry, 4 pixel"),
-    Column("start_cycle", "<u8", "GPU cycle of its start, from power-on"),
-    Column("end_cycle", "<u8", "GPU cycle from which it is gone"),
-)
-# Exact. A block of a shader is a wave; its lanes work on primitives that follow each other in the draw.
-PRIMITIVES_COLUMNS = (
-    Column("block", "<u4", "linear block index in the grid"),
-    Column("reserved", "<u4", "zero"),
-    Column("first_primitive", "<u8", "number of its first primitive in the draw"),
-    Column("last_primitive", "<u8", "number of its last one"),
-)
-COMPACT_DTYPE, WIDE_DTYPE = _dtype(COMPACT_COLUMNS), _dtype(WIDE_COLUMNS)
-TASK_DTYPE, RELATION_DTYPE = _dtype(TASK_COLUMNS), _dtype(RELATION_COLUMNS)
-ACCESS_DTYPE, CONSTRAINT_DTYPE = _dtype(ACCESS_COLUMNS), _dtype(CONSTRAINT_COLUMNS)
-CALL_DTYPE = _dtype(CALL_COLUMNS)
-WAVE_DTYPE, PRIMITIVES_DTYPE = _dtype(WAVE_COLUMNS), _dtype(PRIMITIVES_COLUMNS)
-LEDGER_DTYPE, COUNTERS_DTYPE = _dtype(LEDGER_COLUMNS), _dtype(COUNTERS_COLUMNS)
-SAMPLED_COUNTERS_DTYPE, LOSSES_DTYPE = _dtype(SAMPLED_COUNTERS_COLUMNS), _dtype(LOSSES_COLUMNS)
-BANK_PATTERNS_DTYPE = _dtype(BANK_PATTERNS_COLUMNS)
-ACCESS_COUNTERS_DTYPE, REUSE_DISTANCES_DTYPE = _dtype(ACCESS_COUNTERS_COLUMNS), _dtype(REUSE_DISTANCES_COLUMNS)
-BLOCK_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE = _dtype(BLOCK_COUNTERS_COLUMNS), _dtype(WARP_COUNTERS_COLUMNS)
-ACTIVITY_DTYPE, ACTIVITY_STALLS_DTYPE = _dtype(ACTIVITY_COLUMNS), _dtype(ACTIVITY_STALLS_COLUMNS)
-ACTIVITY_OF_SMS_DTYPE = _dtype(ACTIVITY_OF_SMS_COLUMNS)
-
-
-def losses_of_none(samples: np.ndarray) -> np.ndarray:
-    """LOSSES_DTYPE: a row for each SM of WIDE_DTYPE samples, which are all that were due."""
-    sm, due = np.unique(samples["stall_sm"] >> SM_SHIFT, return_counts=True)
-    rows = np.zeros(len(sm), LOSSES_DTYPE)
-    rows["sm"], rows["due"] = sm, due
-    return rows
-
-
-STALLS_DTYPE, STALL_LENGTHS_DTYPE, CAUSES_DTYPE = (
-    _dtype(STALLS_COLUMNS),
-    _dtype(STALL_LENGTHS_COLUMNS),
-    _dtype(CAUSES_COLUMNS),
-)
-assert COMPACT_DTYPE.itemsize == 8 and WIDE_DTYPE.itemsize == 32
+VERSION = max(8, *(table.newest for table in RECORDED))  # a table or column of a later version is a step
 
 
 class Field(NamedTuple):
@@ -404,12 +70,23 @@ FIELD_TYPES = {
 
 
 class Chunk(NamedTuple):
+    """A type of chunk. `kind`: json, array, table or bytes; the last two of these have a table, json has fields."""
+
     type: bytes
-    kind: str  # "json", "array", "table" or "bytes"
-    dtype: np.dtype | None
+    kind: str
     text: str
-    fields: tuple[Field, ...] = ()  # of json
-    columns: tuple[Column, ...] = ()  # of an array or a table: the dtype's
+    fields: tuple[Field, ...] = ()
+    table: Table | None = None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The layout of a row of an array or a table."""
+        return self.table.dtype
+
+
+def _chunk_of(table: Table) -> Chunk:
+    text = f"{table.text}; {table.rows}" if table.rows else table.text
+    return Chunk(table.chunk, "array" if table.of_launch else "table", text, table=table)
 
 
 MAX_PAYLOAD_NBYTES = 1 << 24  # a longer payload is damage: no reader allocates more for one chunk
@@ -547,7 +224,7 @@ DRAW_FIELDS = (
     Field(
         "units",
         "rows",
-        "for each fixed-function unit that it kept busy: name, cycles busy, cycles blocked, first and last GPU cycle",
+        "for each fixed-function unit that it used: name, cycles busy, cycles blocked, first and last GPU cycle",
     ),
     Field("work", "map", "amounts of work that it asked of the units, by name"),
     Field(
@@ -569,183 +246,35 @@ END_FIELDS = (
 )
 
 CHUNKS = (
-    Chunk(
-        b"META",
-        "json",
-        None,
-        "first chunk: what made the file",
-        META_FIELDS,
-    ),
-    Chunk(b"CHIP", "json", None, "the chip description, as loaded: any fields"),
-    Chunk(b"MODL", "json", None, "load map entry; the image follows in IMAG", MODULE_FIELDS),
-    Chunk(b"IMAG", "bytes", None, "the ELF of module `id`, or its next piece"),
-    Chunk(b"SRCF", "json", None, "a source file as it was when collecting", SOURCE_FIELDS),
-    Chunk(b"LNCH", "json", None, "a launch begins", LAUNCH_FIELDS),
-    Chunk(b"SMPC", "array", COMPACT_DTYPE, "samples, compact", columns=COMPACT_COLUMNS),
-    Chunk(b"SMPW", "array", WIDE_DTYPE, "samples, wide", columns=WIDE_COLUMNS),
-    Chunk(
-        b"LEDG",
-        "array",
-        LEDGER_DTYPE,
-        "the launch's exact stall ledger; rows ascend by (pc, reason)",
-        columns=LEDGER_COLUMNS,
-    ),
-    Chunk(
-        b"CNTR",
-        "array",
-        COUNTERS_DTYPE,
-        "exact counters of the launch's instructions; rows ascend by pc, rows of zeros are absent",
-        columns=COUNTERS_COLUMNS,
-    ),
-    Chunk(
-        b"BANK",
-        "array",
-        BANK_PATTERNS_DTYPE,
-        "places of lanes in shared memory; rows ascend by pc, then as first seen",
-        columns=BANK_PATTERNS_COLUMNS,
-    ),
-    Chunk(
-        b"SMCN",
-        "array",
-        SAMPLED_COUNTERS_DTYPE,
-        "counter records: an SM's counters in the cycle of a sample",
-        columns=SAMPLED_COUNTERS_COLUMNS,
-    ),
-    Chunk(
-        b"BLKC",
-        "array",
-        BLOCK_COUNTERS_DTYPE,
-        "counters of the launch's blocks; rows in the order in which blocks ended",
-        columns=BLOCK_COUNTERS_COLUMNS,
-    ),
-    Chunk(
-        b"WRPC",
-        "array",
-        WARP_COUNTERS_DTYPE,
-        "counters of the launch's warps; rows in the order in which warps ended",
-        columns=WARP_COUNTERS_COLUMNS,
-    ),
-    Chunk(
-        b"ACCC",
-        "array",
-        ACCESS_COUNTERS_DTYPE,
-        "counters of the launch's accesses; rows ascend by pc",
-        columns=ACCESS_COUNTERS_COLUMNS,
-    ),
-    Chunk(
-        b"REUS",
-        "array",
-        REUSE_DISTANCES_DTYPE,
-        "reuse distances; rows ascend by (scope, least_lines)",
-        columns=REUSE_DISTANCES_COLUMNS,
-    ),
-    Chunk(
-        b"STLN",
-        "array",
-        STALLS_DTYPE,
-        "the launch's stalls, counted; rows ascend by (pc, reason)",
-        columns=STALLS_COLUMNS,
-    ),
-    Chunk(
-        b"STLH",
-        "array",
-        STALL_LENGTHS_DTYPE,
-        "the lengths of stalls; rows ascend by (pc, reason, bin)",
-        columns=STALL_LENGTHS_COLUMNS,
-    ),
-    Chunk(
-        b"CAUS",
-        "array",
-        CAUSES_DTYPE,
-        "the causes of stalls; rows ascend by (pc, reason, cause_pc, kind, flags)",
-        columns=CAUSES_COLUMNS,
-    ),
-    Chunk(
-        b"SMDR",
-        "array",
-        LOSSES_DTYPE,
-        "samples of the launch that each SM lost; rows ascend by SM",
-        columns=LOSSES_COLUMNS,
-    ),
-    Chunk(
-        b"ACTV",
-        "array",
-        ACTIVITY_DTYPE,
-        "the launch's time in bins; rows ascend by cycle",
-        columns=ACTIVITY_COLUMNS,
-    ),
-    Chunk(
-        b"ACTR",
-        "array",
-        ACTIVITY_STALLS_DTYPE,
-        "what its warps did in each bin; rows ascend by (bin, reason)",
-        columns=ACTIVITY_STALLS_COLUMNS,
-    ),
-    Chunk(
-        b"ACSM",
-        "array",
-        ACTIVITY_OF_SMS_DTYPE,
-        "the launch's cycles on each SM; rows ascend by SM",
-        columns=ACTIVITY_OF_SMS_COLUMNS,
-    ),
-    Chunk(
-        b"PRIM",
-        "array",
-        PRIMITIVES_DTYPE,
-        "of a shader's launch, the primitives of each block; rows ascend by block",
-        columns=PRIMITIVES_COLUMNS,
-    ),
-    Chunk(b"LEND", "json", None, "a launch ended", LAUNCH_END_FIELDS),
+    Chunk(b"META", "json", "first chunk: the tool and the settings that made the file", META_FIELDS),
+    Chunk(b"CHIP", "json", "the chip description, as loaded: any fields"),
+    Chunk(b"MODL", "json", "load map entry; the image follows in IMAG", MODULE_FIELDS),
+    Chunk(b"IMAG", "bytes", "the ELF of module `id`, or its next piece"),
+    Chunk(b"SRCF", "json", "a source file as it was when collecting", SOURCE_FIELDS),
+    Chunk(b"LNCH", "json", "a launch begins", LAUNCH_FIELDS),
+    *(_chunk_of(table) for table in RECORDED if table.of_launch),
+    Chunk(b"LEND", "json", "a launch ended", LAUNCH_END_FIELDS),
     Chunk(
         b"STRM",
         "bytes",
-        None,
         "a piece of the saved command stream, compressed with zlib: command lines (id 0) or a block of memory (id 1, "
         "2, ...)",
     ),
     Chunk(
-        b"RSLT",
-        "json",
-        None,
-        "a launch's result, compared with what it should be; after the last launch",
-        RESULT_FIELDS,
+        b"RSLT", "json", "a launch's result, compared with its expected values; after the last launch", RESULT_FIELDS
     ),
-    Chunk(b"TRAC", "json", None, "rows of a trace generator's table, of one launch", TRACE_FIELDS),
-    Chunk(b"FIND", "json", None, "a finding of a trace generator", FINDING_FIELDS),
-    Chunk(b"NAME", "json", None, "a name of tasks or rows, before the first of these", NAME_FIELDS),
-    Chunk(b"PARM", "json", None, "a parameter: a buffer from its allocation on, or a value", PARAMETER_FIELDS),
-    Chunk(b"TASK", "table", TASK_DTYPE, "tasks that have ended, in that order", columns=TASK_COLUMNS),
-    Chunk(b"RELA", "table", RELATION_DTYPE, "relations that were stated", columns=RELATION_COLUMNS),
-    Chunk(
-        b"ACCS",
-        "table",
-        ACCESS_DTYPE,
-        "bytes of buffers that tasks read and wrote, in the order of execution",
-        columns=ACCESS_COLUMNS,
-    ),
-    Chunk(
-        b"CNST",
-        "table",
-        CONSTRAINT_DTYPE,
-        "orders between tasks that the program asked for",
-        columns=CONSTRAINT_COLUMNS,
-    ),
-    Chunk(b"CALL", "table", CALL_DTYPE, "calls of a program's that have ended", columns=CALL_COLUMNS),
-    Chunk(b"DRAW", "json", None, "a draw that has drawn all; those that something ended have none", DRAW_FIELDS),
-    Chunk(
-        b"WAVE",
-        "table",
-        WAVE_DTYPE,
-        "waves of draws' shaders, those of a draw in the order of their dispatch",
-        columns=WAVE_COLUMNS,
-    ),
+    Chunk(b"TRAC", "json", "rows of a trace generator's table, of one launch", TRACE_FIELDS),
+    Chunk(b"FIND", "json", "a finding of a trace generator", FINDING_FIELDS),
+    Chunk(b"NAME", "json", "a name of tasks or rows, before the first of these", NAME_FIELDS),
+    Chunk(b"PARM", "json", "a parameter: a buffer from its allocation on, or a value", PARAMETER_FIELDS),
+    *(_chunk_of(table) for table in RECORDED if not table.of_launch),
+    Chunk(b"DRAW", "json", "a draw that has drawn all; draws that were ended early have none", DRAW_FIELDS),
     Chunk(
         b"MARK",
         "json",
-        None,
         "a note in the stream (an interrupt); the last chunk of a recording that was stopped",
         MARK_FIELDS,
     ),
-    Chunk(b"ENDF", "json", None, "the file is complete", END_FIELDS),
+    Chunk(b"ENDF", "json", "the file is complete", END_FIELDS),
 )
 BY_TYPE = {chunk.type: chunk for chunk in CHUNKS}

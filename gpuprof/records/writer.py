@@ -10,26 +10,17 @@ import numpy as np
 from gpuprof.base.compared_results import Result
 from gpuprof.base.interrupts import uninterrupted
 from gpuprof.errors import UsageError
-from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.chunk_file import ChunkFile
 from gpuprof.records.encoding import RowsChunk, encode_json, encode_piece, encode_rows, encode_table, file_header, frame
-from gpuprof.records.schema import (
-    BY_TYPE,
-    COMPACT_DTYPE,
-    COUNTERS_DTYPE,
-    LAUNCH_END_FIELDS,
-    LEDGER_DTYPE,
-    STALL_LENGTHS_DTYPE,
-    STALLS_DTYPE,
-    WIDE_DTYPE,
-)
+from gpuprof.records.schema import BY_TYPE, LAUNCH_END_FIELDS
+from gpuprof.tables.samples import COMPACT, WIDE
+from gpuprof.tables.table import Table
 
 PIECE_NBYTES = 1 << 18  # array and bytes chunks are cut at this length: what a killed run loses at most
 PIECE_CHARACTERS = 1 << 20  # source text; a character takes up to 6 bytes in JSON
-SAMPLE_TYPES = {"wide": (b"SMPW", WIDE_DTYPE), "compact": (b"SMPC", COMPACT_DTYPE)}
+SAMPLE_TABLES = {"wide": WIDE, "compact": COMPACT}
 # in the cells' FIFOs and the event buffer
-RECORD_NBYTES = {record: dtype.itemsize for record, (_, dtype) in SAMPLE_TYPES.items()}
-COUNTER_NAMES = tuple(name for name in COUNTERS_DTYPE.names if name not in ("pc", "reserved"))
+RECORD_NBYTES = {record: table.dtype.itemsize for record, table in SAMPLE_TABLES.items()}
 
 
 class RecordWriter:
@@ -46,7 +37,7 @@ class RecordWriter:
     `is_part` says afterwards that a file stays which is not complete.
 
     Nothing touches the disk before something is measured (or `end`), so a run that ends earlier leaves no trace. A
-    previous file of the name is kept as NAME.old. Whole samples chunks make the bytes independent of how samples
+    previous file of the name is renamed to NAME.old. Whole samples chunks make the bytes independent of how samples
     arrive.
 
     Raises UsageError when the path is a folder or in none, GpuprofError when the disk refuses.
@@ -54,9 +45,9 @@ class RecordWriter:
 
     def __init__(self, path: Path | str, record: str = "wide"):
         """`record`: "wide" (32 bytes a sample) or "compact" (8)."""
-        if record not in SAMPLE_TYPES:
-            raise UsageError(f"record format {record!r} is unknown: {' or '.join(SAMPLE_TYPES)}")
-        self.sample_type, self.sample_dtype = SAMPLE_TYPES[record]
+        if record not in SAMPLE_TABLES:
+            raise UsageError(f"record format {record!r} is unknown: {' or '.join(SAMPLE_TABLES)}")
+        self.sample_table = SAMPLE_TABLES[record]
         self.n_launches = 0
         self.n_records = 0
         self._says_something = False  # a launch ended, a draw drew all, or trace generators said what they found
@@ -64,7 +55,7 @@ class RecordWriter:
         self._file = ChunkFile(Path(path))
         self._file.append(file_header())
         self._source_paths: set[str] = set()
-        self._chunk = RowsChunk(self.sample_type, self.sample_dtype, rows_per_chunk(self.sample_dtype))
+        self._chunk = RowsChunk(self.sample_table, rows_per_chunk(self.sample_table.dtype))
         self._n_waiting = 0  # samples of `_waiting_launch` that do not fill the chunk yet
         self._waiting_launch = 0
         self._last_type = b""
@@ -88,7 +79,7 @@ class RecordWriter:
             finally:
                 if self.cut_short:
                     self._close_whole()
-                self.discard()  # which leaves a finished file alone
+                self.discard()  # which does not change a finished file
 
     @property
     def cut_short(self) -> bool:
@@ -97,7 +88,7 @@ class RecordWriter:
 
     @property
     def _has_measured(self) -> bool:
-        """Whether a reader finds anything in it: a launch that ended, samples, draws, what trace generators found."""
+        """A reader finds something in it: a launch that ended, samples, draws, or findings."""
         return self._file.created or self._n_waiting > 0
 
     # The run: its settings, its chip, its modules, its sources.
@@ -144,8 +135,8 @@ class RecordWriter:
         self.n_launches += 1
 
     def samples(self, launch: int, rows: np.ndarray) -> None:
-        """Samples of a launch, WIDE_DTYPE or as this recording has them, shape (n,), in record order."""
-        assert rows.dtype in (WIDE_DTYPE, self.sample_dtype), rows.dtype
+        """Samples of a launch, rows of WIDE or of this recording's table, in record order."""
+        assert rows.dtype in (WIDE.dtype, self.sample_table.dtype), rows.dtype
         if launch != self._waiting_launch:
             self._flush_samples()
             self._waiting_launch = launch
@@ -158,48 +149,11 @@ class RecordWriter:
             if len(now) == len(room):
                 self._flush_samples()
 
-    def ledger(self, launch: int, cycles: np.ndarray, load_base: int) -> None:
-        """The stall ledger: cycles uint64 [n_instructions, N_REASONS]; instruction i is at load_base + 16 * i."""
-        instruction, reason = np.nonzero(cycles)
-        rows = np.zeros(len(instruction), LEDGER_DTYPE)
-        rows["pc"] = load_base + INSTRUCTION_NBYTES * instruction
-        rows["reason"] = reason
-        rows["cycles"] = cycles[instruction, reason]
-        self._rows(b"LEDG", launch, rows)
-
-    def stalls(self, launch: int, stalls: np.ndarray, load_base: int) -> None:
-        """Writes stalls by length, of the ledger's cycles: timing.state.stall_tables.STALLS_DTYPE, ascending by
-        (instruction, reason).
-        """
-        pc = load_base + INSTRUCTION_NBYTES * stalls["instruction"]
-        counts = np.zeros(len(stalls), STALLS_DTYPE)
-        counts["pc"], counts["reason"], counts["longest_cycles"] = pc, stalls["reason"], stalls["longest_cycles"]
-        counts["stalls"] = stalls["bins"].sum(axis=1)
-        self._rows(b"STLN", launch, counts)
-        row, bin_ = np.nonzero(stalls["bins"])
-        lengths = np.zeros(len(row), STALL_LENGTHS_DTYPE)
-        lengths["pc"], lengths["reason"], lengths["bin"], lengths["stalls"] = (
-            pc[row],
-            stalls["reason"][row],
-            bin_,
-            stalls["bins"][row, bin_],
-        )
-        self._rows(b"STLH", launch, lengths)
-
-    def counters(self, launch: int, rows: np.ndarray) -> None:
-        """Counters per instruction, COUNTERS_DTYPE, ascending by pc."""
-        assert rows.dtype == COUNTERS_DTYPE, rows.dtype
-        counted = np.zeros(len(rows), bool)
-        for name in COUNTER_NAMES:
-            counted |= rows[name] != 0
-        self._rows(b"CNTR", launch, rows[counted])
-
-    def exact_rows(self, type_: bytes, launch: int, rows: np.ndarray) -> None:
-        """An array chunk of a launch beside those above: a key of `schema.BY_TYPE` and rows of its dtype, in its
-        order.
-        """
-        assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
-        self._rows(type_, launch, rows)
+    def rows(self, table: Table, launch: int, rows: np.ndarray) -> None:
+        """Rows of a launch, in the table's order; samples have a method of their own."""
+        assert rows.dtype == table.dtype, (table.name, rows.dtype)
+        for piece in pieces(rows):
+            self._put(table.chunk, encode_rows(launch, piece))
 
     def stream(self, piece_id: int, piece: bytes) -> None:
         """A piece of the saved command stream, as saved.pieces makes them."""
@@ -219,7 +173,7 @@ class RecordWriter:
         self._create()
 
     def result(self, result: Result) -> None:
-        """What a comparison of a launch's result found."""
+        """RSLT: a comparison of a launch's result."""
         self._json(b"RSLT", result._asdict())
 
     def trace_table(self, fields: dict[str, Any], rows: Sequence[Sequence[int | float | str]]) -> None:
@@ -252,11 +206,11 @@ class RecordWriter:
         self._says_something = True
         self._create()
 
-    def table(self, type_: bytes, rows: np.ndarray) -> None:
-        """A table chunk: a key of `schema.BY_TYPE` and rows of its dtype."""
-        assert rows.dtype == BY_TYPE[type_].dtype, (type_, rows.dtype)
+    def table(self, table: Table, rows: np.ndarray) -> None:
+        """Rows of a table that is of no launch."""
+        assert rows.dtype == table.dtype, (table.name, rows.dtype)
         for piece in pieces(rows):
-            self._put(type_, encode_table(piece))
+            self._put(table.chunk, encode_table(piece))
 
     def mark(self, text: str, launch: int | None = None, cycle: int = 0) -> None:
         """A note in the stream, such as an interrupt."""
@@ -287,7 +241,7 @@ class RecordWriter:
         self._finished = self.is_part = True
 
     def _close_whole(self) -> None:
-        """Leave whole chunks alone. A reader says that the recording was cut off: there is no room for a MARK chunk."""
+        """Leave only whole chunks, no MARK chunk on the full disk: readers report that the recording was cut off."""
         if not self._finished:
             self._finished = self.is_part = True
             self._file.drop_partial_chunk()
@@ -304,10 +258,6 @@ class RecordWriter:
 
     def _json(self, type_: bytes, fields: dict[str, Any]) -> None:
         self._put(type_, encode_json(BY_TYPE[type_], fields))
-
-    def _rows(self, type_: bytes, launch: int, rows: np.ndarray) -> None:
-        for piece in pieces(rows):
-            self._put(type_, encode_rows(launch, piece))
 
     def _put(self, type_: bytes, payload: bytes) -> None:
         self._flush_samples()

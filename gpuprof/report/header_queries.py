@@ -6,8 +6,8 @@ from collections import Counter
 
 from gpuprof.base.wording import plural
 from gpuprof.chips.peaks import peaks_of
-from gpuprof.correlate.results import read_results
-from gpuprof.records.of_time import CYCLES, narrowed_by
+from gpuprof.correlate.findings import read_results
+from gpuprof.records.sampling_registers import CYCLES, narrowed_by
 from gpuprof.report.fidelity_line import words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 

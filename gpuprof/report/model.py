@@ -12,8 +12,9 @@ from gpuprof.base.compared_results import Result
 from gpuprof.chips.peaks import Peak
 from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.counts import NO_COUNTS, BankPattern, Counters
+from gpuprof.correlate.findings import Found
 from gpuprof.correlate.frames import Position
-from gpuprof.correlate.traces import Found, Traced
+from gpuprof.correlate.trace_tables import Traced
 from gpuprof.correlate.works import BlockWork
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.isa.vocabularies import NCU, Vocabulary

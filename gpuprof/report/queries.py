@@ -12,8 +12,9 @@ from gpuprof.base.wording import suggestion
 from gpuprof.correlate.advice.advice_rules import NOBODY, advise
 from gpuprof.correlate.api_calls import launch_places
 from gpuprof.correlate.counts import BankPattern, Counters
+from gpuprof.correlate.findings import Found, read_findings, worst_first
 from gpuprof.correlate.frames import IN_FUNCTIONS, Position, list_code, positions
-from gpuprof.correlate.traces import Found, read_findings, read_traces, worst_first
+from gpuprof.correlate.trace_tables import read_traces
 from gpuprof.correlate.works import read_works
 from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import N_REASONS

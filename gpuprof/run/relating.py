@@ -19,7 +19,6 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import LoadedModule
 from gpuprof.emulate.watch.footprint import Bytes, Footprint
 from gpuprof.errors import UsageError
-from gpuprof.records.schema import ACCESS_DTYPE, CALL_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate import task_kinds
 from gpuprof.relate.byte_ranges import Ranges, coarser
@@ -27,16 +26,17 @@ from gpuprof.relate.journal import AccessRow, CallRow, ConstraintRow, Journal, R
 from gpuprof.relate.relation_rules import Candidate, Rule, checked, groups
 from gpuprof.relate.task_kinds import NONE, PARAMETERS
 from gpuprof.run.pending import PendingLaunch
+from gpuprof.tables.tasks import ACCESSES, CALLS, CONSTRAINTS, RELATIONS, TASKS
 
 # Ranges of one task in one buffer that are kept apart. Beyond, the smallest gaps are filled, and it is noted.
 MOST_RANGES = 4096
 HOST = "host"
-CHUNKS = {
-    TaskRow: (b"TASK", TASK_DTYPE),
-    RelationRow: (b"RELA", RELATION_DTYPE),
-    AccessRow: (b"ACCS", ACCESS_DTYPE),
-    ConstraintRow: (b"CNST", CONSTRAINT_DTYPE),
-    CallRow: (b"CALL", CALL_DTYPE),
+TABLES = {
+    TaskRow: TASKS,
+    RelationRow: RELATIONS,
+    AccessRow: ACCESSES,
+    ConstraintRow: CONSTRAINTS,
+    CallRow: CALLS,
 }
 KINDS = {
     cmd.CopyIn: task_kinds.COPY_IN,
@@ -370,11 +370,11 @@ class Relating:
     def _put(self, kind: type, rows: list) -> None:
         if not self._recorder:
             return
-        type_, dtype = CHUNKS[kind]
-        table = np.zeros(len(rows), dtype)
+        table = TABLES[kind]
+        columns = np.zeros(len(rows), table.dtype)
         for name, values in zip(kind._fields, zip(*rows, strict=True), strict=True):
-            table[name] = values
-        self._recorder.table(type_, table)
+            columns[name] = values
+        self._recorder.table(table, columns)
 
 
 def touched_by(command: cmd.Command, memory: AddressSpace) -> Iterator[tuple[int, int, int]]:

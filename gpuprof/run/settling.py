@@ -29,6 +29,7 @@ from gpuprof.run.trace_counts.launch_counts import TraceCounts
 from gpuprof.run.trace_counts.line_accesses import Recorded, recorded
 from gpuprof.run.trace_counts.reuse_distances import DeviceStream
 from gpuprof.run.trace_records import record_traces
+from gpuprof.tables.blocks import ACCESS_COUNTERS, REUSE_DISTANCES
 from gpuprof.timing.auto import simulate_with_period
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
@@ -225,8 +226,8 @@ class Settler:
         self.observer.output("".join(flight.counters.output))
         if self.recorder:
             if counts := self.counts.get(flight.launch.index):
-                self.recorder.exact_rows(b"ACCC", flight.launch.index, counts.access_rows())
-                self.recorder.exact_rows(b"REUS", flight.launch.index, counts.reuse_rows())
+                self.recorder.rows(ACCESS_COUNTERS, flight.launch.index, counts.access_rows())
+                self.recorder.rows(REUSE_DISTANCES, flight.launch.index, counts.reuse_rows())
             self.cycles += timing.cycles
             most_bins = max(LEAST_BINS, MOST_BINS * timing.cycles // max(1, self.cycles))
             record_end(self.recorder, flight.launch, timing, flight.counters, most_bins)

@@ -10,14 +10,14 @@ def record_traces(recorder: RecordWriter, trace: LaunchTrace) -> None:
     for name, generator, results in trace.results:
         for table in generator.tables:
             columns = [
-                {"name": column.name, "type": column.type, "unit": column.unit, "text": column.meaning}
+                {"name": column.name, "type": column.type, "unit": column.unit, "text": column.text}
                 for column in table.columns
             ]
             fields = {
                 "launch": results.launch,
                 "generator": name,
                 "table": table.name,
-                "text": table.meaning,
+                "text": table.text,
                 "columns": columns,
             }
             recorder.trace_table(fields, results.tables[table.name])

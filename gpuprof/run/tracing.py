@@ -26,13 +26,14 @@ from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Param
 from gpuprof.run.hazards.host_errors import HostError
 from gpuprof.run.hazards.launch_races import LaunchRaces, Told
+from gpuprof.tables.table import Table
 from gpuprof.timing.sampling.filter import NOTHING, Chooser, Filter, filter_of_text
 from gpuprof.trace.feed import Feed
 from gpuprof.trace.find import LAUNCH_KEYS
 from gpuprof.trace.findings import Findings
 from gpuprof.trace.generator import TraceGenerator, name_of
 from gpuprof.trace.kernel import Allocation, BasicBlock, Code, Instruction, Kernel, Parameter, Variable
-from gpuprof.trace.tables import Finding, Results, Table
+from gpuprof.trace.tables import Finding, Results
 
 
 @dataclass(frozen=True, eq=False)

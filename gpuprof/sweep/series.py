@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuprof.chips.changes import Value
 from gpuprof.sweep.sweep_parameters import Parameter
-from gpuprof.sweep.sweep_table import Table
+from gpuprof.sweep.sweep_table import SweepTable
 
 MOST_PANELS = 12
 
@@ -39,7 +39,7 @@ class Figure:
     notes: tuple[str, ...] = ()
 
 
-def figure_of(table: Table) -> Figure:
+def figure_of(table: SweepTable) -> Figure:
     """Cycles against the first parameter with numbers; without one, against the first parameter, or the chip. Launches
     of one kernel in a run are added up; runs that failed are gaps.
     """
@@ -59,7 +59,7 @@ def figure_of(table: Table) -> Figure:
     )
 
 
-def _cycles(table: Table, axis: Parameter | None) -> dict[tuple[str, str, Value], int]:
+def _cycles(table: SweepTable, axis: Parameter | None) -> dict[tuple[str, str, Value], int]:
     """(kernel, line, x) -> cycles."""
     others = [parameter for parameter in table.parameters if parameter is not axis]
     found: dict[tuple[str, str, Value], int] = {}

@@ -7,12 +7,12 @@ from rich.text import Text
 from gpuprof.chips.changes import Value
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import DIM, HOT, Look, flow, shown
-from gpuprof.sweep.sweep_table import Table
+from gpuprof.sweep.sweep_table import SweepTable
 
 Record = Mapping[str, Value | None]
 
 
-def lines(swept: Table, look: Look) -> Iterator[Text]:
+def lines(swept: SweepTable, look: Look) -> Iterator[Text]:
     """The table's header, then its rows. Columns that do not fit the terminal are left out, the parameters last."""
     yield from _header(swept, look)
     columns = [
@@ -31,7 +31,7 @@ def lines(swept: Table, look: Look) -> Iterator[Text]:
     yield from table(columns, list(swept.records()), look, rest="a wider terminal, or -o NAME.csv")
 
 
-def _header(swept: Table, look: Look) -> Iterator[Text]:
+def _header(swept: SweepTable, look: Look) -> Iterator[Text]:
     facts = [
         ("gpuprof", [swept.meta["gpuprof"], f"model {swept.meta['timing_model']}"]),
         ("file", [swept.meta["file"]]),
@@ -50,7 +50,7 @@ def _number(value: Value | None, form: str) -> Text:
     return Text("-" if value is None else format(value, form))
 
 
-def any_left_out(swept: Table) -> bool:
+def any_left_out(swept: SweepTable) -> bool:
     return any(record["cycles_within"] is not None for record in swept.records())
 
 

@@ -4,7 +4,6 @@ failed.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from gpuprof.base.wording import plural
 from gpuprof.chips.changes import Value
@@ -13,44 +12,36 @@ from gpuprof.correlate.metrics import METRICS
 from gpuprof.sweep.run_sweep import Measured, Outcome, versions
 from gpuprof.sweep.sweep_parameters import Parameter
 from gpuprof.sweep.sweep_plan import Plan, Run
+from gpuprof.tables.table import Column
 from gpuprof.timing.state.model_version import MODEL_VERSION
 
 NOT_RUN = "not run: interrupted"
 
 
-class Column(NamedTuple):
-    """`type` is SQLite's: INTEGER, REAL or TEXT."""
-
-    name: str
-    type: str
-    unit: str
-    text: str
-
-
 BEFORE = (
-    Column("run", "INTEGER", "", "number of the run, in the order of the plan"),
-    Column("chip", "TEXT", "", "the chip whose numbers the run starts from"),
+    Column("run", "integer", "", "number of the run, in the order of the plan"),
+    Column("chip", "text", "", "the chip whose numbers the run starts from"),
 )
 AFTER = (
-    Column("launch", "INTEGER", "", "number of the launch in its run; NULL for a run that failed"),
-    Column("kernel", "TEXT", "", "name as written in the source"),
-    Column("grid", "TEXT", "blocks", "x,y,z"),
-    Column("block", "TEXT", "threads", "x,y,z"),
-    Column("clock_mhz", "REAL", "MHz", "core clock of the run's chip"),
-    Column("microseconds", "REAL", "us", "cycles at that clock"),
-    Column("speedup", "REAL", "", "time of the same launch in the first run that did not fail, divided by this one's"),
+    Column("launch", "integer", "", "number of the launch in its run; NULL for a run that failed"),
+    Column("kernel", "text", "", "name as written in the source"),
+    Column("grid", "text", "blocks", "x,y,z"),
+    Column("block", "text", "threads", "x,y,z"),
+    Column("clock_mhz", "real", "MHz", "core clock of the run's chip"),
+    Column("microseconds", "real", "us", "cycles at that clock"),
+    Column("speedup", "real", "", "time of the same launch in the first run that did not fail, divided by this one's"),
     Column(
-        "cycles_within", "REAL", "%", "bound of the cycles' error when only some blocks were timed; NULL when all were"
+        "cycles_within", "real", "%", "bound of the cycles' error when only some blocks were timed; NULL when all were"
     ),
-    Column("model_version", "TEXT", "", "of the timing model"),
-    Column("fidelity", "TEXT", "", "how far the model's numbers of the run's chip can be trusted"),
-    Column("error", "TEXT", "", "why the run failed; NULL when it did not"),
+    Column("model_version", "text", "", "of the timing model"),
+    Column("fidelity", "text", "", "how far the model's numbers of the run's chip can be trusted"),
+    Column("error", "text", "", "why the run failed; NULL when it did not"),
 )
-MEASURED = tuple(Column(metric.name, "INTEGER", metric.unit, metric.text) for metric in METRICS)
+MEASURED = tuple(Column(metric.name, "integer", metric.unit, metric.text) for metric in METRICS)
 
 
 @dataclass(frozen=True)
-class Table:
+class SweepTable:
     """`rows` hold a value per column, None where nothing was measured. `parameters` are those that were swept. `meta`
     says what made it.
     """
@@ -84,9 +75,9 @@ class Table:
         return [record for record in self.records() if record["error"] is not None]
 
 
-def build_table(plan: Plan, planned: Sequence[Run], outcomes: Mapping[int, Outcome]) -> Table:
+def build_table(plan: Plan, planned: Sequence[Run], outcomes: Mapping[int, Outcome]) -> SweepTable:
     """`outcomes` by the run's number; a run without one was not run."""
-    swept = tuple(Column(p.column, sql_type(p), p.unit, p.meaning) for p in plan.parameters)
+    swept = tuple(Column(p.column, type_of(p), p.unit, p.meaning) for p in plan.parameters)
     found = [(run, outcomes.get(run.number) or Outcome(run.number, (), NOT_RUN)) for run in planned]
     first = next(((run, outcome) for run, outcome in found if not outcome.error), None)
     start = _times(*first) if first else {}
@@ -96,13 +87,13 @@ def build_table(plan: Plan, planned: Sequence[Run], outcomes: Mapping[int, Outco
         "seed": str(plan.seed),
         **{what.replace(" ", "_"): version for what, version in versions().items()},
     }
-    return Table((*BEFORE, *swept, *AFTER, *MEASURED), rows, plan.parameters, meta)
+    return SweepTable((*BEFORE, *swept, *AFTER, *MEASURED), rows, plan.parameters, meta)
 
 
-def sql_type(parameter: Parameter) -> str:
+def type_of(parameter: Parameter) -> str:
     if not parameter.is_numeric:
-        return "TEXT"
-    return "INTEGER" if all(isinstance(value, int) for value in parameter.values) else "REAL"
+        return "text"
+    return "integer" if all(isinstance(value, int) for value in parameter.values) else "real"
 
 
 def _rows(run: Run, outcome: Outcome, start: Mapping[tuple, float]) -> Iterator[tuple[Value | None, ...]]:

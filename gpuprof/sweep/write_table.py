@@ -10,7 +10,8 @@ from pathlib import Path
 from gpuprof.base.files import replacing
 from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.isa.printing.printable import printable
-from gpuprof.sweep.sweep_table import Column, Table
+from gpuprof.sweep.sweep_table import SweepTable
+from gpuprof.tables.table import Column
 
 # of the JSON document and of the SQLite schema. History: 1 the first; 2 has the columns cycles_within and fidelity;
 # 3 metrics of operations; 4 cycles of draws.
@@ -18,7 +19,7 @@ VERSION = 4
 APPLICATION_ID = 0x67707377  # "gpsw"; shown by `file`
 
 
-def write_csv(table: Table, path: Path) -> None:
+def write_csv(table: SweepTable, path: Path) -> None:
     """A heading, then the rows; a cell is empty where nothing was measured."""
     with open(path, "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -26,18 +27,22 @@ def write_csv(table: Table, path: Path) -> None:
         writer.writerows([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows)
 
 
-def write_json(table: Table, path: Path) -> None:
+def write_json(table: SweepTable, path: Path) -> None:
     """{"version": 1, "meta": {...}, "columns": [...], "rows": [{column: value}]}"""
     document = {
         "version": VERSION,
         "meta": dict(table.meta),
-        "columns": [column._asdict() for column in table.columns],
+        "columns": [described(column) for column in table.columns],
         "rows": list(table.records()),
     }
     path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def write_sqlite(table: Table, path: Path) -> None:
+def described(column: Column) -> dict[str, str]:
+    return {"name": column.name, "type": column.sql_type, "unit": column.unit, "text": column.text}
+
+
+def write_sqlite(table: SweepTable, path: Path) -> None:
     """The tables `meta` and `sweep`; the columns' meanings stay as comments in the schema that SQLite stores."""
     path.touch()  # where the system refuses it says why, and SQLite would not
     try:
@@ -58,7 +63,7 @@ def write_sqlite(table: Table, path: Path) -> None:
 
 def schema(columns: tuple[Column, ...]) -> str:
     lines = [
-        f"    {column.name} {column.type}{',' if column is not columns[-1] else ''} -- "
+        f"    {column.name} {column.sql_type}{',' if column is not columns[-1] else ''} -- "
         f"{f'{column.unit}: ' if column.unit else ''}{column.text}"
         for column in columns
     ]
@@ -69,7 +74,8 @@ def schema(columns: tuple[Column, ...]) -> str:
     return "\n".join([meta, "CREATE TABLE sweep (           -- a row per launch of each run", *lines, ");"])
 
 
-WRITERS: dict[str, Callable[[Table, Path], None]] = {".csv": write_csv, ".json": write_json, ".sqlite": write_sqlite}
+Writer = Callable[[SweepTable, Path], None]
+WRITERS: dict[str, Writer] = {".csv": write_csv, ".json": write_json, ".sqlite": write_sqlite}
 
 
 def check_output(path: Path) -> None:
@@ -78,7 +84,7 @@ def check_output(path: Path) -> None:
         raise UsageError(f"-o {path}: expected a name that ends in {', '.join(WRITERS)}")
 
 
-def write(table: Table, path: Path) -> None:
+def write(table: SweepTable, path: Path) -> None:
     """In the format that the name ends in. Raises GpuprofError when the disk refuses."""
     with replacing(path) as partial:
         WRITERS[path.suffix](table, partial)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from gpuprof.errors import UsageError
-from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, SM_SHIFT, WIDE_DTYPE, losses_of_none
+from gpuprof.tables.samples import SAMPLED_COUNTERS, SM_SHIFT, WIDE, losses_of_none
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.buffer import Sink, by_launch
 from gpuprof.timing.sampling.configuration import MAX_BUFFER_NBYTES, MAX_FIFO_DEPTH, MIN_PERIOD_CYCLES, Sampling
@@ -21,8 +21,8 @@ from gpuprof.timing.state.machine import Machine
 
 THINNED_MODES = ("random", "all", "stalled")
 MOST_RECORDS = 1 << 21  # held at a time
-NOTHING = np.empty(0, WIDE_DTYPE)
-SAMPLED = (WIDE_DTYPE, SAMPLED_COUNTERS_DTYPE)  # rows of which a longer period retains fewer
+NOTHING = np.empty(0, WIDE.dtype)
+SAMPLED = (WIDE.dtype, SAMPLED_COUNTERS.dtype)  # rows of which a longer period retains fewer
 
 
 def simulate_with_period(
@@ -88,7 +88,7 @@ class _Held:
             self.exact.append(rows)
             return
         self.rows.setdefault(rows.dtype, []).append(self._thinned(rows))
-        while sum(map(len, self.rows.get(WIDE_DTYPE, []))) > self.capacity:
+        while sum(map(len, self.rows.get(WIDE.dtype, []))) > self.capacity:
             self.thin()
 
     def thin(self) -> None:
@@ -99,7 +99,7 @@ class _Held:
         return rows[rows["cycle"] % self.period == self.phase]
 
     def samples(self) -> np.ndarray:
-        return np.concatenate(self.rows.get(WIDE_DTYPE) or [NOTHING])
+        return np.concatenate(self.rows.get(WIDE.dtype) or [NOTHING])
 
     def overflows(self, depth: int, drain_cycles: int) -> bool:
         """True when a FIFO of `depth` records that releases one every `drain_cycles` would have been full once."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from gpuprof.chips import Chip
-from gpuprof.records.schema import SM_SHIFT
+from gpuprof.tables.samples import SM_SHIFT
 from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
 from gpuprof.timing.state.layout import QUANTUM
 from gpuprof.timing.state.machine import State
@@ -145,7 +145,7 @@ class Outlet:
 
 
 def in_order(records: np.ndarray) -> np.ndarray:
-    """The order of WIDE_DTYPE records by cycle, then SM, then warp slot: by one number, which sorts three times as fast
+    """The order of WIDE.dtype records by cycle, then SM, then warp slot: by one number, which sorts three times as fast
     as three.
     """
     cycles = records["cycle"] - records["cycle"].min()

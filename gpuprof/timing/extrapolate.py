@@ -16,6 +16,8 @@ import numpy as np
 
 from gpuprof.chips import Chip
 from gpuprof.emulate.trace_log.launch_counters import LaunchCounters
+from gpuprof.tables.launch import NUMBERS
+from gpuprof.tables.table import WORK
 from gpuprof.timing.batch import PreparedGrid
 from gpuprof.timing.stall_causes import scaled_causes
 from gpuprof.timing.state.activity_bins import extended
@@ -144,7 +146,7 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
     # Rougher than the cycles: the ledger's sum was up to a ninth off (docs/model/launches.md, Part of a launch).
     ledger = np.rint(timing.ledger * factor).astype(np.uint64)
     active = np.where(timing.active_cycles_of_sm > 0, timing.active_cycles_of_sm + np.uint64(more_cycles), np.uint64(0))
-    scaled = {name: round(getattr(timing, name) * factor) for name in SCALED}
+    scaled = {name: round(getattr(timing, name) * factor) for name in NUMBERS.names(WORK)}
     return replace(
         timing,
         **scaled,
@@ -164,18 +166,6 @@ def extrapolated(timing: LaunchTiming, slots: int, load_base: int) -> LaunchTimi
         stalls=scaled_stalls(timing.stalls, factor),
         causes=scaled_causes(timing.causes, ledger, load_base, factor),
     )
-
-
-SCALED = (
-    "l1_sectors",
-    "l1_hits",
-    "l2_sectors",
-    "l2_hits",
-    "dram_read_nbytes",
-    "dram_write_nbytes",
-    "shared_wavefronts",
-    "tensor_busy_cycles",
-)
 
 
 def note(kernel: str, launch: LaunchTiming) -> str:

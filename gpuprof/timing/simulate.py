@@ -10,7 +10,8 @@ from gpuprof.base.stages import Stage, stage
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.errors import KernelFault
 from gpuprof.isa.stalls import INDEX
-from gpuprof.records.schema import LOSSES_DTYPE, WIDE_DTYPE
+from gpuprof.tables.launch import LOSSES
+from gpuprof.tables.samples import WIDE
 from gpuprof.timing.batch import Grid, PreparedGrid, grid_records, prepare
 from gpuprof.timing.buffer import Outlet, Sink
 from gpuprof.timing.draw_tables import tables_of, timings_of
@@ -53,13 +54,13 @@ def simulate(
     max_cycles: int,
     order: Callable[[Order], None] | None = None,
     sample_blocks: bool = False,
-    record_nbytes: int = WIDE_DTYPE.itemsize,
+    record_nbytes: int = WIDE.dtype.itemsize,
 ) -> LaunchTiming:
     """Times a launch whose blocks' traces come in `pieces`, to `order` if that is given (see `Grid`), and advances the
     machine's clock past it.
 
-    `sink` is called with arrays of records.schema.WIDE_DTYPE, ordered by cycle, then SM, then warp slot, and if
-    counters are requested with others of SAMPLED_COUNTERS_DTYPE, ordered by cycle, then SM; in FIFOs and buffer a
+    `sink` is called with arrays of tables.samples.WIDE, ordered by cycle, then SM, then warp slot, and if
+    counters are requested with others of SAMPLED_COUNTERS.dtype, ordered by cycle, then SM; in FIFOs and buffer a
     record takes `record_nbytes`. Sampling never changes the timing, unless its stream is "lsu". When `pieces` raises,
     or an interrupt comes, the sink gets the records so far. Raises UsageError when a block does not fit an SM and
     KernelFault when the launch takes more than `max_cycles`.
@@ -76,7 +77,7 @@ def simulate_batch(
     sink: Sink,
     max_cycles: int,
     sample_blocks: bool = False,
-    record_nbytes: int = WIDE_DTYPE.itemsize,
+    record_nbytes: int = WIDE.dtype.itemsize,
 ) -> list[LaunchTiming]:
     """Times grids that may run at the same time. Everything else is like in `simulate`; `max_cycles` is for each.
 
@@ -221,7 +222,7 @@ def _finish(machine: Machine, state: State, grids: list[PreparedGrid], lost: np.
 def _losses(state: State, number: int, lost: np.ndarray) -> np.ndarray:
     """LaunchTiming.losses of a grid. `lost`: int64 (grids, SMs), records that found the event buffer full."""
     due = state.core.loss[number]["due"]
-    rows = np.zeros(len(due), LOSSES_DTYPE)
+    rows = np.zeros(len(due), LOSSES.dtype)
     rows["sm"], rows["due"] = np.arange(len(due)), due
     rows["dropped_fifo"], rows["dropped_buffer"] = state.core.loss[number]["dropped_fifo"], lost[number]
     return rows[due > 0]

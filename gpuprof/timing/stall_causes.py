@@ -5,7 +5,7 @@ import numpy as np
 from gpuprof.isa.causes import CONFLICT, OTHER_LAUNCH, OTHER_WARP
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.schema import CAUSES_DTYPE
+from gpuprof.tables.launch import CAUSES
 from gpuprof.timing.state import layout
 from gpuprof.timing.state.machine import Machine, State, most_causes
 from gpuprof.timing.state.machine_tables import Blame
@@ -40,7 +40,7 @@ def grow(machine: Machine, state: State) -> None:
 
 
 def causes_of_grids(state: State) -> list[np.ndarray]:
-    """The causes of stalls, an array a grid: records.schema.CAUSES_DTYPE, ascending by (pc, reason, cause_pc, kind,
+    """The causes of stalls, an array a grid: tables.launch.CAUSES, ascending by (pc, reason, cause_pc, kind,
     flags).
     """
     rows = state.causes.blame[1 : int(state.machine[0]["n_blame"])]
@@ -71,7 +71,7 @@ def _causes(state: State, number: int, rows: np.ndarray) -> np.ndarray:
     if len(rows):
         differs[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     first = np.flatnonzero(differs)
-    causes = np.zeros(len(first), CAUSES_DTYPE)
+    causes = np.zeros(len(first), CAUSES.dtype)
     for name, column in zip(("pc", "reason", "cause_pc", "kind", "flags"), columns, strict=True):
         causes[name] = column[first]
     for name in ("cycles", "stalls"):

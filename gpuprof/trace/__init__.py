@@ -1,6 +1,6 @@
 """Watching what a launch executes: trace generators, their events, tables and findings.
 
-    tables      what a generator finds: tables with declared columns, and findings
+    tables      rows of a generator's tables, which `gpuprof.tables` declares like all others, and findings
     kernel      what `initialize` gets: the program as it will run, the launch, memory
     event       what `event` and `post_event` get: the warps that execute one instruction at one time
     generator   TraceGenerator, the class to derive from, and its options
@@ -19,14 +19,14 @@ docs/traces.md has the interface.
 """
 
 NAMES = {
-    "TraceGenerator": "generator",
-    "Option": "generator",
-    "TraceEvent": "event",
-    "WarpEvent": "event",
-    "Table": "tables",
-    "Column": "tables",
-    "Finding": "tables",
-    "Kernel": "kernel",
+    "TraceGenerator": "gpuprof.trace.generator",
+    "Option": "gpuprof.trace.generator",
+    "TraceEvent": "gpuprof.trace.event",
+    "WarpEvent": "gpuprof.trace.event",
+    "Table": "gpuprof.tables.table",
+    "Column": "gpuprof.tables.table",
+    "Finding": "gpuprof.trace.tables",
+    "Kernel": "gpuprof.trace.kernel",
 }
 
 
@@ -35,5 +35,5 @@ def __getattr__(name: str):
     if name in NAMES:
         from importlib import import_module
 
-        return getattr(import_module(f"{__name__}.{NAMES[name]}"), name)
+        return getattr(import_module(NAMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

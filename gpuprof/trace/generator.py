@@ -9,9 +9,10 @@ from gpuprof.base.wording import suggestion
 from gpuprof.errors import UsageError
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.opcodes import SPACES
+from gpuprof.tables.table import Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Code, Instruction, Kernel
-from gpuprof.trace.tables import Finding, Gathering, Results, Table, check_tuple
+from gpuprof.trace.tables import Finding, Gathering, Results, check_table, check_tuple
 
 
 class Option:
@@ -185,7 +186,7 @@ def check(generator: type[TraceGenerator]) -> None:
                 near = suggestion(word, known) or f"there are {', '.join(known)}"
                 raise UsageError(f"trace generator {name}: {word!r} is no {what}; {near}")
     for table in generator.tables:
-        table.check()
+        check_table(table)
     tables = [table.name for table in generator.tables]
     if len(set(tables)) < len(tables):
         raise UsageError(f"trace generator {name}: its tables need different names, not {', '.join(tables)}")

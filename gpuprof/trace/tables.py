@@ -1,4 +1,4 @@
-"""What generators find: rows of tables whose columns are declared, and findings."""
+"""Results of generators: rows of tables whose columns are declared, and findings."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 from gpuprof.base.compared_results import NAME, SEVERITIES
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import PC_END
+from gpuprof.tables.table import Column, Table
 
 MOST = (1 << 63) - 1  # of an integer: what a database holds
 
@@ -26,15 +27,6 @@ TYPES = {
 }
 
 
-class Column(NamedTuple):
-    """`type`: a key of TYPES. A column `pc` has code addresses: pages show their lines."""
-
-    name: str
-    type: str
-    unit: str  # "" for what has none: names, numbers of things
-    meaning: str
-
-
 def check_tuple(what: str, value: object, of: type) -> None:
     """Raises UsageError for what is no tuple or list of `of`. One element alone is easily written in its place."""
     is_list = isinstance(value, tuple | list) and not isinstance(value, of)
@@ -42,37 +34,33 @@ def check_tuple(what: str, value: object, of: type) -> None:
         raise UsageError(f"{what} is {value!r:.60}: expected a tuple of {_NAMES[of]}, as in (first, second) or (only,)")
 
 
-class Table(NamedTuple):
-    name: str
-    meaning: str
-    columns: tuple[Column, ...]
+def check_table(table: Table) -> None:
+    """Raises UsageError for a name that is no identifier, a column twice, an unknown type."""
+    check_tuple(f"table {table.name!r}: columns", table.columns, Column)
+    names = [column.name for column in table.columns]
+    for name in (table.name, *names):
+        if not NAME.fullmatch(name):
+            raise UsageError(f"table {table.name!r}: {name!r} is no name: use a-z, 0-9 and _, 40 characters at most")
+    if len(set(names)) < len(names) or "launch" in names or not names:
+        raise UsageError(f"table {table.name!r}: its columns need different names, and none may be called launch")
+    for column in table.columns:
+        if column.type not in TYPES:
+            raise UsageError(
+                f"table {table.name!r}: column {column.name} has type {column.type!r}; one of {', '.join(TYPES)}"
+            )
 
-    def check(self) -> None:
-        """Raises UsageError for a name that is no identifier, a column twice, a type that is none."""
-        check_tuple(f"table {self.name!r}: columns", self.columns, Column)
-        names = [column.name for column in self.columns]
-        for name in (self.name, *names):
-            if not NAME.fullmatch(name):
-                raise UsageError(f"table {self.name!r}: {name!r} is no name: use a-z, 0-9 and _, 40 characters at most")
-        if len(set(names)) < len(names) or "launch" in names or not names:
-            raise UsageError(f"table {self.name!r}: its columns need different names, and none may be called launch")
-        for column in self.columns:
-            if column.type not in TYPES:
-                raise UsageError(
-                    f"table {self.name!r}: column {column.name} has type {column.type!r}; one of {', '.join(TYPES)}"
-                )
 
-    def row(self, values: Sequence[object]) -> tuple:
-        """A row, with numpy's numbers as Python's. Raises UsageError for one that does not fit the columns."""
-        plain = tuple(value.item() if hasattr(value, "item") else value for value in values)
-        if len(plain) != len(self.columns):
-            raise UsageError(f"table {self.name!r} has {len(self.columns)} columns, and a row of {len(plain)} values")
-        for column, value in zip(self.columns, plain, strict=True):
-            if not TYPES[column.type].holds(value):
-                raise UsageError(
-                    f"table {self.name!r}: column {column.name} is {value!r}: expected {TYPES[column.type].meaning}"
-                )
-        return plain
+def checked_row(table: Table, values: Sequence[object]) -> tuple:
+    """A row, with numpy's numbers as Python's. Raises UsageError for one that does not fit the columns."""
+    plain = tuple(value.item() if hasattr(value, "item") else value for value in values)
+    if len(plain) != len(table.columns):
+        raise UsageError(f"table {table.name!r} has {len(table.columns)} columns, and a row of {len(plain)} values")
+    for column, value in zip(table.columns, plain, strict=True):
+        if not TYPES[column.type].holds(value):
+            raise UsageError(
+                f"table {table.name!r}: column {column.name} is {value!r}: expected {TYPES[column.type].meaning}"
+            )
+    return plain
 
 
 _NAMES = {Column: "columns", Table: "tables", str: "texts"}
@@ -140,8 +128,8 @@ class Gathering:
     def add(self, table: str, rows: Iterable[Sequence[object]]) -> None:
         if table not in self._tables:
             raise UsageError(f"no table {table!r}; declared are {', '.join(self._tables) or 'none'}")
-        row = self._tables[table].row
-        self._rows[table] += [row(values) for values in rows]
+        declared = self._tables[table]
+        self._rows[table] += [checked_row(declared, values) for values in rows]
 
     def find(self, finding: Finding) -> None:
         self._findings.append(finding.checked())

@@ -15,8 +15,8 @@ import numpy as np
 
 from gpuprof.correlate.correlate import correlate
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.samples import WIDE
 from tests.bench.long_run import peak_nbytes
 from tests.support.recordings import CHIP, META, launch_fields, saxpy_program, timing, write_gpubin
 
@@ -26,7 +26,7 @@ SMS, PERIOD_CYCLES = 100, 32
 
 def any_samples(n: int) -> np.ndarray:
     rng = np.random.default_rng(1)
-    rows = np.zeros(n, WIDE_DTYPE)
+    rows = np.zeros(n, WIDE.dtype)
     rows["pc"] = 0x1000 + 16 * rng.integers(0, 5_000, n)
     rows["stall_sm"] = 1 << rng.integers(0, N_REASONS, n)
     rows["flags"] = rng.integers(0, 4, n)

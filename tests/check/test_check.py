@@ -18,8 +18,9 @@ from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
-from gpuprof.records.schema import COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.chunks import ledger_rows
+from gpuprof.tables.launch import COUNTERS, LEDGER
 from tests.support.recordings import CHIP, META, RIGHT, WRONG, gpuprof, launch_fields, timing
 
 SOURCE = [
@@ -67,7 +68,7 @@ def write_blur(
     )
     ledger = np.zeros((3, N_REASONS), np.uint64)
     ledger[:, INDEX["long_scoreboard"]] = lines
-    counters = np.zeros(3, COUNTERS_DTYPE)
+    counters = np.zeros(3, COUNTERS.dtype)
     counters["pc"], counters["inst_executed"] = 16 * np.arange(3), executed
     writer = RecordWriter(path)
     writer.meta(META | changes)
@@ -87,8 +88,8 @@ def write_blur(
         writer.launch_begin(
             launch_fields(launch, kernel="blur", symbol="_Z4blurPf", grid=[8, 8, 1]) | launch_changes | own
         )
-        writer.ledger(launch, ledger * np.uint64(launch + 1), 0)
-        writer.counters(launch, counters)
+        writer.rows(LEDGER, launch, ledger_rows(ledger * np.uint64(launch + 1), 0))
+        writer.rows(COUNTERS, launch, counters[COUNTERS.has_amounts(counters)])
         writer.launch_end(launch, timing(cycles=duration, end_cycle=100 + duration, samples_due=0, samples_kept=0))
     for result in results:
         writer.result(result)

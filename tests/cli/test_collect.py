@@ -17,6 +17,7 @@ import pytest
 
 from gpuprof.chips import list_chips, load_chip
 from gpuprof.records.reader import read_recording
+from gpuprof.tables.launch import LEDGER
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, masked, names, process, write_files
 from tests.support.matrices import long_from
@@ -314,7 +315,7 @@ def test_period(folder):
         counts[period] = len(read_recording(folder / "kernels.gprec").launches[0].samples)
     assert len(cycles) == 1
     assert counts["0"] == 0 and counts["32"] > 3 * counts["2^7"] > 0
-    assert read_recording(folder / "kernels.gprec").launches[0].ledger["cycles"].sum() > 0
+    assert read_recording(folder / "kernels.gprec").launches[0].rows[LEDGER]["cycles"].sum() > 0
 
 
 def test_mode_all_samples_every_resident_warp(folder):

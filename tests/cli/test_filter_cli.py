@@ -11,6 +11,7 @@ from gpuprof.correlate.database import ensure_database
 from gpuprof.records.reader import read_recording
 from gpuprof.report.queries import read_report
 from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.tables.launch import LEDGER
 from tests.report.test_samples import LOOP, in_step
 from tests.run.test_nested import ORDER
 from tests.support.command import gpuprof
@@ -65,7 +66,7 @@ def test_flags_are_in_the_recording_and_in_the_report(folder):
     assert sampled(filtered) == [0, 2] and set(filtered.launches[0].samples["block"]) == {1, 2}
     assert filtered.launches[1].end["samples_due"] == 0 and "sampling" not in filtered.launches[1].begin
     for number, launch in everything.launches.items():
-        assert filtered.launches[number].ledger.tobytes() == launch.ledger.tobytes()
+        assert filtered.launches[number].rows[LEDGER].tobytes() == launch.rows[LEDGER].tobytes()
     code, out, error = gpuprof(folder, "report", "k.gprec", "--kernel", "first")
     assert code == 0, error
     (line,) = [line for line in out.splitlines() if line.startswith("# filter")]

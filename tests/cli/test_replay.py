@@ -9,6 +9,8 @@ import pytest
 import gpuprof.run.multipass
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
+from gpuprof.tables.launch import COUNTERS, LEDGER
+from gpuprof.tables.samples import SAMPLED_COUNTERS
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as run, masked, names, write_files
 from tests.support.matrices import long_from
@@ -124,12 +126,12 @@ def test_a_script_is_replayed_without_it(folder):
     assert (other.meta["sampling"]["period_cycles"], other.chip["name"]) == (128, "t4")
     for number, launch in other.launches.items():
         assert set(launch.samples["cycle"] % 128) == {0}
-        assert launch.ledger.tolist() == original.launches[number].ledger.tolist()
+        assert launch.rows[LEDGER].tolist() == original.launches[number].rows[LEDGER].tolist()
     told(folder, "replay", "script.gprec", "--chip", "h200", "--record", "compact", "-o", "h200.gprec")
     moved = read_recording(folder / "h200.gprec")
     assert moved.chip["name"] == "h200" and moved.launches[0].samples.dtype.itemsize == 8
-    assert [launch.counters.tolist() for launch in moved.launches.values()] == [
-        launch.counters.tolist() for launch in original.launches.values()
+    assert [launch.rows[COUNTERS].tolist() for launch in moved.launches.values()] == [
+        launch.rows[COUNTERS].tolist() for launch in original.launches.values()
     ]
 
 
@@ -375,7 +377,9 @@ def test_passes_of_every_kind(folder, flags):
     assert n_passes == [2, 2] and sum(len(launch.samples) for launch in recording.launches.values()) > 20
     told(folder, "replay", "a.gprec", "--record", "wide+counters", "--passes", "1", "-o", "b.gprec")
     told(folder, "replay", "b.gprec", "--record", "wide", "-o", "c.gprec")
-    with_and_without = [read_recording(folder / name).launches[0].sampled_counters for name in ("b.gprec", "c.gprec")]
+    with_and_without = [
+        read_recording(folder / name).launches[0].rows[SAMPLED_COUNTERS] for name in ("b.gprec", "c.gprec")
+    ]
     assert [len(rows) > 0 for rows in with_and_without] == [True, False]
-    counted = sum(len(launch.sampled_counters) for launch in recording.launches.values())
+    counted = sum(len(launch.rows[SAMPLED_COUNTERS]) for launch in recording.launches.values())
     assert (counted > 20) == ("counters" in flags)

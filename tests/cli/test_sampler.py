@@ -12,10 +12,11 @@ from gpuprof.cli.options.table import SAMPLER, VOCABULARY
 from gpuprof.correlate import thinning
 from gpuprof.errors import UsageError
 from gpuprof.isa.vocabularies import VOCABULARIES
-from gpuprof.records import of_time
+from gpuprof.records import sampling_registers
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
 from gpuprof.report.triage import ranking
+from gpuprof.tables.launch import COUNTERS
 from gpuprof.timing.sampling import configuration, triggers
 from gpuprof.timing.sampling.control_registers import REGISTERS
 from tests.support.command import gpuprof, write_files
@@ -160,7 +161,7 @@ def test_what_commands_know_before_they_import_the_rest_is_so():
     registers = set(REGISTERS) - {"filter", "every", "auto_period"}
     assert {row.fills for row in SAMPLER} == {f"sampling.{name}" for name in registers}
     assert tuple(VOCABULARY.choices) == tuple(VOCABULARIES)
-    assert of_time.CYCLES == triggers.CYCLES and set(of_time.MODES) < set(configuration.MODES)
+    assert sampling_registers.CYCLES == triggers.CYCLES and set(sampling_registers.MODES) < set(configuration.MODES)
     assert ranking.MIN_PERIOD_CYCLES == thinning.MIN_PERIOD_CYCLES == configuration.MIN_PERIOD_CYCLES
 
 
@@ -200,7 +201,7 @@ def test_every_event_is_a_sample_where_one_issues_at_a_time(tmp_path):
     chip = 'inherits = "v100"\npartitions = 1\nwarp_slots = 32\n'
     write_files(tmp_path, {"collatz.cu": WINDING, "one.toml": chip})
     for trigger, counted in (
-        ("divergent_branch", lambda launch: launch.counters["divergent_branches"].sum()),
+        ("divergent_branch", lambda launch: launch.rows[COUNTERS]["divergent_branches"].sum()),
         ("inst_issued", lambda launch: launch.end["counters"]["issue_slots"]),
     ):
         launched = ("--launch", "collatz<<<3, 96>>>(i32[288], 280)", "--chip", "one.toml")

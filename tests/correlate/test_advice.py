@@ -6,7 +6,7 @@ from contextlib import closing
 from gpuprof.correlate.advice.advice_rules import RULES, advise
 from gpuprof.correlate.advice.kernel_costs import Measured, read_measured
 from gpuprof.correlate.database import ensure_database
-from gpuprof.correlate.traces import Found, read_findings
+from gpuprof.correlate.findings import Found, read_findings
 from gpuprof.isa.stalls import INDEX
 from tests.support.command import gpuprof
 from tests.support.report_database import BASE, make_database

@@ -11,22 +11,19 @@ from gpuprof.isa.causes import KINDS
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.stalls import INDEX, REASONS
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import (
-    ACCESS_COUNTERS_DTYPE,
-    ACTIVITY_DTYPE,
-    ACTIVITY_OF_SMS_DTYPE,
-    ACTIVITY_STALLS_DTYPE,
-    BANK_PATTERNS_DTYPE,
-    BLOCK_COUNTERS_DTYPE,
-    CAUSES_DTYPE,
-    LOSSES_DTYPE,
-    REUSE_DISTANCES_DTYPE,
-    SAMPLED_COUNTERS_DTYPE,
-    STALL_LENGTHS_DTYPE,
-    STALLS_DTYPE,
-    WARP_COUNTERS_DTYPE,
-)
 from gpuprof.relate.task_kinds import RELATIONS
+from gpuprof.tables.blocks import ACCESS_COUNTERS, BLOCK_COUNTERS, REUSE_DISTANCES, WARP_COUNTERS
+from gpuprof.tables.launch import (
+    ACTIVITY,
+    ACTIVITY_OF_SMS,
+    ACTIVITY_STALLS,
+    BANK_PATTERNS,
+    CAUSES,
+    LOSSES,
+    STALL_LENGTHS,
+    STALLS,
+)
+from gpuprof.tables.samples import SAMPLED_COUNTERS
 from tests.support.recordings import HEADER_PATH, RIGHT, SOURCE, WRONG, write_saxpy
 
 SELECTED, WAIT, LONG, DRAIN = (INDEX[name] for name in ("selected", "wait", "long_scoreboard", "drain"))
@@ -153,33 +150,34 @@ def test_table(saxpy, table):
 def test_what_the_sampler_and_the_ledger_add(tmp_path):
     """A recording with one row of each further chunk: read back, and in its table."""
     rows = {
-        b"SMCN": np.array([(132, 0, 5, 1, 2, 3, 9, 64, 16, 48, 40, 256)], SAMPLED_COUNTERS_DTYPE),
-        b"STLN": np.array([(0x1010, LONG, 2, 400)], STALLS_DTYPE),
-        b"STLH": np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS_DTYPE),
-        b"CAUS": np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES_DTYPE),
-        b"SMDR": np.array([(1, 0, 9, 5, 1)], LOSSES_DTYPE),
-        b"ACTV": np.array([(100, 128, 90), (228, 128, 72)], ACTIVITY_DTYPE),
-        b"ACSM": np.array([(3, 0, 162)], ACTIVITY_OF_SMS_DTYPE),
-        b"ACTR": np.array([(0, SELECTED, 4), (1, LONG, 600)], ACTIVITY_STALLS_DTYPE),
-        b"BANK": np.array(
+        SAMPLED_COUNTERS: np.array([(132, 0, 5, 1, 2, 3, 9, 64, 16, 48, 40, 256)], SAMPLED_COUNTERS.dtype),
+        STALLS: np.array([(0x1010, LONG, 2, 400)], STALLS.dtype),
+        STALL_LENGTHS: np.array([(0x1010, LONG, 7, 1), (0x1010, LONG, 8, 1)], STALL_LENGTHS.dtype),
+        CAUSES: np.array([(0x1010, 0x1000, LONG, 3, 5, 600, 2)], CAUSES.dtype),
+        LOSSES: np.array([(1, 0, 9, 5, 1)], LOSSES.dtype),
+        ACTIVITY: np.array([(100, 128, 90), (228, 128, 72)], ACTIVITY.dtype),
+        ACTIVITY_OF_SMS: np.array([(3, 0, 162)], ACTIVITY_OF_SMS.dtype),
+        ACTIVITY_STALLS: np.array([(0, SELECTED, 4), (1, LONG, 600)], ACTIVITY_STALLS.dtype),
+        BANK_PATTERNS: np.array(
             [
                 (0x1000, 0xFFFF, 12, 128, -4, 0, 8, 2, 1, 64, 1064),
                 (0x1000, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0),
                 (0x1010, 1, 2, 0, 0, 0, 1, 1, 1, 0, 4),
             ],
-            BANK_PATTERNS_DTYPE,
+            BANK_PATTERNS.dtype,
         ),
-        b"ACCC": np.array([(0x1000, 0, 2, 64, 16, 4, 8, 4, 6, 0, 3, 1)], ACCESS_COUNTERS_DTYPE),
-        b"REUS": np.array([(0, 0, -1, 4, 16, 8), (0, 1, 10, 1, 4, 0), (0, 2, -1, 4, 0, 0)], REUSE_DISTANCES_DTYPE),
-        b"BLKC": np.array([(110, 290, 0, 1, 7, 2, 9, 8, 300, 16, 4, 3, 900, 12, 5, 7, 2)], BLOCK_COUNTERS_DTYPE),
-        b"WRPC": np.array([(110, 290, 0, 1, 1, 7, 5, 4, 10, 100, 20, 30, 6, 5, 3, 2)], WARP_COUNTERS_DTYPE),
+        ACCESS_COUNTERS: np.array([(0x1000, 0, 2, 64, 16, 4, 8, 4, 6, 0, 3, 1)], ACCESS_COUNTERS.dtype),
+        REUSE_DISTANCES: np.array(
+            [(0, 0, -1, 4, 16, 8), (0, 1, 10, 1, 4, 0), (0, 2, -1, 4, 0, 0)], REUSE_DISTANCES.dtype
+        ),
+        BLOCK_COUNTERS: np.array([(110, 290, 0, 1, 7, 2, 9, 8, 300, 16, 4, 3, 900, 12, 5, 7, 2)], BLOCK_COUNTERS.dtype),
+        WARP_COUNTERS: np.array([(110, 290, 0, 1, 1, 7, 5, 4, 10, 100, 20, 30, 6, 5, 3, 2)], WARP_COUNTERS.dtype),
     }
     path = write_saxpy(tmp_path / "a.gprec", further=rows, sampling={"period_cycles": 64, "kernels": "saxpy"})
     launch = read_recording(path).launches[0]
-    read = (launch.sampled_counters, launch.stalls, launch.stall_lengths, launch.causes)
-    read += (launch.losses, launch.activity, launch.activity_of_sms, launch.activity_stalls, launch.bank_patterns)
-    read += (launch.access_counters, launch.reuse_distances, launch.block_counters, launch.warp_counters)
-    assert [found.tolist() for found in read] == [written.tolist() for written in rows.values()]
+    assert {table: launch.rows[table].tolist() for table in rows} == {
+        table: written.tolist() for table, written in rows.items()
+    }
     db = ensure_database(path)
     tables = ("samplers", "sampled_counters", "stalls", "stall_lengths", "causes", "sample_losses", "bank_patterns")
     tables += ("access_counters", "reuse_distances", "block_counters", "warp_counters")
@@ -217,7 +215,7 @@ def test_what_the_sampler_and_the_ledger_add(tmp_path):
     ],
 )
 def test_bins_of_time_that_do_not_follow_each_other(tmp_path, bins, stalls):
-    rows = {b"ACTV": np.array(bins, ACTIVITY_DTYPE), b"ACTR": np.array(stalls, ACTIVITY_STALLS_DTYPE)}
+    rows = {ACTIVITY: np.array(bins, ACTIVITY.dtype), ACTIVITY_STALLS: np.array(stalls, ACTIVITY_STALLS.dtype)}
     path = write_saxpy(tmp_path / "a.gprec", further=rows)
     with pytest.raises(FileFormatError, match="launch 0 has bins of time that do not follow each other"):
         ensure_database(path)

@@ -23,9 +23,11 @@ from gpuprof.correlate.sample_counts import SampleCounts, first_reasons
 from gpuprof.correlate.schema import APPLICATION_ID
 from gpuprof.errors import FileFormatError, UsageError
 from gpuprof.isa.stalls import INDEX, N_REASONS
-from gpuprof.records.encoding import Rows
-from gpuprof.records.schema import BY_TYPE, COMPACT_DTYPE, COUNTERS_DTYPE, LEDGER_DTYPE, WIDE_DTYPE
+from gpuprof.records.encoding import LaunchRows
+from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.launch import COUNTERS, LEDGER
+from gpuprof.tables.samples import COMPACT, WIDE
 from tests.support.recordings import (
     CHIP,
     META,
@@ -51,8 +53,8 @@ class Parts:
         self.modules = [(0, 0x1000, write_gpubin(saxpy_program()), 48)]
         self.launch = launch_fields()
         self.samples = SAMPLES
-        self.ledger_rows = np.array([(0x1000, 0, 4)], LEDGER_DTYPE)
-        self.counters_rows = np.zeros(0, COUNTERS_DTYPE)
+        self.ledger_rows = np.array([(0x1000, 0, 4)], LEDGER.dtype)
+        self.counters_rows = np.zeros(0, COUNTERS.dtype)
         vars(self).update(changes)
 
     def write(self, path: Path) -> Path:
@@ -71,8 +73,8 @@ class Parts:
                 )
             writer.launch_begin(self.launch)
             writer.samples(0, self.samples)
-            writer._rows(b"LEDG", 0, self.ledger_rows)
-            writer._rows(b"CNTR", 0, self.counters_rows)
+            writer.rows(LEDGER, 0, self.ledger_rows)
+            writer.rows(COUNTERS, 0, self.counters_rows)
             writer.launch_end(0, timing(samples_due=len(self.samples), samples_kept=len(self.samples)))
         return path
 
@@ -96,7 +98,7 @@ def test_same_bytes_in_another_process_with_another_hash_seed(tmp_path):
 
 
 def test_a_million_records_in_bounded_memory(tmp_path):
-    rows = np.zeros(1 << 20, WIDE_DTYPE)
+    rows = np.zeros(1 << 20, WIDE.dtype)
     rows["pc"] = 0x1000 + 16 * (np.arange(len(rows)) % 3)
     rows["stall_sm"] = stall_word("wait")
     path = Parts(samples=rows).write(tmp_path / "a.gprec")
@@ -131,13 +133,13 @@ def test_counts_against_a_slow_twin(chunks):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sample_counts, "MERGE_AT_ROWS", 3)
         for launch, drawn in chunks:
-            rows = np.zeros(len(drawn), WIDE_DTYPE)
+            rows = np.zeros(len(drawn), WIDE.dtype)
             for row, (pc, word, flags) in zip(rows, drawn, strict=True):
                 row["pc"], row["stall_sm"], row["flags"] = pc, word, flags
                 key = launch, pc, min(bit for bit in range(N_REASONS) if word >> bit & 1)
                 expected[key, "all"] += 1
                 expected[key, "not issued"] += not flags & 2
-            counts.add(BY_TYPE[b"SMPW"], Rows(launch, rows))
+            counts.add(BY_TYPE[b"SMPW"], LaunchRows(launch, rows))
     keys = sorted({key for key, _ in expected})
     assert [row[:5] for row in counts.rows()] == [
         (*key, expected[key, "all"], expected[key, "not issued"]) for key in keys
@@ -167,7 +169,7 @@ def test_every_reason_is_found_from_its_bit():
 def test_code_outside_every_module_is_counted(tmp_path):
     outside = SAMPLES.copy()
     outside["pc"][1:] = 0x9000
-    path = Parts(samples=outside, ledger_rows=np.array([(0x1000, 0, 4), (0x9000, 0, 7)], LEDGER_DTYPE)).write(
+    path = Parts(samples=outside, ledger_rows=np.array([(0x1000, 0, 4), (0x9000, 0, 7)], LEDGER.dtype)).write(
         tmp_path / "a.gprec"
     )
     meta = dict(query(path, "SELECT key, value FROM meta WHERE key LIKE '%outside'"))
@@ -228,14 +230,14 @@ HOSTILE = {
         "modules": [(0, 0x1000, write_gpubin(replace(saxpy_program(), code=NONSENSE_CODE)), 48)]
     },
     "launch 0 is of 'nosuch', which module 0 does not have": {"launch": launch_fields(symbol="nosuch")},
-    "the ledger of launch 0 has reason 19; there are 19": {"ledger_rows": np.array([(0x1000, 19, 4)], LEDGER_DTYPE)},
+    "launch 0 has reason 19 in ledger; there are 19": {"ledger_rows": np.array([(0x1000, 19, 4)], LEDGER.dtype)},
     "cycles of ledger up to launch 0 sum to 9223372036854775808, more than 2^63 - 1": {
-        "ledger_rows": np.array([(0x1000, 1, 1 << 63)], LEDGER_DTYPE)
+        "ledger_rows": np.array([(0x1000, 1, 1 << 63)], LEDGER.dtype)
     },
     "operations that threads could do up to launch 0 sum to 9223372036854775808, more than 2^63 - 1": {
-        "counters_rows": np.array([(0x1000, 0, 1, 0, 1 << 52, *[0] * 7)], COUNTERS_DTYPE)
+        "counters_rows": np.array([(0x1000, 0, 1, 0, 1 << 52, *[0] * 7)], COUNTERS.dtype)
     },
-    "contradicts itself: UNIQUE constraint failed": {"ledger_rows": np.array([(0x1000, 1, 1)] * 2, LEDGER_DTYPE)},
+    "contradicts itself: UNIQUE constraint failed": {"ledger_rows": np.array([(0x1000, 1, 1)] * 2, LEDGER.dtype)},
 }
 
 
@@ -276,7 +278,7 @@ def change(path: Path, script: str) -> None:
 FOREIGN = {
     f"PRAGMA application_id = {APPLICATION_ID + 1}": "is a SQLite file of another program, not a .gpudb that `gpuprof "
     "correlate` made",
-    "PRAGMA user_version = 9": "has schema version 9, and this gpuprof reads up to 8: use a newer gpuprof",
+    "PRAGMA user_version = 10": "has schema version 10, and this gpuprof reads up to 9: use a newer gpuprof",
     "DROP VIEW lines; DROP TABLE meta": "lacks or has altered: lines, meta; correlate the recording again",
     "ALTER TABLE ledger RENAME COLUMN cycles TO ticks": "lacks or has altered: ledger, lines; correlate the recording "
     "again",
@@ -341,7 +343,7 @@ def test_ensure_database_leaves_no_file(tmp_path):
 
 
 def test_compact_dtype_is_the_start_of_the_wide_one():
-    assert WIDE_DTYPE.descr[: len(COMPACT_DTYPE)] == COMPACT_DTYPE.descr
+    assert WIDE.dtype.descr[: len(COMPACT.dtype)] == COMPACT.dtype.descr
 
 
 @pytest.mark.parametrize("command", [("report", "a.gpudb"), ("check", "a.gpudb", "--baseline", "b.toml")])

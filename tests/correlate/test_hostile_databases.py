@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.correlate.checked_tables import UNREAD, declared_tables, in_tables
+from gpuprof.correlate.checked_tables import UNREAD, in_tables
 from gpuprof.correlate.database import MOST_VALUE_NBYTES, open_database, reading
 from gpuprof.errors import FileFormatError
+from gpuprof.tables.order import BY_NAME
 from tests.fuzz.gpudb_fuzz import (
     BAD,
     Column,
@@ -145,7 +146,7 @@ def test_every_column_is_checked(models, tmp_path):
         shutil.copy(models[1], tmp_path / "a.gpudb")
         put(tmp_path / "a.gpudb", column, b"\xff", False)
         put(tmp_path / "a.gpudb", column, b"\xff", True)  # the first may be NULL; a key takes only one
-        if column.table not in UNREAD:
+        if BY_NAME[column.table] not in UNREAD:
             # SQLite itself takes no blob for an integer key
             is_refused = _refused(tmp_path / "a.gpudb")
             assert is_refused == "" or f"{column.table}.{column.name} " in is_refused, column
@@ -171,8 +172,9 @@ def _refused(path: Path) -> str:
 
 
 def _is_row_number(column: Column) -> bool:
-    table = next(table for table in declared_tables() if table.name == column.table)
-    return table.key == (column.name,) and next(c.type for c in table.columns if c.name == column.name) == "INTEGER"
+    table = BY_NAME[column.table]
+    types = {each.name: each.sql_type for each in table.in_database}
+    return table.key == (column.name,) and types[column.name] == "INTEGER"
 
 
 def test_good_databases_are_good(models):

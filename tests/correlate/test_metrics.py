@@ -8,7 +8,8 @@ from gpuprof.check.baseline import FORMAT
 from gpuprof.correlate.metrics import METRICS, launch_values
 from gpuprof.isa.stalls import NAMES
 from gpuprof.sweep.write_table import VERSION
-from gpuprof.timing.extrapolate import SCALED
+from gpuprof.tables.launch import NUMBERS
+from gpuprof.tables.table import WORK
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from tests.support.recordings import gpuprof, write_saxpy
 
@@ -92,6 +93,6 @@ NOT_SCALED = {
 
 
 def test_every_number_of_a_launch_is_scaled_or_known_not_to_be():
-    assert {field.name for field in fields(LaunchTiming)} == NOT_SCALED | set(SCALED), (
-        "a number that grows with the blocks belongs into SCALED of timing/extrapolate.py, another into NOT_SCALED here"
+    assert {field.name for field in fields(LaunchTiming)} == NOT_SCALED | set(NUMBERS.names(WORK)), (
+        "a number that grows with the blocks has the role WORK in tables/launch.py, another is in NOT_SCALED here"
     )

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from gpuprof.correlate.sample_weights import Spread, least_effect, weights
-from gpuprof.records.of_time import narrowed_by
-from gpuprof.records.schema import COMPACT_DTYPE, LEDGER_DTYPE, STALL_LENGTHS_DTYPE, WIDE_DTYPE
+from gpuprof.records.sampling_registers import narrowed_by
 from gpuprof.report.intervals import wilson
+from gpuprof.tables.launch import LEDGER, STALL_LENGTHS
+from gpuprof.tables.samples import COMPACT, WIDE
 
 
 def dense_effective(pc, cycle, weight):
@@ -69,8 +70,8 @@ def test_sms_in_step_are_one_sample():
     assert spread.effective({p: int((pc == p).sum()) for p in range(4)}) == pytest.approx(500, rel=0.1)
 
 
-LENGTHS = np.array([(0, 0, 9, 30)], STALL_LENGTHS_DTYPE)  # 30 stalls of 512 cycles or more
-LEDGER = np.array([(0, 0, 20_000), (16, 1, 10_720)], LEDGER_DTYPE)
+LENGTHS = np.array([(0, 0, 9, 30)], STALL_LENGTHS.dtype)  # 30 stalls of 512 cycles or more
+LEDGER = np.array([(0, 0, 20_000), (16, 1, 10_720)], LEDGER.dtype)
 
 
 def test_the_least_effect_of_long_stalls():
@@ -109,8 +110,8 @@ def test_intervals_of_long_stalls_hold_and_are_narrower():
             np.ones(seen.size, np.int64),
         )
         counts = np.bincount(seen.ravel(), minlength=6)
-        ledger = np.array([(0, 0, int(exact.sum()))], LEDGER_DTYPE)
-        lengths = np.array([(0, 0, 9, int(exact.sum()) // 600)], STALL_LENGTHS_DTYPE)
+        ledger = np.array([(0, 0, int(exact.sum()))], LEDGER.dtype)
+        lengths = np.array([(0, 0, 9, int(exact.sum()) // 600)], STALL_LENGTHS.dtype)
         effective = spread.effective({16 * k: int(n) for k, n in enumerate(counts)}, least_effect(32, lengths, ledger))
         for share, true in zip(counts / seen.size, exact / exact.sum(), strict=True):
             low, high = wilson(share * effective, effective)
@@ -120,7 +121,7 @@ def test_intervals_of_long_stalls_hold_and_are_narrower():
 
 
 def test_which_samples_have_a_weight():
-    wide = np.zeros(3, WIDE_DTYPE)
+    wide = np.zeros(3, WIDE.dtype)
     wide["resident"] = 4, 1, 9
     random = {"mode": "random"}
     assert weights(wide, random).tolist() == [4, 1, 9]
@@ -131,7 +132,7 @@ def test_which_samples_have_a_weight():
         and weights(wide, random | {"trigger": "cycles"}) is not None
     )
     assert weights(wide, random | {"filter": "block=0"}) is None and weights(wide, random | {"filter": ""}) is not None
-    assert weights(np.zeros(3, COMPACT_DTYPE), random) is None
+    assert weights(np.zeros(3, COMPACT.dtype), random) is None
     wide["resident"][1] = 0
     assert weights(wide, random) is None
 

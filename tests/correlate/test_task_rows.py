@@ -7,25 +7,31 @@ import pytest
 
 from gpuprof.correlate.tasks.task_rows import Checked, ordered
 from gpuprof.errors import FileFormatError
-from gpuprof.records.reader import Launch, Recording
-from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
+from gpuprof.records.reader import Launch, Recording, Rows
 from gpuprof.relate.task_kinds import NONE, NUMBERS
+from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, RELATIONS, TASKS
 
-DTYPES = {"tasks": TASK_DTYPE, "accesses": ACCESS_DTYPE, "constraints": CONSTRAINT_DTYPE, "relations": RELATION_DTYPE}
+TABLES = {
+    "tasks": TASKS,
+    "accesses": ACCESSES,
+    "constraints": CONSTRAINTS,
+    "relations": RELATIONS,
+}
 # task, parent, kind, flags, name, row, launch, reserved, begin, end, cycle, work
-TASKS = [(0, NONE, 0, 0, 0, 1, NONE, 0, 0, 5, 0, 0), (1, 0, 1, 0, 0, 1, 7, 0, 1, 1, 0, 9)]
+TWO_TASKS = [(0, NONE, 0, 0, 0, 1, NONE, 0, 0, 5, 0, 0), (1, 0, 1, 0, 0, 1, 7, 0, 1, 1, 0, 9)]
 DEPENDS_ON, PRODUCES = NUMBERS["depends on"], NUMBERS["produces"]
 
 
 def checked(complete: bool = True, **tables) -> list:
     """All columns, of two tasks and a buffer of 64 bytes; tables: instead of theirs."""
-    rows = {name: np.array(tables.get(name, []), dtype) for name, dtype in DTYPES.items()}
-    if "tasks" not in tables:
-        rows["tasks"] = np.array(TASKS, TASK_DTYPE)
+    given = {"tasks": TWO_TASKS} | tables
+    rows = Rows({table: np.array(given.get(name, []), table.dtype) for name, table in TABLES.items()})
     buffer = {"parameter": 0, "name": "x", "kind": 0, "value": "", "begin": 0, "address": 256, "nbytes": 64}
     launches = {7: Launch({}, {"start_cycle": 10, "end_cycle": 30})}
     check = Checked(
-        Recording(Path("FILE"), launches=launches, names=["a", "host"], parameters=[buffer], complete=complete, **rows)
+        Recording(
+            Path("FILE"), launches=launches, names=["a", "host"], parameters=[buffer], complete=complete, rows=rows
+        )
     )
     tasks = check.tasks()
     parameters = check.parameters(tasks)
@@ -35,7 +41,7 @@ def checked(complete: bool = True, **tables) -> list:
 
 def test_what_is_right():
     tasks, accesses, constraints, relations, leaves = checked(
-        tasks=TASKS[::-1],
+        tasks=TWO_TASKS[::-1],
         accesses=[(1, 0, 1, 0, 0, 64)],
         constraints=[(3, 0, 1), (0, 0, 1), (0, 0, 1)],
         relations=[(DEPENDS_ON, 1, 0, NONE), (PRODUCES, 1, NONE, 0)],
@@ -54,14 +60,14 @@ def changed(row: tuple, place: int, value: int) -> tuple:
 @pytest.mark.parametrize(
     "table, rows, what",
     [
-        ("tasks", [TASKS[0], changed(TASKS[1], 4, 2)], "task 1"),
-        ("tasks", [TASKS[0], TASKS[0]], "task 0"),
-        ("tasks", [changed(TASKS[0], 8, 6)], "task 0"),
-        ("tasks", [changed(TASKS[0], 2, 99)], "task 0"),
-        ("tasks", [changed(TASKS[1], 1, 1)], "task 1"),
-        ("tasks", [changed(TASKS[0], 6, 8)], "task 0, of launch 8"),
-        ("tasks", [changed(TASKS[0], 10, 1 << 63)], f"cycle = {1 << 63}, more than 2^63 - 1"),
-        ("tasks", TASKS[1:], "the parent of task 1, which is not among its tasks"),
+        ("tasks", [TWO_TASKS[0], changed(TWO_TASKS[1], 4, 2)], "task 1"),
+        ("tasks", [TWO_TASKS[0], TWO_TASKS[0]], "task 0"),
+        ("tasks", [changed(TWO_TASKS[0], 8, 6)], "task 0"),
+        ("tasks", [changed(TWO_TASKS[0], 2, 99)], "task 0"),
+        ("tasks", [changed(TWO_TASKS[1], 1, 1)], "task 1"),
+        ("tasks", [changed(TWO_TASKS[0], 6, 8)], "task 0, of launch 8"),
+        ("tasks", [changed(TWO_TASKS[0], 10, 1 << 63)], f"cycle = {1 << 63}, more than 2^63 - 1"),
+        ("tasks", TWO_TASKS[1:], "the parent of task 1, which is not among its tasks"),
         ("accesses", [(1, 1, 0, 0, 0, 4)], "an access of task 1 to parameter 1"),
         ("accesses", [(1, 0, 0, 0, 60, 65)], "an access of task 1 to parameter 0"),
         ("accesses", [(1, 0, 0, 0, 8, 4)], "an access of task 1 to parameter 0"),
@@ -87,7 +93,7 @@ def test_a_run_that_was_stopped_lacks_tasks():
     """Task 0 was still open: what it holds has no parent, and what ties it to others is left out."""
     tasks, accesses, constraints, relations, _ = checked(
         complete=False,
-        tasks=TASKS[1:],
+        tasks=TWO_TASKS[1:],
         accesses=[(0, 0, 1, 0, 0, 64), (1, 0, 0, 0, 0, 4)],
         constraints=[(0, 0, 1)],
         relations=[(DEPENDS_ON, 1, 0, NONE)],

@@ -11,7 +11,6 @@ import pytest
 from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.database import ensure_database
 from gpuprof.correlate.metrics import launch_values
-from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.device.graphics_state.draw_state import Tessellation
 from gpuprof.errors import KernelFault, UsageError
 from gpuprof.graphics.draw_counts import DrawCounts
@@ -19,8 +18,8 @@ from gpuprof.graphics.frame import Frame
 from gpuprof.graphics.pipeline import LESS, Pipeline
 from gpuprof.records.merge import merge
 from gpuprof.records.relocate import Relocation
-from gpuprof.records.schema import WAVE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.draws import DRAW_COUNT_NAMES, WAVES
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.filter import filter_of_text
 from tests.draws.scene import on_grid, vertices
@@ -53,7 +52,7 @@ def database(recorded):
 
 
 def test_every_count_has_a_column():
-    assert count_columns() == DrawCounts._fields, "columns of `draws` in correlate/schema.py are the counts of a draw"
+    assert DrawCounts._fields == DRAW_COUNT_NAMES, "columns of `draws` in correlate/schema.py are the counts of a draw"
 
 
 def test_draws_are_rows(database, recorded):
@@ -273,8 +272,8 @@ def test_a_recording_behind_another():
         **{"draw": 6, "task": 104, "pass": 5, "buffer": 100, "name": "a", "start_cycle": 1010, "end_cycle": 1030},
         "units": [["fetch", 2.5, 0.0, 1011, 1014]],
     }
-    waves = np.array([(1, 4, 11, 12)], WAVE_DTYPE)
-    assert relocation.table(waves).tolist() == [(6, 4, 1011, 1012)]
+    waves = np.array([(1, 4, 11, 12)], WAVES.dtype)
+    assert relocation.table(WAVES, waves).tolist() == [(6, 4, 1011, 1012)]
     begin = {"launch": 0, "module": 0, "draw": 2, "stage": "pixel"}
     moved = replace(relocation, modules={0: (3, 0x1000)}).launch(begin)
     assert moved == {"launch": 7, "module": 3, "draw": 7, "stage": "pixel"}

@@ -22,7 +22,6 @@ import numpy as np
 from gpuprof.assemble.object.elf import write_gpubin
 from gpuprof.base.compared_results import Result
 from gpuprof.cli.main import COMMANDS
-from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError
 from gpuprof.records.command_stream.codec import (
@@ -42,6 +41,7 @@ from gpuprof.records.merge import merge
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.report.pages import PAGES
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.support.recordings import META, SAMPLES, gpuprof, launch_fields, saxpy_program, timing, write_saxpy
 
@@ -99,7 +99,7 @@ TASKS = [
 DRAW = {
     **{"draw": 0, "task": 0, "pass": 0, "buffer": 0, "name": "saxpy and saxpy", "state_changes": 1, "drains": False},
     **{"width": 16, "height": 8, "samples": 4},
-    **{"start_cycle": 100, "end_cycle": 160, "counts": dict.fromkeys(count_columns(), 3), "work": {"n_indices": 6}},
+    **{"start_cycle": 100, "end_cycle": 160, "counts": dict.fromkeys(DRAW_COUNT_NAMES, 3), "work": {"n_indices": 6}},
     "units": [["command", 4.5, 0, 100, 105], ["fetch", 5, 0.5, 105, 112]],
     "traffic": [["fetch", 96, 0, 64, 32]],
 }
@@ -120,7 +120,7 @@ def write_tasks(writer: RecordWriter) -> None:
         b"CALL": [(1, 0, 7, 0, 0, 0, 10, 30, 5, 64), (3, NONE, 0, 1, 2, 0, 30, 31, 0, 0)],
     }
     for type_, rows in tables.items():
-        writer.table(type_, np.array(rows, BY_TYPE[type_].dtype))
+        writer.table(BY_TYPE[type_].table, np.array(rows, BY_TYPE[type_].dtype))
 
 
 def write_everything(path: Path) -> Path:
@@ -162,7 +162,7 @@ def write_everything(path: Path) -> Path:
                     rows[name] = 0x1010
                 if type_ == b"ACTV":
                     rows["cycle"] = 100  # where the launch starts
-                writer.exact_rows(type_, launch, rows)
+                writer.rows(BY_TYPE[type_].table, launch, rows)
             writer.launch_end(launch, timing(samples_dropped=launch, **LAUNCH_NUMBERS))
         writer.trace_table(TRACE, [[0x1010, 0.5, "a"], [0, 2, ""]])
         writer.finding(FINDING)

@@ -3,7 +3,7 @@
 import sqlite3
 from random import Random
 
-from gpuprof.correlate.tasks.draw_rows import count_columns
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 from tests.page.test_many_tasks import FRAMES, MOST_FRAME_SECONDS, Clock
 from tests.support.drawn_database import DRAW, make_drawn
 
@@ -24,9 +24,9 @@ def many(path):
                 "INSERT INTO tasks VALUES (?, 0, 'task', 0, ?, 0, NULL, ?, ?, ?, ?, 0, 0)",
                 (draw + 1, f"draw {draw % 50}", 2 * draw, 2 * draw + 1, *times),
             )
-            values = (draw, draw + 1, 0, f"draw {draw % 50}", 16, 8, 1, 0, 0, *times, *[0] * len(count_columns()))
+            values = (draw, draw + 1, 0, f"draw {draw % 50}", 16, 8, 1, 0, 0, *times, *[0] * len(DRAW_COUNT_NAMES))
             marks = ", ".join("?" * len(values))
-            db.execute(f"{DRAW.format(', '.join(count_columns()))} VALUES ({marks})", values)
+            db.execute(f"{DRAW.format(', '.join(DRAW_COUNT_NAMES))} VALUES ({marks})", values)
             units = []
             for number, unit in enumerate(UNITS):
                 begin = start + 100 * number + random.randrange(40)

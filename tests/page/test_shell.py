@@ -10,7 +10,8 @@ from gpuprof.report.html.block import block_of
 from gpuprof.report.html.bundle import bundle
 from gpuprof.report.html.describe_block import describe
 from gpuprof.report.html.parts import modules
-from gpuprof.report.html.schema import Column, Table
+from gpuprof.report.html.schema import PageTable
+from gpuprof.tables.table import Column
 from tests.paths import DOCS
 from tests.support.report_database import make_database
 
@@ -42,7 +43,7 @@ def test_columns_are_as_narrow_as_their_values():
         "name": ["a</script>", "a</script>"],
         "part": [0.25, None],
     }
-    packed = zlib.decompress(block_of(None, [Table("t", "", columns, lambda profile: values)]))
+    packed = zlib.decompress(block_of(None, [PageTable("t", "", columns, lambda profile: values)]))
     length = int.from_bytes(packed[:4], "little")
     directory = json.loads(packed[4 : 4 + length])
     assert directory == {

@@ -120,7 +120,7 @@ BEYOND = {
         b"TRAC", columns=[{"name": "x", "type": "blob", "unit": "", "text": ""}], rows=[]
     ),
     "a finding of severity 'fatal'": with_json(b"FIND", severity="fatal"),
-    "launch 0 has a cause of kind 60000; there are": with_rows(b"CAUS", kind=60000),
+    "launch 0 has kind 60000 in causes; there are": with_rows(b"CAUS", kind=60000),
     "launch 0 has stalls of 2^63 cycles and more": with_rows(b"STLH", bin=63),
     "launch 0 has a pattern of shared memory with runs of no lanes": with_rows(b"BANK", lanes_1=0),
     "launch 0 has reuse distances of scope 3": with_rows(b"REUS", scope=3),

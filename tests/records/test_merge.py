@@ -16,11 +16,12 @@ from gpuprof.records.index import read_index
 from gpuprof.records.merge import merge
 from gpuprof.records.passes import Passes, by_cycle, found_period, grouped
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import replay
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
+from gpuprof.tables.launch import CAUSES, COUNTERS, LEDGER, LOSSES, STALL_LENGTHS, STALLS
+from gpuprof.tables.samples import WIDE
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.support.recordings import META, launch_fields
 
@@ -119,9 +120,9 @@ def test_passes_add_up(passes, tmp_path):
         assert len(launch.samples) == launch.end["samples_kept"] > 0
         expected = np.concatenate([part.samples for part in each])
         assert launch.samples.tolist() == expected[np.argsort(expected["cycle"], kind="stable")].tolist()
-        assert launch.losses["due"].sum() == launch.end["samples_due"]
-        for name in ("ledger", "counters", "stalls", "stall_lengths", "causes"):
-            assert getattr(launch, name).tolist() == getattr(each[0], name).tolist()
+        assert launch.rows[LOSSES]["due"].sum() == launch.end["samples_due"]
+        for table in (LEDGER, COUNTERS, STALLS, STALL_LENGTHS, CAUSES):
+            assert launch.rows[table].tolist() == each[0].rows[table].tolist()
     first = [totals(path) for path in passes]
     assert totals(whole.path) == first[0] | {"samples": summed(*(part["samples"] for part in first))}
 
@@ -207,9 +208,9 @@ def test_passes_that_found_other_periods(folder, passes, tmp_path):
     (run,) = grouped(indexes)
     for number in whole.launches:
         assert [found_period(index.launches[number]) for index in indexes] == [128, 256]
-        mine, theirs = (np.concatenate(list(index.rows(number, b"SMPW"))) for index in indexes)
+        mine, theirs = (np.concatenate(list(index.read_rows(number, WIDE))) for index in indexes)
         kept = mine[mine["cycle"] % 256 == 0]
-        got = np.concatenate(list(run.sampled(number, b"SMPW")))
+        got = np.concatenate(list(run.sampled(number, WIDE)))
         assert 0 < len(kept) < len(mine) and np.sort(got).tolist() == np.sort(np.concatenate([kept, theirs])).tolist()
         end = run.launch_end(number)
         assert end["counters"]["sampling_period_cycles"] == 256 and end["samples_due"] == end["samples_kept"] == len(
@@ -283,7 +284,7 @@ def seeded(seed: int) -> dict:
 
 
 def test_no_launches_no_samples(tmp_path):
-    none, one = small(tmp_path / "a.gprec", []), small(tmp_path / "b.gprec", [np.zeros(0, WIDE_DTYPE)], **seeded(1))
+    none, one = small(tmp_path / "a.gprec", []), small(tmp_path / "b.gprec", [np.zeros(0, WIDE.dtype)], **seeded(1))
     again = small(tmp_path / "c.gprec", [], **seeded(2))
     assert read_recording(merged(tmp_path, none, again)).launches == {}
     assert len(read_recording(merged(tmp_path, none, one, again)).launches) == 1
@@ -291,8 +292,8 @@ def test_no_launches_no_samples(tmp_path):
 
 def test_a_stopped_recording_is_not_merged(tmp_path):
     paths = (
-        small(tmp_path / "a.gprec", [np.zeros(1, WIDE_DTYPE)]),
-        small(tmp_path / "b.gprec", [np.zeros(1, WIDE_DTYPE)], end=False),
+        small(tmp_path / "a.gprec", [np.zeros(1, WIDE.dtype)]),
+        small(tmp_path / "b.gprec", [np.zeros(1, WIDE.dtype)], end=False),
     )
     with pytest.raises(NotComparable, match=r"b\.gprec: the run was stopped before its end"):
         merge(paths, tmp_path / "c.gprec")
@@ -302,7 +303,7 @@ def test_a_stopped_recording_is_not_merged(tmp_path):
 
 
 def rows_at(cycles, pc: int) -> np.ndarray:
-    rows = np.zeros(len(cycles), WIDE_DTYPE)
+    rows = np.zeros(len(cycles), WIDE.dtype)
     rows["cycle"], rows["pc"] = cycles, pc
     return rows
 

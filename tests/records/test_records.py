@@ -19,8 +19,11 @@ from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.encoding import file_header, frame
 from gpuprof.records.index import read_index
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import COMPACT_DTYPE, MAGIC, MAX_PAYLOAD_NBYTES, VERSION, WIDE_DTYPE
+from gpuprof.records.schema import MAGIC, MAX_PAYLOAD_NBYTES, VERSION
 from gpuprof.records.writer import PIECE_CHARACTERS, PIECE_NBYTES, RecordWriter
+from gpuprof.run.chunks import ledger_rows
+from gpuprof.tables.launch import COUNTERS, LEDGER
+from gpuprof.tables.samples import COMPACT, WIDE
 from tests.support.recordings import (
     CHIP,
     LAUNCH_END,
@@ -58,8 +61,8 @@ def test_whole(saxpy):
     launch = recording.launches[0]
     assert (launch.begin, launch.end) == (launch_fields(), LAUNCH_END)
     assert launch.samples.tolist() == SAMPLES.tolist()
-    assert launch.ledger.tolist() == [(0x1000, 0, 4), (0x1010, 3, 600), (0x1020, 15, 60)]
-    assert launch.counters.tolist() == counters()[:2].tolist()
+    assert launch.rows[LEDGER].tolist() == [(0x1000, 0, 4), (0x1010, 3, 600), (0x1020, 15, 60)]
+    assert launch.rows[COUNTERS].tolist() == counters()[:2].tolist()
 
 
 def test_bytes_of_a_file_by_hand(tmp_path):
@@ -83,7 +86,7 @@ def test_bytes_of_a_file_by_hand(tmp_path):
 
 
 def test_same_bytes_however_samples_arrive(tmp_path):
-    rows = np.zeros(20_000, WIDE_DTYPE)
+    rows = np.zeros(20_000, WIDE.dtype)
     rows["cycle"] = np.arange(len(rows))
     data = []
     for step in (1, 999, 20_000):
@@ -270,7 +273,7 @@ CONTRADICTIONS = {
     "data of launch 0, which has not begun": [(b"META", META), (b"LEND", LAUNCH_END)],
     "a second module 0": [(b"META", META), (b"MODL", None), (b"MODL", None)],
     "0 records, but its last chunk counts 3": [(b"META", META), (b"ENDF", {"launches": 0, "records": 3})],
-    "0 samples of launch 0, which kept 3": [
+    "0 samples of launch 0, which has recorded 3": [
         (b"META", META),
         (b"MODL", None),
         (b"LNCH", launch_fields()),
@@ -335,8 +338,8 @@ def test_any_ledger_comes_back_sparse(tmp_path_factory, cycles):
     path = tmp_path_factory.mktemp("ledger") / "a.gprec"
     with RecordWriter(path) as writer:
         begin(writer)
-        writer.ledger(0, cycles, 0x4000)
-    rows = read_recording(path).launches[0].ledger
+        writer.rows(LEDGER, 0, ledger_rows(cycles, 0x4000))
+    rows = read_recording(path).launches[0].rows[LEDGER]
     expected = [(0x4000 + 16 * i, reason, int(n)) for (i, reason), n in np.ndenumerate(cycles) if n]
     assert rows.tolist() == expected
 
@@ -347,11 +350,11 @@ def rows_of(dtype: np.dtype):
     return st.lists(st.tuples(*fields), max_size=30).map(lambda rows: np.array(rows, dtype))
 
 
-@given(rows_of(WIDE_DTYPE))
+@given(rows_of(WIDE.dtype))
 @settings(max_examples=50)
 def test_any_samples_come_back(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("rows")
-    for record, dtype in (("wide", WIDE_DTYPE), ("compact", COMPACT_DTYPE)):
+    for record, dtype in (("wide", WIDE.dtype), ("compact", COMPACT.dtype)):
         with RecordWriter(folder / record, record) as writer:
             begin(writer)
             writer.samples(0, rows)

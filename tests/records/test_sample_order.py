@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from gpuprof.records.schema import SM_SHIFT, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.samples import SM_SHIFT, WIDE
 from gpuprof.timing.buffer import by_launch, in_order
 
 # (cycle, SM, slot, launch), few values of each, so that equal ones are drawn; and the largest there can be
@@ -18,7 +18,7 @@ PLACES = st.lists(
 
 
 def samples(places) -> np.ndarray:
-    rows = np.zeros(len(places), WIDE_DTYPE)
+    rows = np.zeros(len(places), WIDE.dtype)
     for number, (row, (cycle, sm, slot, launch)) in enumerate(zip(rows, places, strict=True)):
         row["cycle"], row["stall_sm"], row["warp_slot"], row["launch"] = cycle, sm << SM_SHIFT | 5, slot, launch
         row["pc"] = number

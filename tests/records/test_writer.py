@@ -15,8 +15,8 @@ import pytest
 from gpuprof.errors import CompileError, GpuprofError, KernelFault, UsageError
 from gpuprof.records.chunk_stream import read_chunks
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.samples import WIDE
 from tests.paths import ROOT
 from tests.support.recordings import META, SAMPLES, launch_fields, timing, write_saxpy
 
@@ -262,14 +262,14 @@ def test_a_killed_run_leaves_whole_chunks(tmp_path):
         import os, signal, sys
         import numpy as np
         from tests.support.recordings import META, launch_fields
-        from gpuprof.records.schema import WIDE_DTYPE
+        from gpuprof.tables.samples import WIDE
         from gpuprof.records.writer import RecordWriter
         writer = RecordWriter(sys.argv[1])
         writer.meta(META)
         writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")
         writer.launch_begin(launch_fields())
         for _ in range(20):
-            writer.samples(0, np.zeros(1000, WIDE_DTYPE))
+            writer.samples(0, np.zeros(1000, WIDE.dtype))
         os.kill(os.getpid(), signal.SIGKILL)
     """
     path = tmp_path / "a.gprec"
@@ -301,7 +301,7 @@ def test_an_interrupt_inside_a_write_leaves_no_partial_chunk(tmp_path):
 
 
 def test_samples_handed_over_may_change_afterwards(tmp_path):
-    rows = np.zeros(1, WIDE_DTYPE)
+    rows = np.zeros(1, WIDE.dtype)
     with RecordWriter(tmp_path / "a.gprec") as writer:
         writer.meta(META)
         writer.module(0, name="a.cu", load_base=0, code_nbytes=0, image=b"", compiler="clang", arch="sm_80")

@@ -11,13 +11,13 @@ import pytest
 from gpuprof.chips.draw_units import BACK_UNITS, FRONT_UNITS, SHADER_STAGES
 from gpuprof.cli.report import command
 from gpuprof.correlate.schema import DDL
-from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.formats.json_draws import work_object
 from gpuprof.report.model import ChipFacts, Header, Report
 from gpuprof.report.pages.draws import MOST_DRAWS, ORDERS
 from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.tasks.draw_tasks import BLOCKS, NO_DRAWS, Shaders, read_draws
 from gpuprof.report.terminal.styles import Look
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 
 PIPE = Look(None, "", False, True)
 FACTS = ("draw", "task", "pass", "command_buffer", "name", "width", "height", "samples", "state_changes", "drains")
@@ -25,8 +25,8 @@ FACTS = ("draw", "task", "pass", "command_buffer", "name", "width", "height", "s
 
 def insert_draw(db, number, start, end, units=(), waves=(), command_buffer=None, of_pass=0, **counts):
     facts = (number, None, of_pass, command_buffer, f"draw {number}", 16, 8, 1, number, 0, start, end)
-    names = (*FACTS, "start_cycle", "end_cycle", *count_columns())
-    values = (*facts, *(counts.get(name, 0) for name in count_columns()))
+    names = (*FACTS, "start_cycle", "end_cycle", *DRAW_COUNT_NAMES)
+    values = (*facts, *(counts.get(name, 0) for name in DRAW_COUNT_NAMES))
     db.execute(f"INSERT INTO draws ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})", values)
     for stage, launch in (("vertex", 2 * number), ("pixel", 2 * number + 1)):
         db.execute("INSERT INTO draw_launches VALUES (?, ?, ?)", (launch, number, stage))
@@ -154,7 +154,7 @@ def test_json_has_draws_beside_kernels(database):
     found = page.document(report, request)
     assert [each["draw"] for each in found["draws"]] == [1, 0, 2]
     first = found["draws"][1]
-    assert first.pop("counts") == dict.fromkeys(count_columns(), 0) | {
+    assert first.pop("counts") == dict.fromkeys(DRAW_COUNT_NAMES, 0) | {
         **{"primitives": 10, "culled": 4, "quads": 10, "helpers": 10, "passed": 64}
     }
     assert first == {

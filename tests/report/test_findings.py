@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpuprof.correlate.traces import Found
+from gpuprof.correlate.findings import Found
 from gpuprof.report.model import ChipFacts, Header, Report
 from gpuprof.report.pages.page_kind import Request, load
 from gpuprof.report.pages.summary import errors_told

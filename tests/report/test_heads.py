@@ -9,7 +9,6 @@ from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.api_calls import ApiCall
 from gpuprof.correlate.checked_tables import FIXED_UNITS
 from gpuprof.correlate.database import ensure_database
-from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, titles_of
 from gpuprof.report.pages.page_kind import Request, load
@@ -21,6 +20,7 @@ from gpuprof.report.tasks.read_tasks import read_task_report
 from gpuprof.report.terminal.columns import Layout
 from gpuprof.report.terminal.styles import Look
 from gpuprof.report.triage.kernel_rules import RULES
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 from tests.support.command import gpuprof
 from tests.support.report_database import make_database
 
@@ -48,7 +48,7 @@ CALLS = (
 )
 
 
-COUNTS = dict.fromkeys(count_columns(), 3) | {"quads": 40, "helpers": 20}
+COUNTS = dict.fromkeys(DRAW_COUNT_NAMES, 3) | {"quads": 40, "helpers": 20}
 WORK = Work(
     100,
     300,

@@ -9,6 +9,7 @@ import sqlite3
 import pytest
 
 from gpuprof.records.reader import read_recording
+from gpuprof.tables.launch import LOSSES
 from tests.support.command import gpuprof, write_files
 from tests.support.report_database import make_database
 
@@ -56,7 +57,7 @@ def test_what_is_lost_and_where(folder):
         1024,
     ]
     (launch,) = recording.launches.values()
-    fifo, buffer = int(launch.losses["dropped_fifo"].sum()), int(launch.losses["dropped_buffer"].sum())
+    fifo, buffer = int(launch.rows[LOSSES]["dropped_fifo"].sum()), int(launch.rows[LOSSES]["dropped_buffer"].sum())
     assert fifo and buffer and fifo + buffer == launch.end["samples_dropped"]
     text = first_lines(folder)
     assert (
@@ -67,7 +68,9 @@ def test_what_is_lost_and_where(folder):
     _, out, _ = gpuprof(folder, "report", "gather.gprec", "--page", "summary", "--format", "json")
     document = json.loads(out)
     lost = {sm: (in_fifo, in_buffer) for sm, in_fifo, in_buffer in document["header"]["losses"]}
-    assert lost == {int(row["sm"]): (int(row["dropped_fifo"]), int(row["dropped_buffer"])) for row in launch.losses}
+    assert lost == {
+        int(row["sm"]): (int(row["dropped_fifo"]), int(row["dropped_buffer"])) for row in launch.rows[LOSSES]
+    }
     assert any("a larger --buffer" in finding["text"] for finding in document["kernels"][0]["findings"])
 
 

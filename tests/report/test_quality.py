@@ -130,7 +130,7 @@ def test_what_cannot_be_judged(folder):
     for registers, said in [
         ([time | {"mode": "stalled"}], "does not sample the warps' time"),
         ([time | {"trigger": "l1_miss"}], "does not sample the warps' time"),
-        ([time | {"filter": "block=0"}], "only samples of block=0 were kept"),
+        ([time | {"filter": "block=0"}], "only samples of block=0 were recorded"),
         ([time | {"partition": 2}], "only partition 2 of the SMs was sampled"),
         ([time, time | {"period_cycles": 128}], "period_cycles 128 and 64: choose one"),
         ([time | {"period_cycles": 0, "auto_period": 1}], "ends before --period auto found its period"),

@@ -10,8 +10,8 @@ from gpuprof.errors import KernelFault
 from gpuprof.isa.encoding import make
 from gpuprof.isa.stalls import INDEX
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.blocks import ACCESS_COUNTERS, BLOCK_COUNTERS, WARP_COUNTERS
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
@@ -84,7 +84,7 @@ def test_sums_on_every_chip(name):
         line = [4 * (k // 3), 4 * (k // 3) + 1]
         return warp([0, 1], [access(line), access([4 * k + 2]), access([4 * k]), access([8])])
 
-    rows = {BLOCK_COUNTERS_DTYPE: [], WARP_COUNTERS_DTYPE: []}
+    rows = {BLOCK_COUNTERS.dtype: [], WARP_COUNTERS.dtype: []}
     job = launch(encode(CODE), blocks=n // 2, threads=64)
     timing = simulate(
         power_on(chip),
@@ -94,7 +94,7 @@ def test_sums_on_every_chip(name):
         lambda some: rows[some.dtype].append(some.copy()),
         1 << 40,
     )
-    check(np.concatenate(rows[BLOCK_COUNTERS_DTYPE]), np.concatenate(rows[WARP_COUNTERS_DTYPE]), timing)
+    check(np.concatenate(rows[BLOCK_COUNTERS.dtype]), np.concatenate(rows[WARP_COUNTERS.dtype]), timing)
     assert timing.l2_sectors and timing.l1_hits
 
 
@@ -106,9 +106,9 @@ def test_launches_in_a_recording(tmp_path):
     assert results.cycles() == without.cycles()
     for number, result in enumerate(results.launches):
         found = recording.launches[number]
-        check(found.block_counters, found.warp_counters, result.timing)
-        assert set(found.block_counters["launch"]) == set(found.warp_counters["launch"]) == {number}
-    requests = recording.launches[0].block_counters
+        check(found.rows[BLOCK_COUNTERS], found.rows[WARP_COUNTERS], result.timing)
+        assert set(found.rows[BLOCK_COUNTERS]["launch"]) == set(found.rows[WARP_COUNTERS]["launch"]) == {number}
+    requests = recording.launches[0].rows[BLOCK_COUNTERS]
     # Every load misses: a request for each of a block's eight warps, which takes as long as the DRAM at least.
     assert (requests["l2_requests"] >= 8).all()
     assert (requests["l2_request_cycles"] >= 8 * load_chip("a100").l2_near_cycles // 2).all()
@@ -125,7 +125,7 @@ def test_blocks_alone(tmp_path):
             sampling=Sampling(counters=("blocks",)),
         )
     found = read_recording(output).launches[0]
-    assert (len(found.block_counters), len(found.warp_counters)) == (4, 0)
+    assert (len(found.rows[BLOCK_COUNTERS]), len(found.rows[WARP_COUNTERS])) == (4, 0)
 
 
 def test_launches_by_kernels(tmp_path):
@@ -138,7 +138,7 @@ def test_launches_by_kernels(tmp_path):
     assert len(results.launches) > 5
     for result in results.launches:
         found = recording.launches[result.launch.index]
-        check(found.block_counters, found.warp_counters, result.timing)
+        check(found.rows[BLOCK_COUNTERS], found.rows[WARP_COUNTERS], result.timing)
         check_access_counters(found)
 
 
@@ -149,10 +149,10 @@ def test_blocks_that_were_timed(tmp_path):
     launch = "saxpy<<<2048, 256>>>(524288, 2.0, f32[524288]=random, f32[524288])"
     chip = altered(load_chip("a100"), {"sms": 2, "dram_channels": 1}, "small")
     recording, _ = recorded(tmp_path, SAMPLES / "saxpy.cu", launch, sample_blocks=True, chip=chip)
-    blocks = recording.launches[0].block_counters
+    blocks = recording.launches[0].rows[BLOCK_COUNTERS]
     assert f" timed {len(blocks):,} of 2,048 blocks" in recording.marks[0]["text"]
     assert sorted(blocks["block"].tolist()) == list(range(len(blocks)))
-    assert recording.launches[0].access_counters["accesses"].tolist() == 3 * [8 * len(blocks)]
+    assert recording.launches[0].rows[ACCESS_COUNTERS]["accesses"].tolist() == 3 * [8 * len(blocks)]
 
 
 def test_a_fault_keeps_the_rows_so_far(tmp_path):
@@ -177,5 +177,5 @@ __global__ void some(int *x, int n)
             max_cycles=20000,
         )
     recording = read_recording(tmp_path / "counted.gprec")
-    assert sorted(recording.launches[1].block_counters["block"].tolist()) == [k for k in range(108) if k != 100]
+    assert sorted(recording.launches[1].rows[BLOCK_COUNTERS]["block"].tolist()) == [k for k in range(108) if k != 100]
     assert not recording.complete

@@ -15,6 +15,7 @@ from gpuprof.records.writer import RecordWriter
 from gpuprof.run.replay import replay
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
+from gpuprof.tables.launch import LEDGER
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.sampling.control_registers import changed, described, registers
 from gpuprof.timing.sampling.filter import filter_of_text
@@ -164,7 +165,7 @@ def test_launches_keep_the_filter_they_were_asked_for_with(tmp_path, program):
         )
         assert other.samples.tobytes() == one.samples[wanted].tobytes()
         assert (other.end["start_cycle"], other.end["cycles"]) == (one.end["start_cycle"], one.end["cycles"])
-        assert other.ledger.tobytes() == one.ledger.tobytes()
+        assert other.rows[LEDGER].tobytes() == one.rows[LEDGER].tobytes()
         assert other.end["samples_due"] == len(other.samples)
     assert len(filtered.launches[1].samples) > 5
 

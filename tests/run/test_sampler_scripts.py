@@ -16,6 +16,8 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
+from gpuprof.tables.launch import LOSSES
+from gpuprof.tables.samples import SAMPLED_COUNTERS
 from gpuprof.timing.sampling.configuration import COUNTERS, Sampling
 from gpuprof.timing.sampling.control_registers import registers
 from gpuprof.timing.sampling.filter import NOTHING, Filter, filter_of_text
@@ -254,5 +256,6 @@ def test_fuzz(tmp_path, program, monkeypatch, seed):
             counted = sorted(row[:-1] for row in cells.counters if row[-1] == job.number)
             assert (there.end["start_cycle"], there.end["end_cycle"]) == (job.start, job.end)
             assert rows_of(there.samples, RECORD_NAMES[:-1]) == records_of(cells, job.number), batch.sampling
-            assert rows_of(there.sampled_counters, COUNTER_NAMES[:-1]) == counted, batch.sampling
-            assert [(sm, *rest) for sm, _, *rest in there.losses.tolist()] == losses.get(job.number, []), batch.sampling
+            assert rows_of(there.rows[SAMPLED_COUNTERS], COUNTER_NAMES[:-1]) == counted, batch.sampling
+            lost = [(sm, *rest) for sm, _, *rest in there.rows[LOSSES].tolist()]
+            assert lost == losses.get(job.number, []), batch.sampling

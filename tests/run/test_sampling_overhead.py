@@ -13,6 +13,7 @@ from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
+from gpuprof.tables.launch import LOSSES
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.support.timing_support import COUNTED, access, make, run, warp
 
@@ -95,10 +96,10 @@ def test_a_recording_says_it(folder, tmp_path):
     assert recording.meta["sampling"]["stream"] == "lsu"
     for result, launch in zip(results, recording.launches.values(), strict=True):
         assert launch.end["counters"]["disturbance_cycles"] == result.timing.disturbance_cycles
-        assert launch.losses["due"].sum() == launch.end["samples_due"]
+        assert launch.rows[LOSSES]["due"].sum() == launch.end["samples_due"]
         sm = launch.samples["stall_sm"] >> 22
-        kept = launch.losses["due"] - launch.losses["dropped_fifo"] - launch.losses["dropped_buffer"]
-        assert kept.tolist() == [np.count_nonzero(sm == number) for number in launch.losses["sm"]]
+        kept = launch.rows[LOSSES]["due"] - launch.rows[LOSSES]["dropped_fifo"] - launch.rows[LOSSES]["dropped_buffer"]
+        assert kept.tolist() == [np.count_nonzero(sm == number) for number in launch.rows[LOSSES]["sm"]]
 
 
 def test_all_blocks_must_be_timed(folder):

@@ -15,13 +15,14 @@ from gpuprof.correlate.database import reading
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import ACCESS_COUNTERS_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.trace_counts import reuse_distances
 from gpuprof.run.trace_counts.launch_counts import TraceCounts
 from gpuprof.run.trace_counts.line_accesses import recorded
 from gpuprof.run.trace_counts.reuse_distances import DeviceStream, bin_of, least_of_bin
 from gpuprof.run.trace_counts.trace_walk import is_chosen
+from gpuprof.tables.blocks import ACCESS_COUNTERS, BLOCK_COUNTERS, REUSE_DISTANCES
+from gpuprof.tables.launch import COUNTERS
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.readable.counted import Counts
 from tests.support.running import run_file, run_source
@@ -54,9 +55,9 @@ def histogram(rows, scope):
 def test_accesses_are_the_emulators(tmp_path, source, launch):
     """Lines, sectors, lanes and passes, which the emulator counts as it executes."""
     found = counted(tmp_path, run_file, SAMPLES / source, launch)[0]
-    by_pc = {row["pc"]: row for row in found.counters}
-    assert len(found.access_counters)
-    for row in found.access_counters:
+    by_pc = {row["pc"]: row for row in found.rows[COUNTERS]}
+    assert len(found.rows[ACCESS_COUNTERS])
+    for row in found.rows[ACCESS_COUNTERS]:
         own = by_pc[row["pc"]]
         assert row["accesses"] <= own["inst_executed"]
         assert row["lanes"] == own["thread_inst_executed_pred_on"]
@@ -65,7 +66,7 @@ def test_accesses_are_the_emulators(tmp_path, source, launch):
             assert row["sectors"] == own["l2_sectors_global"]
         else:
             assert row["wavefronts"] == own["l1_wavefronts_shared"] or not own["l1_wavefronts_shared"]
-    assert set(by_pc) >= set(found.access_counters["pc"].tolist())
+    assert set(by_pc) >= set(found.rows[ACCESS_COUNTERS]["pc"].tolist())
 
 
 PASSES = """
@@ -81,19 +82,19 @@ def test_distances_of_one_warp(tmp_path):
     """It reads lines 0 and 1 of x, line 0 again, and half of the words of two lines of y."""
     found = counted(tmp_path, run_source, tmp_path, PASSES, "twice<<<1, 32>>>(x: f32[64], y: f32[64])")[0]
     first, second = (4, 16, 8), (1, 4, 0)  # four lines for the first time, then one line of four sectors
-    assert histogram(found.reuse_distances, 0) == {-1: first, 1: second}
-    assert histogram(found.reuse_distances, 1) == {-1: (2, 8, 0), 1: second}
-    assert histogram(found.reuse_distances, 2) == {-1: (4, 0, 0)}
-    (store,) = (row for row in found.access_counters if row["partial_sectors"])
+    assert histogram(found.rows[REUSE_DISTANCES], 0) == {-1: first, 1: second}
+    assert histogram(found.rows[REUSE_DISTANCES], 1) == {-1: (2, 8, 0), 1: second}
+    assert histogram(found.rows[REUSE_DISTANCES], 2) == {-1: (4, 0, 0)}
+    (store,) = (row for row in found.rows[ACCESS_COUNTERS] if row["partial_sectors"])
     assert (store["accesses"], store["partial_sectors"], store["partial_requests"]) == (1, 8, 2)
 
 
 def test_a_launch_finds_what_the_one_before_left(tmp_path):
     launches = "saxpy<<<2, 64>>>(128, 2.0, x: f32[128], y: f32[128])", "saxpy<<<2, 64>>>(128, 2.0, x, y)"
     first, second = counted(tmp_path, run_file, SAMPLES / "saxpy.cu", *launches).values()
-    assert histogram(first.reuse_distances, 0)[-1][0] == 8  # of x and y
-    assert -1 not in histogram(second.reuse_distances, 0)
-    assert sum(lines for lines, _, _ in histogram(second.reuse_distances, 0).values()) == 12
+    assert histogram(first.rows[REUSE_DISTANCES], 0)[-1][0] == 8  # of x and y
+    assert -1 not in histogram(second.rows[REUSE_DISTANCES], 0)
+    assert sum(lines for lines, _, _ in histogram(second.rows[REUSE_DISTANCES], 0).values()) == 12
 
 
 def test_bins():
@@ -138,7 +139,7 @@ def test_the_twin_counts_the_same(monkeypatch, seed):
         some = piece(warps[per_block * first : per_block * (first + 5)], per_block, first)
         assert len(list(counts.counting(iter([some])))) == 1
         twin.add(some)
-    names = [name for name in ACCESS_COUNTERS_DTYPE.names if name not in ("pc", "reserved")]
+    names = [name for name in ACCESS_COUNTERS.dtype.names if name not in ("pc", "reserved")]
     sums = {
         int(row["pc"] - 0x1000) // INSTRUCTION_NBYTES: {name: int(row[name]) for name in names if row[name]}
         for row in counts.access_rows()
@@ -159,15 +160,15 @@ def test_a_launch_without_accesses(tmp_path):
     """One block that touches no memory has no rows."""
     source = "__global__ void nothing() {}"
     found = counted(tmp_path, run_source, tmp_path, source, "nothing<<<1, 32>>>()")[0]
-    assert (len(found.access_counters), len(found.reuse_distances)) == (0, 0)
+    assert (len(found.rows[ACCESS_COUNTERS]), len(found.rows[REUSE_DISTANCES])) == (0, 0)
 
 
 def check_access_counters(launch):
     """Each access to global memory has the emulator's number of lines, and each line one distance."""
-    found = {int(row["pc"]): int(row["lines"]) for row in launch.access_counters if row["lines"]}
-    lines = {int(row["pc"]): int(row["l1_tag_requests_global"]) for row in launch.counters}
+    found = {int(row["pc"]): int(row["lines"]) for row in launch.rows[ACCESS_COUNTERS] if row["lines"]}
+    lines = {int(row["pc"]): int(row["l1_tag_requests_global"]) for row in launch.rows[COUNTERS]}
     assert {pc: n for pc, n in lines.items() if n} == {pc: n for pc, n in found.items() if lines[pc]}
-    assert sum(n for n, _, _ in histogram(launch.reuse_distances, 0).values()) == sum(found.values())
+    assert sum(n for n, _, _ in histogram(launch.rows[REUSE_DISTANCES], 0).values()) == sum(found.values())
 
 
 def test_no_blocks(tmp_path):
@@ -178,7 +179,7 @@ def test_no_blocks(tmp_path):
     assert list(tmp_path.iterdir()) == []
     found = counted(tmp_path, run_file, SAMPLES / "saxpy.cu", line.format(1))[0]
     check_access_counters(found)
-    assert (len(found.block_counters), found.access_counters["accesses"].tolist()) == (1, [2, 2, 2])
+    assert (len(found.rows[BLOCK_COUNTERS]), found.rows[ACCESS_COUNTERS]["accesses"].tolist()) == (1, [2, 2, 2])
 
 
 def test_an_interrupt_while_counting(tmp_path, monkeypatch):
@@ -202,8 +203,12 @@ def test_an_interrupt_while_counting(tmp_path, monkeypatch):
     first, second = recording.launches.values()
     assert not recording.complete and recording.marks[0]["text"] == "interrupted"
     check_access_counters(first)
-    assert (len(first.block_counters), len(second.access_counters), len(second.reuse_distances)) == (2, 0, 0)
-    n_blocks = len(second.block_counters)
+    assert (len(first.rows[BLOCK_COUNTERS]), len(second.rows[ACCESS_COUNTERS]), len(second.rows[REUSE_DISTANCES])) == (
+        2,
+        0,
+        0,
+    )
+    n_blocks = len(second.rows[BLOCK_COUNTERS])
     assert 0 < n_blocks < 4096
     with reading(tmp_path / "counted.gprec") as db:
         found = dict(db.execute("SELECT launch, COUNT(*) FROM block_counters GROUP BY launch"))

@@ -24,8 +24,8 @@ def write_big_recording(path: Path, model: Path, n_records: int) -> Path:
             writer.module(number, image=module.image, **fields)
         writer.launch_begin(launch.begin)
         writer.samples(0, samples)
-        writer._rows(b"LEDG", 0, launch.ledger)
-        writer._rows(b"CNTR", 0, launch.counters)
+        for table, rows in launch.rows.items():
+            writer.rows(table, 0, rows)
         end = launch.end | {"samples_due": n_records, "samples_kept": n_records, "samples_dropped": 0}
         writer._json(b"LEND", end)
     return path

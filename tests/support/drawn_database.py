@@ -3,7 +3,7 @@
 import sqlite3
 from contextlib import closing
 
-from gpuprof.correlate.tasks.draw_rows import count_columns
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 from tests.support.report_database import make_database
 
 FACTS = "draw, task, pass, name, width, height, samples, state_changes, drains, start_cycle, end_cycle"
@@ -26,7 +26,7 @@ def make_drawn(path):
     first one's shader.
     """
     make_database(path, launches=1)
-    names = count_columns()
+    names = DRAW_COUNT_NAMES
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("INSERT INTO task_rows VALUES (0, 'default stream')")
         task = "INSERT INTO tasks VALUES (?, ?, 'task', 0, ?, 0, ?, ?, ?, ?, ?, ?, 4000)"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from gpuprof.records.schema import ACCESS_DTYPE, CONSTRAINT_DTYPE, RELATION_DTYPE, TASK_DTYPE
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate import task_kinds
 from gpuprof.relate.task_kinds import COPY_IN, COPY_OUT, LAUNCH, NONE, TASK
+from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, RELATIONS, TASKS
 from tests.support.recordings import LAUNCH_END, write_saxpy_launch
 
 GROUP = 1000  # copies in a task of the script
@@ -21,7 +21,7 @@ def write_many_tasks(path: Path, n_tasks: int) -> Path:
     with a quarter of the copies.
     """
     number = np.arange(n_tasks, dtype=np.int64)
-    tasks = np.zeros(n_tasks, TASK_DTYPE)
+    tasks = np.zeros(n_tasks, TASKS.dtype)
     is_virtual = number >= n_tasks - VIEWS
     is_group = (number % GROUP == 0) & ~is_virtual
     is_whole = is_group | is_virtual
@@ -36,13 +36,13 @@ def write_many_tasks(path: Path, n_tasks: int) -> Path:
     tasks["name"] = tasks["kind"]
     tasks["row"] = task_kinds.TASKS.index("wait")
     copies = number[~is_whole]
-    accesses = np.zeros(len(copies), ACCESS_DTYPE)
+    accesses = np.zeros(len(copies), ACCESSES.dtype)
     accesses["task"], accesses["parameter"], accesses["end"] = copies, copies // 2 % BUFFERS, 64
     accesses["flags"] = copies % 2
-    constraints = np.zeros(len(copies) - 1, CONSTRAINT_DTYPE)
+    constraints = np.zeros(len(copies) - 1, CONSTRAINTS.dtype)
     constraints["source"], constraints["target"], constraints["kind"] = copies[:-1], copies[1:], 3
     parts = copies[copies % 4 == 2]
-    contains = np.zeros(len(parts), RELATION_DTYPE)
+    contains = np.zeros(len(parts), RELATIONS.dtype)
     contains["kind"], contains["source"] = task_kinds.NUMBERS[task_kinds.CONTAINS], n_tasks - VIEWS + parts // 4 % VIEWS
     contains["target"], contains["parameter"] = parts, NONE
     with RecordWriter(path) as writer:
@@ -52,6 +52,6 @@ def write_many_tasks(path: Path, n_tasks: int) -> Path:
         for k in range(BUFFERS):
             place = {"address": 0x700000000 + 1024 * k, "nbytes": 64}
             writer.parameter({"parameter": k, "name": f"b{k}", "kind": 0, "value": "", "begin": 0} | place)
-        for type_, rows in ((b"TASK", tasks), (b"ACCS", accesses), (b"CNST", constraints), (b"RELA", contains)):
-            writer.table(type_, rows)
+        for table, rows in ((TASKS, tasks), (ACCESSES, accesses), (CONSTRAINTS, constraints), (RELATIONS, contains)):
+            writer.table(table, rows)
     return path

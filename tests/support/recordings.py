@@ -16,8 +16,11 @@ from gpuprof.cli.main import main
 from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
-from gpuprof.records.schema import COUNTERS_DTYPE, ISSUED, SCHEDULER_ISSUED, SM_SHIFT, WIDE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.chunks import ledger_rows
+from gpuprof.tables.launch import COUNTERS, LEDGER
+from gpuprof.tables.samples import ISSUED, SCHEDULER_ISSUED, SM_SHIFT, WIDE
+from gpuprof.tables.table import Table
 
 META = {
     "tool": "gpuprof",
@@ -36,7 +39,7 @@ def stall_word(*reasons: str, sm: int = 0) -> int:
 
 def wide_samples(rows: list[tuple]) -> np.ndarray:
     """Rows of (pc, stall word, cycle, launch, block, mask, warp slot, flags, warp, resident warps)."""
-    return np.array(rows, WIDE_DTYPE)
+    return np.array(rows, WIDE.dtype)
 
 
 def launch_fields(launch: int = 0, **changes) -> dict:
@@ -86,7 +89,7 @@ def ledger(n_instructions: int = 3) -> np.ndarray:
 
 
 def counters() -> np.ndarray:
-    rows = np.zeros(3, COUNTERS_DTYPE)
+    rows = np.zeros(3, COUNTERS.dtype)
     rows["pc"] = 0x1000 + 16 * np.arange(3)
     rows["inst_executed"] = [4, 4, 0]
     rows["l2_sectors_global"] = [0, 16, 0]
@@ -147,13 +150,13 @@ def write_saxpy(
     path: Path,
     *,
     record: str = "wide",
-    further: dict[bytes, np.ndarray] | None = None,
+    further: dict[Table, np.ndarray] | None = None,
     results: Iterable[Result] = (),
     **launch,
 ) -> Path:
     """One module at 0x1000 with three instructions, one source, one launch with three samples; complete.
 
-    `further`: rows by type of array chunk; `launch`: fields of LNCH.
+    `further`: rows by table; `launch`: fields of LNCH.
     """
     with RecordWriter(path, record) as writer:
         write_saxpy_launch(writer, further, **launch)
@@ -162,7 +165,7 @@ def write_saxpy(
     return path
 
 
-def write_saxpy_launch(writer: RecordWriter, further: dict[bytes, np.ndarray] | None = None, **launch) -> None:
+def write_saxpy_launch(writer: RecordWriter, further: dict[Table, np.ndarray] | None = None, **launch) -> None:
     """All but the results; see `write_saxpy`."""
     writer.meta(META)
     writer.chip(CHIP)
@@ -178,8 +181,8 @@ def write_saxpy_launch(writer: RecordWriter, further: dict[bytes, np.ndarray] | 
     writer.source("saxpy.cu", SOURCE)
     writer.launch_begin(launch_fields(**launch))
     writer.samples(0, SAMPLES)
-    writer.ledger(0, ledger(), 0x1000)
-    writer.counters(0, counters())
-    for type_, rows in (further or {}).items():
-        writer.exact_rows(type_, 0, rows)
+    writer.rows(LEDGER, 0, ledger_rows(ledger(), 0x1000))
+    writer.rows(COUNTERS, 0, counters()[COUNTERS.has_amounts(counters())])
+    for table, rows in (further or {}).items():
+        writer.rows(table, 0, rows)
     writer.launch_end(0, timing())

@@ -20,7 +20,7 @@ from gpuprof.isa.encoding import encode
 from gpuprof.isa.program import basic_block_starts
 from gpuprof.isa.special import LAUNCH_SERVICE
 from gpuprof.isa.stalls import NAMES
-from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import COUNTERS, MODES, Sampling
 from gpuprof.timing.sampling.filter import Filter, filter_of_text
@@ -50,7 +50,7 @@ FILTERS = (
 )
 TRIGGERS = ("cycles", "cycles", "cycles", "inst_issued", "barrier", "bank_conflict", "l1_miss", "l2_miss")
 RECORD_NAMES = ("cycle", "warp_slot", "pc", "stall_sm", "block", "mask", "flags", "warp", "resident", "launch")
-COUNTER_NAMES = [*(name for name in SAMPLED_COUNTERS_DTYPE.names if name != "launch"), "launch"]
+COUNTER_NAMES = [*(name for name in SAMPLED_COUNTERS.dtype.names if name != "launch"), "launch"]
 LAUNCHES = 2  # instructions of a kernel that launch
 MOST_MODULES = 3
 
@@ -202,7 +202,7 @@ def of_engine(scenario: Scenario, run: int) -> Iterator[Found]:
     machine = power_on(scenario.chip)
     modules: dict[int, object] = {}
     for batch, samplings in zip(scenario.batches, scenario.samplings, strict=True):
-        rows = {WIDE_DTYPE: [], SAMPLED_COUNTERS_DTYPE: []}
+        rows = {WIDE.dtype: [], SAMPLED_COUNTERS.dtype: []}
         timings = simulate_batch(
             machine,
             [grid_of(each, number, modules) for number, each in enumerate(batch)],
@@ -214,8 +214,8 @@ def of_engine(scenario: Scenario, run: int) -> Iterator[Found]:
         ledger = np.concatenate([timing.ledger for timing in timings])
         yield Found(
             [(timing.start_cycle, timing.end_cycle) for timing in timings],
-            sorted(tuple(int(row[name]) for name in RECORD_NAMES) for some in rows[WIDE_DTYPE] for row in some),
-            sorted(tuple(int(row[name]) for name in COUNTER_NAMES) for some in rows[SAMPLED_COUNTERS_DTYPE]
+            sorted(tuple(int(row[name]) for name in RECORD_NAMES) for some in rows[WIDE.dtype] for row in some),
+            sorted(tuple(int(row[name]) for name in COUNTER_NAMES) for some in rows[SAMPLED_COUNTERS.dtype]
                 for row in some),
             [[(sm, *rest) for sm, _, *rest in timing.losses.tolist()] for timing in timings],
             {(pc, NAMES[k]): int(n) for pc, row in enumerate(ledger) for k, n in enumerate(row) if n},

@@ -8,7 +8,8 @@ import pytest
 from gpuprof.sweep.series import Figure, Line, Panel, figure_of
 from gpuprof.sweep.sweep_parameters import Parameter
 from gpuprof.sweep.sweep_plot import drawn, write_plot
-from gpuprof.sweep.sweep_table import AFTER, BEFORE, MEASURED, Column, Table, sql_type
+from gpuprof.sweep.sweep_table import AFTER, BEFORE, MEASURED, SweepTable, type_of
+from gpuprof.tables.table import Column
 from tests.support.command import gpuprof
 from tests.support.sweeps import kernel_file
 
@@ -16,9 +17,9 @@ L2 = Parameter("chip", "l2_kb", ("20480", "40960"))
 KIND = Parameter("define", "KIND", ("float", "double"))
 
 
-def table_of(parameters: tuple[Parameter, ...], *rows: tuple) -> Table:
+def table_of(parameters: tuple[Parameter, ...], *rows: tuple) -> SweepTable:
     """Rows of (chip, the parameters' values, kernel, cycles); without cycles the run failed."""
-    columns = (*BEFORE, *(Column(p.column, sql_type(p), p.unit, p.meaning) for p in parameters), *AFTER, *MEASURED)
+    columns = (*BEFORE, *(Column(p.column, type_of(p), p.unit, p.meaning) for p in parameters), *AFTER, *MEASURED)
     facts = [
         {
             "chip": row[0],
@@ -28,7 +29,9 @@ def table_of(parameters: tuple[Parameter, ...], *rows: tuple) -> Table:
         }
         for row in rows
     ]
-    return Table(columns, tuple(tuple(fact.get(column.name) for column in columns) for fact in facts), parameters, {})
+    return SweepTable(
+        columns, tuple(tuple(fact.get(column.name) for column in columns) for fact in facts), parameters, {}
+    )
 
 
 def test_a_line_per_chip_and_other_value():

@@ -10,7 +10,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.emulate.trace_log.launch_counters import COUNTER_NAMES
-from gpuprof.records.schema import CAUSES_DTYPE
+from gpuprof.tables.launch import CAUSES
 from gpuprof.timing.extrapolate import (
     FAR_SHIFT,
     LEAST_BATCHES,
@@ -204,7 +204,7 @@ def test_extrapolation_counted_by_hand(chip):
     timing = run_file(SAMPLES / "saxpy.cu", launch, chip=chip)[1].launches[0].timing
     ledger = np.zeros((2, 3), np.uint64)
     ledger[1] = 10, 0, 7
-    causes = np.zeros(3, CAUSES_DTYPE)  # of (1, reason 2): 7 cycles of three causes
+    causes = np.zeros(3, CAUSES.dtype)  # of (1, reason 2): 7 cycles of three causes
     causes["pc"], causes["reason"], causes["kind"], causes["cycles"], causes["stalls"] = (
         0x510,
         2,

@@ -9,7 +9,7 @@ import pytest
 
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
-from gpuprof.records.schema import SAMPLED_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
 from gpuprof.timing.sampling.configuration import COUNTERS, MODES, Sampling
 from gpuprof.timing.sampling.filter import filter_of_text
 from gpuprof.timing.sampling.triggers import NAMES
@@ -62,7 +62,7 @@ def settings(**more) -> list[Sampling]:
 def run_counting(chip, kernel, sampling):
     """The launch's timing, its records and its rows of counters."""
     instructions, warps, per_block = kernel
-    got = {WIDE_DTYPE: [], SAMPLED_COUNTERS_DTYPE: []}
+    got = {WIDE.dtype: [], SAMPLED_COUNTERS.dtype: []}
     job = launch(encode(instructions), blocks=len(warps) // per_block, threads=32 * per_block)
     pieces = iter([piece(warps, per_block)])
     timing = simulate(power_on(chip), job, pieces, sampling, lambda rows: got[rows.dtype].append(rows.copy()), 1 << 40)

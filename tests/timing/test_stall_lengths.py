@@ -12,6 +12,8 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.chunks import stall_rows
+from gpuprof.tables.launch import STALL_LENGTHS, STALLS
 from gpuprof.timing.extrapolate import extrapolated
 from gpuprof.timing.state.extrapolation import Extrapolation, Rate
 from gpuprof.timing.state.stall_tables import N_BINS, STALLS_DTYPE
@@ -130,10 +132,11 @@ def test_in_a_recording(tmp_path):
         writer.meta(META)
         writer.module(0, name="a.cu", load_base=0x1000, code_nbytes=48, image=b"", compiler="clang 22", arch="sm_80")
         writer.launch_begin(launch_fields())
-        writer.stalls(0, stalls, 0x1000)
+        for table, rows in stall_rows(stalls, 0x1000).items():
+            writer.rows(table, 0, rows)
     launch = read_recording(tmp_path / "a.gprec").launches[0]
-    assert launch.stalls.tolist() == [(0x1010, 3, 5, 700), (0x1020, 15, 1, 60)]
-    assert launch.stall_lengths.tolist() == [(0x1010, 3, 0, 3), (0x1010, 3, 9, 2), (0x1020, 15, 5, 1)]
+    assert launch.rows[STALLS].tolist() == [(0x1010, 3, 5, 700), (0x1020, 15, 1, 60)]
+    assert launch.rows[STALL_LENGTHS].tolist() == [(0x1010, 3, 0, 3), (0x1010, 3, 9, 2), (0x1020, 15, 5, 1)]
 
 
 def test_extrapolated_stalls_are_more_and_not_longer(chip):

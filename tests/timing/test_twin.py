@@ -10,7 +10,7 @@ import pytest
 from gpuprof.chips import load_chip
 from gpuprof.isa.encoding import encode
 from gpuprof.isa.modifiers import pack
-from gpuprof.records.schema import WARP_COUNTERS_DTYPE
+from gpuprof.tables.blocks import WARP_COUNTERS
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate
 from gpuprof.timing.state.machine import power_on
@@ -89,7 +89,7 @@ def test_same_waves(tmp_path: Path, chip_name):
         job,
         iter([piece(warps, per_block)]),
         Sampling(counters=("waves",)),
-        lambda some: rows.extend(some.copy() if some.dtype == WARP_COUNTERS_DTYPE else ()),
+        lambda some: rows.extend(some.copy() if some.dtype == WARP_COUNTERS.dtype else ()),
         1 << 40,
     )
     kind_of = {reason: kind for kind, reasons in WAITS.items() for reason in reasons} | {"selected": "issue"}

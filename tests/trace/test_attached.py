@@ -9,8 +9,9 @@ import gpuprof
 from gpuprof.errors import GeneratorError, KernelFault, UsageError
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.tables import Column, Finding, Results, Table
+from gpuprof.trace.tables import Finding, Results
 
 SOURCE = """
 __global__ void scale(float *x, int n, float a)

@@ -6,9 +6,10 @@ import pytest
 
 import gpuprof.trace.generators
 from gpuprof.errors import UsageError
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.find import BUILT_IN, Spec, find, make, parse_spec
 from gpuprof.trace.generator import Option, TraceGenerator, name_of, options_of, text_of
-from gpuprof.trace.tables import Column, Finding, Gathering, Table
+from gpuprof.trace.tables import Finding, Gathering, check_table
 from tests.paths import DOCS, ROOT
 
 
@@ -31,7 +32,7 @@ def test_a_built_in_generator_says_what_it_is(name):
     assert name_of(found) == name
     assert text_of(found)
     assert all(option.meaning for option in options_of(found).values())
-    assert all(column.meaning for table in found.tables for column in table.columns)
+    assert all(column.text for table in found.tables for column in table.columns)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -210,7 +211,7 @@ COLUMNS = (
 )
 def test_tables_that_cannot_be(table, message):
     with pytest.raises(UsageError, match=message):
-        table.check()
+        check_table(table)
 
 
 TABLE = Table("t", "", COLUMNS)

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from gpuprof.cli.list import trace_lines
-from gpuprof.correlate.traces import Column as StoredColumn, Table as StoredTable, Traced
+from gpuprof.correlate.trace_tables import Traced, TraceTable
 from gpuprof.records.encoding import encode_json
 from gpuprof.records.reader import TraceKey, read_recording
 from gpuprof.records.schema import BY_TYPE
 from gpuprof.records.writer import PIECE_NBYTES, row_pieces
 from gpuprof.report.pages.traces import columns_of
+from gpuprof.tables.launch import LEDGER
+from gpuprof.tables.table import Column
 from tests.paths import ROOT
 from tests.support.command import gpuprof
 
@@ -126,7 +128,7 @@ def test_samples_and_cycles_are_those_without(folder):
     for number, launch in plain.launches.items():
         assert launch.end == traced.launches[number].end
         assert launch.samples.tobytes() == traced.launches[number].samples.tobytes()
-        assert launch.ledger.tobytes() == traced.launches[number].ledger.tobytes()
+        assert launch.rows[LEDGER].tobytes() == traced.launches[number].rows[LEDGER].tobytes()
 
 
 def test_two_passes_are_watched_once(folder):
@@ -366,8 +368,8 @@ def test_pages_without_anything(traced):
 def test_addresses_are_hexadecimal():
     """Of code and of memory; -1 stands for none. A number of anything else is decimal."""
     names = ("pc", "to_pc", "address", "first_address", "addresses")
-    columns = tuple(StoredColumn(name, "integer", "", "") for name in names)
-    traced = Traced(StoredTable("trace_g_t", "g", "t", "", columns), ((0, 256, -1, 4096, -1, 4096),))
+    columns = tuple(Column(name, "integer", "", "") for name in names)
+    traced = Traced(TraceTable("trace_g_t", "g", "t", "", columns), ((0, 256, -1, 4096, -1, 4096),))
     shown = [column.cell(traced.rows[0]).plain for column in columns_of(traced, plain=True)]
     assert shown == ["0", "0x100", "-", "0x1000", "-", "4096"]
 

@@ -1,10 +1,9 @@
-"""Rules about how lanes access memory: what is moved although nobody needs it, as far as it costs time."""
+"""Rules about accesses of lanes to memory: bytes that are moved without a use, if they cost time."""
 
 from collections.abc import Callable, Iterator
 
 from gpuprof.base.wording import percent0, plural
-from gpuprof.correlate.advice.advice_rows import Advised
-from gpuprof.correlate.advice.kernel_costs import LINES_PER_RULE, Instruction, Line, Measured
+from gpuprof.correlate.advice.kernel_costs import LINES_PER_RULE, Advised, Instruction, Line, Measured
 from gpuprof.correlate.advice.padding_advice import Padding, accesses_of, best_padding, is_regular, same_array, words
 
 SECTOR_RATIO = 2.0
@@ -53,7 +52,7 @@ def bank_conflicts(kernel: Measured) -> Iterator[Advised]:
 
 
 def remedy(kernel: Measured, line: Line, worst: Instruction) -> str:
-    """What parts the banks, as far as the lanes' places tell."""
+    """The way to avoid the conflicts, from the positions of the lanes."""
     if not worst.patterns or not worst.access_nbytes:  # it moves whole tiles, or the recording is cut off
         return OTHER_WORDS
     if not is_regular(worst):
@@ -71,7 +70,7 @@ NO_PADDING = "No padding of the rows helps: change which lanes touch which word,
 
 
 def padded(worst: Instruction, line: Line, padding: Padding) -> str:
-    """What to do, and what the line gains: as `best_padding` tried it out."""
+    """The padding, and the gain of the line, which `best_padding` has tried out."""
     unit, row_nbytes, pad_nbytes = worst.access_nbytes, padding.row_nbytes, padding.pad_nbytes
     how = (
         f"Pad the array's rows: {words(row_nbytes + pad_nbytes, unit)} a row instead of {words(row_nbytes, unit)}"

@@ -7,10 +7,9 @@ from typing import NamedTuple
 from gpuprof.base.compared_results import ADVICE
 from gpuprof.base.wording import percent0
 from gpuprof.correlate.advice.access_advice import LOCAL_SHARE, bank_conflicts, local_memory, uncoalesced
-from gpuprof.correlate.advice.advice_rows import Advised
-from gpuprof.correlate.advice.kernel_costs import Measured, read_measured, read_waited
+from gpuprof.correlate.advice.kernel_costs import Advised, Measured, read_measured, read_waited
 from gpuprof.correlate.advice.lane_lists import block_lanes, divergence
-from gpuprof.correlate.traces import Found
+from gpuprof.correlate.findings import Found
 
 
 class Rule(NamedTuple):
@@ -56,9 +55,9 @@ def advise(database: sqlite3.Connection, wanted: Collection[int] | None = None) 
         kernel = read_measured(database, function, launches)
         if kernel.cycles:  # a launch that was cut off has no ledger
             longest = max(kernel.facts.shapes, key=lambda shape: (shape.cycles, -shape.launch)).launch
-            found = [(rule.name, each) for rule in RULES for each in rule.look(kernel)]
-            found.sort(key=lambda each: -(each[1].cost_cycles or 0))
-            yield from (_found(longest, kind, advised) for kind, advised in found)
+            advice = [(rule.name, each) for rule in RULES for each in rule.look(kernel)]
+            advice.sort(key=lambda each: -(each[1].cost_cycles or 0))
+            yield from (_found(longest, kind, advised) for kind, advised in advice)
 
 
 def _launches_of(database: sqlite3.Connection, wanted: Collection[int] | None) -> dict[int, list[int]]:

@@ -1,4 +1,6 @@
-"""What the rules read: the lines and instructions of one kernel, counted and charged over some of its launches."""
+"""Input and output of the rules: lines and instructions of a kernel, counted and charged over some of its launches, and
+advice.
+"""
 
 import json
 import sqlite3
@@ -54,8 +56,19 @@ class Line(NamedTuple):
         return f"{base_name(self.path)}:{self.number}"
 
 
+class Advised(NamedTuple):
+    """A rule's advice. `pc`: of the worst instruction, None for the whole kernel; `count`: how often it happened, in
+    the rule's unit; `cost_cycles`: warp-cycles that it cost, None if unknown.
+    """
+
+    text: str
+    pc: int | None
+    count: int
+    cost_cycles: int | None
+
+
 class Shape(NamedTuple):
-    """Of a launch."""
+    """The shape of a launch."""
 
     launch: int
     blocks: int
@@ -64,8 +77,8 @@ class Shape(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What was read of a kernel. `reasons`: warp-cycles by stall reason. `has_causes`: the recording says what ended
-    the stalls.
+    """Facts of a kernel. `reasons`: warp-cycles by stall reason. `has_causes`: the recording says what ended the
+    stalls.
     """
 
     spill_nbytes: int
@@ -89,11 +102,11 @@ class Measured:
 
     @cached_property
     def lines(self) -> tuple[Line, ...]:
-        found: dict[tuple[str, int], list[Instruction]] = {}
+        by_line: dict[tuple[str, int], list[Instruction]] = {}
         for each in self.facts.instructions:
             if each.path and each.line:
-                found.setdefault((each.path, each.line), []).append(each)
-        return tuple(line_of(path, number, some) for (path, number), some in found.items())
+                by_line.setdefault((each.path, each.line), []).append(each)
+        return tuple(line_of(path, number, some) for (path, number), some in by_line.items())
 
     def most(self, weight: Callable[[Line], float]) -> list[Line]:
         """The lines with a positive weight, largest first."""
@@ -105,14 +118,14 @@ class Measured:
         return [line for line in self.most(weight) if line.cycles >= LINE_LEAST_COST * self.cycles][:LINES_PER_RULE]
 
     def costs_conflicts(self, line: Line) -> bool:
-        """Whether somebody waits for accesses of the line that take more passes or sectors than they need. Where the
-        recording does not say what ended the stalls, the line's own cost has to tell.
+        """Warps wait for accesses of the line that take more passes or sectors than they need. If the recording has no
+        causes of stalls, the line's own cost decides.
         """
         waited = line.waited.conflict_cycles if self.facts.has_causes else line.cycles
         return waited >= LINE_LEAST_COST * self.cycles
 
     def waits_for_memory(self) -> bool:
-        """Whether sectors that need not move can cost time: other accesses wait behind them."""
+        """Sectors that need not move can cost time: other accesses wait for them."""
         waited = sum(self.facts.reasons.get(reason, 0) for reason in MEMORY_REASONS)
         return waited >= MEMORY_LEAST_SHARE * self.cycles
 
@@ -160,8 +173,8 @@ def _rows(database: sqlite3.Connection, query: str, launches: Sequence[int]) -> 
 
 
 def _warp_lanes(database: sqlite3.Connection) -> int:
-    found = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
-    return (json.loads(found[0] if found else "null") or {}).get("warp_lanes", WARP_LANES)
+    chip = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
+    return (json.loads(chip[0] if chip else "null") or {}).get("warp_lanes", WARP_LANES)
 
 
 def _shapes(database: sqlite3.Connection, launches: Sequence[int]) -> Iterator[Shape]:
@@ -186,7 +199,7 @@ def _charged(database: sqlite3.Connection, launches: Sequence[int]) -> tuple[dic
 
 
 def _instructions(database: sqlite3.Connection, launches: Sequence[int], cycles: dict[int, int]) -> Iterator:
-    """Those that were counted, by address; what lies in no module is left out."""
+    """The instructions that were counted, by address, without code outside every module."""
     sums = ", ".join(f"SUM({name})" for name in Counters._fields)
     waited, patterns = read_waited(database, launches), _patterns(database, launches)
     for pc, path, line, operation, nbytes, *counts in _rows(
@@ -210,7 +223,7 @@ def read_waited(database: sqlite3.Connection, launches: Sequence[int]) -> dict[i
 
 
 def _patterns(database: sqlite3.Connection, launches: Sequence[int]) -> dict[int, tuple[BankPattern, ...]]:
-    found: dict[int, tuple[BankPattern, ...]] = {}
+    by_pc: dict[int, tuple[BankPattern, ...]] = {}
     for pc, mask, s0, s1, s2, n0, n1, n2, *rest in _rows(
         database,
         "SELECT pc, mask, stride_0, stride_1, stride_2, lanes_0, lanes_1, lanes_2, MIN(first), MAX(end), SUM(warps) "
@@ -218,5 +231,5 @@ def _patterns(database: sqlite3.Connection, launches: Sequence[int]) -> dict[int
         "GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8",
         launches,
     ):
-        found[pc] = (*found.get(pc, ()), BankPattern(mask, (s0, s1, s2), (n0, n1, n2), *rest))
-    return found
+        by_pc[pc] = (*by_pc.get(pc, ()), BankPattern(mask, (s0, s1, s2), (n0, n1, n2), *rest))
+    return by_pc

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from gpuprof.base.wording import plural
 from gpuprof.correlate.advice.access_advice import worst_of
-from gpuprof.correlate.advice.advice_rows import Advised
-from gpuprof.correlate.advice.kernel_costs import Line, Measured
+from gpuprof.correlate.advice.kernel_costs import Advised, Line, Measured
 from gpuprof.correlate.counts import Counters
 
 LANES_SHARE = 0.75  # of the lanes that a warp of the launch has: below it a line is worth a sentence

@@ -1,4 +1,4 @@
-"""Which padding of an array's rows parts the banks of shared memory: tried out on the lanes' places that were seen.
+"""The padding of an array's rows that avoids bank conflicts: tried out on the positions of lanes that were seen.
 
 BankPatterns of the array ─ candidate rows and paddings ─> wavefronts of each ─> Padding
 """
@@ -33,7 +33,7 @@ class Padding(NamedTuple):
 
     @property
     def left(self) -> int:
-        """Of STEPS, how many parts of the excess stay."""
+        """The share of the excess that stays, in parts of STEPS."""
         return (self.padded - self.ideal) * STEPS // max(self.wavefronts - self.ideal, 1)
 
 
@@ -43,15 +43,15 @@ Placed = tuple[tuple[int, int], ...]  # (lane, bytes above the lowest lane's)
 def places(pattern: BankPattern) -> Placed:
     """The lanes that take part, ascending. None for a pattern in no order."""
     taking_part = [lane for lane in range(32) if pattern.mask >> lane & 1]
-    found = []
+    placed = []
     for index, lane in enumerate(taking_part):
         place, run = 0, index
         for stride, n in zip(pattern.strides, pattern.lanes, strict=True):
             place += run % n * stride
             run //= n
-        found.append((lane, place))
-    lowest = min((place for _, place in found), default=0)
-    return tuple((lane, place - lowest) for lane, place in found)
+        placed.append((lane, place))
+    lowest = min((place for _, place in placed), default=0)
+    return tuple((lane, place - lowest) for lane, place in placed)
 
 
 @cache
@@ -67,11 +67,11 @@ def wavefronts(placed: Placed, nbytes: int, is_load: bool) -> tuple[int, int]:
     for lane, place in placed:
         first = place // WORD_NBYTES
         words.setdefault(lane // group, set()).update(range(first, first + max(1, nbytes // WORD_NBYTES)))
-    return sum(most_in_a_bank(found) for found in words.values()), len(words)
+    return sum(most_in_a_bank(in_bank) for in_bank in words.values()), len(words)
 
 
 def agree_in_pairs(place: dict[int, int]) -> bool:
-    """Whether all lanes whose numbers differ by 1, or all whose numbers differ by 2, are at one place."""
+    """All lanes whose numbers differ by 1, or all whose numbers differ by 2, are at one position."""
     return any(all(place.get(lane ^ apart, place[lane]) == place[lane] for lane in place) for apart in (1, 2))
 
 
@@ -122,10 +122,10 @@ def same_array(instruction: Instruction, others: Sequence[Instruction]) -> list[
     """The instructions, this one too, that access bytes which this one accesses, or another of them does: the copies
     of an unrolled loop take an array in parts.
     """
-    found, reached = [], [instruction]
-    while len(found) < len(reached):
-        found = reached
-        taken = [pattern for each in found for pattern in each.patterns if pattern.mask]
+    connected, reached = [], [instruction]
+    while len(connected) < len(reached):
+        connected = reached
+        taken = [pattern for each in connected for pattern in each.patterns if pattern.mask]
         first, end = min(pattern.first for pattern in taken), max(pattern.end for pattern in taken)
         reached = [
             other
@@ -133,7 +133,7 @@ def same_array(instruction: Instruction, others: Sequence[Instruction]) -> list[
             if other.access_nbytes
             and any(pattern.mask and pattern.first < end and first < pattern.end for pattern in other.patterns)
         ]
-    return found
+    return connected
 
 
 def is_regular(instruction: Instruction) -> bool:
@@ -168,7 +168,7 @@ def _rank(each: Padding) -> tuple:
 
 
 def element_nbytes(instructions: Sequence[Instruction], access_nbytes: int) -> int:
-    """Bytes of an element of the array, as far as its accesses tell: neighbouring lanes mostly take neighbouring
+    """Bytes of an element of the array, judged by its accesses: neighbouring lanes mostly take neighbouring
     ones, also when they take a part of each.
     """
     strides = {abs(p.strides[0]) for instruction in instructions for p in instruction.patterns if p.mask}

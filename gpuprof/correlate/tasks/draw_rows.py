@@ -2,48 +2,42 @@
 
 import sqlite3
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 
 from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.correlate.checked import Wrong
-from gpuprof.correlate.checked_tables import declared_tables, in_draws, in_values
+from gpuprof.correlate.checked_tables import in_draws, in_values
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
 from gpuprof.records.reader import Recording
-
-# columns that are fields, too
-OWN = (
-    *("draw", "pass", "name", "width", "height", "samples"),
-    *("state_changes", "start_cycle", "end_cycle"),
+from gpuprof.tables.draws import (
+    DRAW_COUNT_NAMES,
+    DRAW_COUNTS,
+    DRAW_LAUNCHES,
+    DRAW_TRAFFIC,
+    DRAW_UNITS,
+    DRAW_WORK,
+    DRAWS,
+    WAVES,
 )
-BESIDE = ("task", "command_buffer", "drains")
+from gpuprof.tables.order import STORED
+from gpuprof.tables.sql import insertion
 
-
-@cache
-def count_columns() -> tuple[str, ...]:
-    """Columns of `draws` that come from the counts of a draw."""
-    (table,) = (table for table in declared_tables() if table.name == "draws")
-    others = (*OWN, *BESIDE)
-    return tuple(column.name for column in table.columns if column.name not in others)
+OTHERS = tuple(column.name for column in DRAWS.columns if column not in DRAW_COUNTS)
 
 
 def fill_draws(database: sqlite3.Connection, recording: Recording) -> None:
-    """All tables of draws, behind those of tasks. Raises FileFormatError for draws that contradict the rest."""
+    """All tables of draws, after those of tasks. Raises FileFormatError for draws that contradict the rest."""
     launches = ((number, launch.begin) for number, launch in sorted(recording.launches.items()))
     of_draws = ((number, begin["draw"], begin["stage"]) for number, begin in launches if "draw" in begin)
-    database.executemany("INSERT INTO draw_launches VALUES (?, ?, ?)", of_draws)
-    names = (*OWN, *BESIDE, *count_columns())
-    statement = f"INSERT INTO draws ({', '.join(names)}) VALUES ({', '.join(['?'] * len(names))})"
+    database.executemany(insertion(DRAW_LAUNCHES), of_draws)
     for fields in (fields for _, fields in sorted(recording.draws.items())):
-        database.execute(statement, _row(database, recording, fields))
-        units = ((fields["draw"], *unit) for unit in fields["units"])
-        database.executemany("INSERT INTO draw_units VALUES (?, ?, ?, ?, ?, ?)", units)
-        traffic = ((fields["draw"], *unit) for unit in fields.get("traffic", ()))
-        database.executemany("INSERT INTO draw_traffic VALUES (?, ?, ?, ?, ?, ?)", traffic)
-        work = ((fields["draw"], name, value) for name, value in sorted(fields["work"].items()))
-        database.executemany("INSERT INTO draw_work VALUES (?, ?, ?)", work)
+        database.execute(insertion(DRAWS), _row(database, recording, fields))
+        draw = fields["draw"]
+        database.executemany(insertion(DRAW_UNITS), ((draw, *unit) for unit in fields["units"]))
+        database.executemany(insertion(DRAW_TRAFFIC), ((draw, *unit) for unit in fields.get("traffic", ())))
+        database.executemany(insertion(DRAW_WORK), ((draw, *item) for item in sorted(fields["work"].items())))
     _fill_waves(database, recording)
     for wrong in wrong_draws(database):
         raise FileFormatError(f"{recording.path}: contradicts itself: {wrong.text}")
@@ -51,24 +45,24 @@ def fill_draws(database: sqlite3.Connection, recording: Recording) -> None:
 
 def wrong_draws(database: sqlite3.Connection) -> Iterator[Wrong]:
     known: dict[tuple[str, str], str] = {}
-    for table in declared_tables():
+    for table in STORED:
         if table.name.startswith("draw"):
             yield from in_values(database, table, known)
     yield from in_draws(database)
 
 
 def _row(database: sqlite3.Connection, recording: Recording, fields: dict) -> tuple:
-    """Values of OWN, BESIDE and counts."""
+    """A row of `draws`."""
     counts = fields["counts"]
-    if counts.keys() != set(count_columns()):
+    if counts.keys() != set(DRAW_COUNT_NAMES):
         raise _wrong(recording, f"draw {fields['draw']} with other counts than draws have")
     # a task that did not end has no row in a recording that was stopped
     places = [fields.get(name) for name in ("task", "buffer")]
-    known = [place if _has_task(database, place) else None for place in places]
-    if recording.complete and known != places:
+    task, buffer = (place if _has_task(database, place) else None for place in places)
+    if recording.complete and [task, buffer] != places:
         raise _wrong(recording, f"draw {fields['draw']}, of a task that is not there")
-    own = [fields.get(name) for name in OWN]
-    return *own, *known, int(fields["drains"]), *(counts[name] for name in count_columns())
+    own = {**fields, "task": task, "command_buffer": buffer, "drains": int(fields["drains"])}
+    return *(own.get(name) for name in OTHERS), *(counts[name] for name in DRAW_COUNT_NAMES)
 
 
 def _has_task(database: sqlite3.Connection, task: int | None) -> bool:
@@ -77,7 +71,7 @@ def _has_task(database: sqlite3.Connection, task: int | None) -> bool:
 
 def _fill_waves(database: sqlite3.Connection, recording: Recording) -> None:
     """Waves are numbered by draw and stage."""
-    waves = recording.waves
+    waves = recording.rows[WAVES]
     numbers = np.fromiter(recording.draws, np.int64, len(recording.draws))
     for name in ("start_cycle", "end_cycle"):
         if int(waves[name].max(initial=0)) > MAX_COUNT:
@@ -90,10 +84,10 @@ def _fill_waves(database: sqlite3.Connection, recording: Recording) -> None:
     order = np.argsort(groups, kind="stable")
     _, firsts, counts = np.unique(groups[order], return_index=True, return_counts=True)
     number = np.arange(len(waves)) - np.repeat(firsts, counts)
-    columns = (waves[name][order].tolist() for name in ("draw", "stage", "start_cycle", "end_cycle"))
+    columns = (waves[name][order].tolist() for name in WAVES.dtype.names)
     rows = zip(*columns, number.tolist(), strict=True)
     database.executemany(
-        "INSERT INTO draw_waves VALUES (?, ?, ?, ?, ?)",
+        insertion(WAVES),
         ((draw, SHADER_STAGES[stage], wave, start, end) for draw, stage, start, end, wave in rows),
     )
 

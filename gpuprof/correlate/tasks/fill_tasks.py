@@ -14,6 +14,18 @@ from gpuprof.relate import task_kinds
 from gpuprof.relate.journal import VIRTUAL
 from gpuprof.relate.task_spans import NEVER, Leaves, Spans, happened, spans
 from gpuprof.relate.waste import FINDINGS, findings
+from gpuprof.tables.sql import index_definitions, insertion
+from gpuprof.tables.table import Table
+from gpuprof.tables.tasks import (
+    ACCESSES_BY_TASK,
+    PARAMETERS,
+    RELATION_KINDS,
+    STORED_RELATIONS,
+    STORED_TASKS,
+    TASK_CONSTRAINTS,
+    TASK_FINDINGS,
+    TASK_ROWS,
+)
 
 AT_A_TIME = 1 << 14  # rows that are Python's at one time
 
@@ -26,28 +38,28 @@ def fill_relations(database: sqlite3.Connection, recording: Recording) -> None:
     tasks = check.tasks()
     parameters = check.parameters(tasks)
     stated = check.relations(tasks, parameters)
-    with indexed_afterwards(database, "tasks"):
+    with indexed_afterwards(database, STORED_TASKS):
         _fill_tasks(database, recording, tasks, _timed(database, check, tasks, stated))
-    database.executemany("INSERT INTO parameters VALUES (?, ?, ?, ?, ?, ?, ?, ?)", map(parameter_row, parameters))
+    database.executemany(insertion(PARAMETERS), map(parameter_row, parameters))
     database.executemany(
-        "INSERT INTO relation_kinds VALUES (?, ?, ?, ?)",
+        insertion(RELATION_KINDS),
         ((kind.name, kind.inverse, kind.follows, kind.text) for kind in task_kinds.RELATIONS),
     )
     accesses = check.accesses(tasks, parameters)
     _fill_accesses(database, accesses)
     observed, works = observe(tasks, parameters, accesses)
-    with indexed_afterwards(database, "stored_relations"):
+    with indexed_afterwards(database, STORED_RELATIONS):
         _fill_relations(database, stated, observed.flows)
-    found = findings(tasks.task[tasks.kind == task_kinds.COPY_IN], observed, works)
-    what = (Words(FINDINGS, found["kind"]), *(found[name] for name in ("task", "other", "buffer", "nbytes")))
-    insert_columns(database, "task_findings", (np.arange(len(found)), *what))
+    waste = findings(tasks.task[tasks.kind == task_kinds.COPY_IN], observed, works)
+    what = (Words(FINDINGS, waste["kind"]), *(waste[name] for name in ("task", "other", "buffer", "nbytes")))
+    insert_columns(database, TASK_FINDINGS, (np.arange(len(waste)), *what))
 
 
 def _timed(database: sqlite3.Connection, check: Checked, tasks: Tasks, stated: Relations) -> Spans:
     """When tasks began and ended; fills the table of what waits for what."""
     constraints = check.constraints(tasks)
     waits = (constraints.source, constraints.target, Words(task_kinds.CONSTRAINTS, constraints.kind))
-    insert_columns(database, "task_constraints", waits)
+    insert_columns(database, TASK_CONSTRAINTS, waits)
     return _spans(check, tasks, stated, constraints)
 
 
@@ -56,7 +68,7 @@ def _fill_tasks(database: sqlite3.Connection, recording: Recording, tasks: Tasks
     places, firsts = np.unique(tasks.row, return_index=True)
     texts = [recording.names[place] for place in places.tolist()]
     numbers = {text: number for number, text in enumerate(dict.fromkeys(texts[k] for k in np.argsort(firsts)))}
-    database.executemany("INSERT INTO task_rows VALUES (?, ?)", ((number, text) for text, number in numbers.items()))
+    database.executemany(insertion(TASK_ROWS), ((number, text) for text, number in numbers.items()))
     row_of = np.array([numbers[text] for text in texts], np.int64)
     columns = (
         tasks.task,
@@ -70,7 +82,7 @@ def _fill_tasks(database: sqlite3.Connection, recording: Recording, tasks: Tasks
         tasks.end,
         *times,
     )
-    insert_columns(database, "tasks", columns)
+    insert_columns(database, STORED_TASKS, columns)
 
 
 def parameter_row(fields: dict) -> tuple:
@@ -94,7 +106,7 @@ def _fill_relations(database: sqlite3.Connection, stated: Relations, flows: np.n
     )
     origins = np.repeat([task_kinds.ORIGINS.index(origin) for origin in ("stated", "observed")], [n_stated, n_flows])
     columns = (Words(task_kinds.NAMES, kind), source, target, via, nbytes, Words(task_kinds.ORIGINS, origins))
-    insert_columns(database, "stored_relations", columns, np.lexsort((via, kind, target, source)))
+    insert_columns(database, STORED_RELATIONS, columns, np.lexsort((via, kind, target, source)))
 
 
 def _fill_accesses(database: sqlite3.Connection, accesses: Accesses) -> None:
@@ -104,19 +116,17 @@ def _fill_accesses(database: sqlite3.Connection, accesses: Accesses) -> None:
     task, parameter, first, end = (column[is_access] for column in what)
     is_exact = (flags & task_kinds.APPROXIMATE == 0).astype(np.int64)
     insert_columns(
-        database, "accesses_by_task", ordered([task, parameter, flags & task_kinds.WRITES, first, end, is_exact])
+        database, ACCESSES_BY_TASK, ordered([task, parameter, flags & task_kinds.WRITES, first, end, is_exact])
     )
 
 
 @contextmanager
-def indexed_afterwards(database: sqlite3.Connection, table: str) -> Iterator[None]:
+def indexed_afterwards(database: sqlite3.Connection, table: Table) -> Iterator[None]:
     """A table's indexes are made when its rows are there: to sort all at once is several times as fast."""
-    query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL"
-    indexes = database.execute(query, (table,)).fetchall()
-    for name, _ in indexes:
+    for name, _ in table.indexes:
         database.execute(f"DROP INDEX {name}")
     yield
-    for _, statement in indexes:
+    for statement in index_definitions(table):
         database.execute(statement)
 
 
@@ -134,12 +144,11 @@ class Words:
 
 
 def insert_columns(
-    database: sqlite3.Connection, table: str, columns: Sequence[np.ndarray | Words], order: np.ndarray | None = None
+    database: sqlite3.Connection, table: Table, columns: Sequence[np.ndarray | Words], order: np.ndarray | None = None
 ) -> None:
     """Rows of columns, in the order of the places in `order`. NOTHING of a column that may be NULL is NULL."""
-    known = database.execute(f"PRAGMA table_info({table})").fetchall()
-    marks = ", ".join("?" if not_null or key else f"NULLIF(?, {NOTHING})" for _, _, _, not_null, _, key in known)
-    statement = f"INSERT INTO {table} VALUES ({marks})"
+    marks = ", ".join(f"NULLIF(?, {NOTHING})" if column.null else "?" for column in table.in_database)
+    statement = f"INSERT INTO {table.name} VALUES ({marks})"
     for at in range(0, len(columns[0]), AT_A_TIME):
         some = slice(at, at + AT_A_TIME) if order is None else order[at : at + AT_A_TIME]
         database.executemany(statement, zip(*(column[some].tolist() for column in columns), strict=True))

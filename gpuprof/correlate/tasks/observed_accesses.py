@@ -1,4 +1,4 @@
-"""What follows from the bytes that tasks read and wrote: flows, and work that nobody needed."""
+"""Conclusions from the bytes that tasks read and wrote: flows of data, and work without a use."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
@@ -15,7 +15,7 @@ AT_A_TIME = 1 << 14  # visits whose ranges are Python's at one time
 
 
 class Visit(NamedTuple):
-    """A task comes to a buffer. It reads what was there before it writes anything."""
+    """A task's accesses to a buffer. It reads the earlier content before it writes anything."""
 
     task: int
     buffer: int
@@ -62,7 +62,7 @@ def visits(tasks: Tasks, accesses: Accesses) -> Iterator[Visit]:
     works = tasks.work[tasks.places(task[starts])]
     n_reads = np.add.reduceat(~writes, starts, dtype=np.int64)
     seen = np.bitwise_or.reduceat(flags, starts)
-    # a file of somebody's may have ranges that overlap, touch or are empty; those of ours are apart
+    # another tool's file may have ranges that overlap, touch or are empty; ours have gaps between them
     tangled = np.zeros(len(task), bool)
     tangled[1:] = ~is_new[1:] & (writes[1:] == writes[:-1]) & (first[1:] <= end[:-1])
     is_tangled = np.logical_or.reduceat(tangled | (first == end), starts)
@@ -89,19 +89,19 @@ def visits(tasks: Tasks, accesses: Accesses) -> Iterator[Visit]:
 
 def apart(ranges: Pairs) -> list[tuple[int, int]]:
     """The same bytes as ranges that are ascending and apart. ranges: by their first bytes."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for first, end in ranges:
         if first == end:
             continue
-        if found and first <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        if ranges and first <= ranges[-1][1]:
+            ranges[-1] = (ranges[-1][0], max(end, ranges[-1][1]))
         else:
-            found.append((first, end))
-    return found
+            ranges.append((first, end))
+    return ranges
 
 
 class Works:
-    """What launches did, one after the other."""
+    """The work of launches, one after the other."""
 
     def __init__(self):
         self._rows = Rows(WORK)

@@ -83,8 +83,8 @@ def _read_piece(database: sqlite3.Connection, pieces: dict[str, list[np.ndarray]
     for name in NUMBERS:
         pieces[name][-1] = pieces[name][-1][order]
     for name in WORDS:
-        found = database.execute(f"SELECT {name} FROM tasks WHERE task > ? ORDER BY task LIMIT ?", bounds)
-        pieces[name].append(np.array([words.setdefault(text, len(words)) for (text,) in found], np.int64))
+        texts = database.execute(f"SELECT {name} FROM tasks WHERE task > ? ORDER BY task LIMIT ?", bounds)
+        pieces[name].append(np.array([words.setdefault(text, len(words)) for (text,) in texts], np.int64))
     return len(order) > 0
 
 
@@ -114,8 +114,8 @@ def needs(database: sqlite3.Connection) -> Needs:
     if stated:
         leaves = Leaves(database)
         pairs_ = (pair for before, after in stated for pair in product(leaves.of(before), leaves.of(after)))
-        found = list(dict.fromkeys(pair for pair in pairs_ if pair[0] < pair[1]))
-        pieces.append(np.array(found, np.int64).reshape(-1, 2))
+        distinct = list(dict.fromkeys(pair for pair in pairs_ if pair[0] < pair[1]))
+        pieces.append(np.array(distinct, np.int64).reshape(-1, 2))
     return Needs(*np.concatenate(pieces).T)
 
 
@@ -136,15 +136,15 @@ class Leaves:
 
     def of(self, task: int) -> list[int]:
         """Ascending; the task itself where it has no parts."""
-        found, seen, stack = [], {task}, [task]
+        leaves, seen, stack = [], {task}, [task]
         while stack:
             here = stack.pop()
             parts = self._parts.get(here, ())
             if not parts:
-                found.append(here)
+                leaves.append(here)
             stack += [part for part in parts if part not in seen]
             seen.update(parts)
-        return sorted(found)
+        return sorted(leaves)
 
 
 def orders(database: sqlite3.Connection) -> list[Order]:
@@ -158,18 +158,18 @@ def orders(database: sqlite3.Connection) -> list[Order]:
 
 
 def pairs(database: sqlite3.Connection, tasks: Tasks, most: int, among: Set[int] | None = None) -> list[Pair]:
-    """Tasks that are ordered and do not need each other, one of them `among` these, at most so many; none where nobody
-    has noted what tasks read and wrote.
+    """Tasks that are ordered and do not need each other, one of them `among` these, at most so many; none if the
+    bytes that tasks read and wrote were not recorded.
     """
     if not database.execute("SELECT EXISTS (SELECT 1 FROM accesses_by_task)").fetchone()[0]:
         return []
-    found = independent(tasks.spans, orders(database), needs(database))
-    wanted = (pair for pair in found if among is None or pair.source in among or pair.target in among)
+    candidates = independent(tasks.spans, orders(database), needs(database))
+    wanted = (pair for pair in candidates if among is None or pair.source in among or pair.target in among)
     return [pair for pair, _ in zip(wanted, range(most), strict=False)]
 
 
 def host_launches(database: sqlite3.Connection) -> dict[int, int]:
-    """Launches that the host has asked for, with their numbers among these."""
+    """Launches that the host has requested, with their numbers among these."""
     query = (
         "SELECT launch FROM launches WHERE launch NOT IN (SELECT launch FROM launch_metrics WHERE metric = 'parent') "
         "ORDER BY launch"

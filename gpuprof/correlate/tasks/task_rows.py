@@ -10,10 +10,12 @@ import numpy as np
 
 from gpuprof.errors import FileFormatError
 from gpuprof.records.encoding import MAX_COUNT
-from gpuprof.records.reader import Recording
+from gpuprof.records.reader import Recording, no_rows
 from gpuprof.relate import task_kinds
 from gpuprof.relate.task_kinds import NONE
 from gpuprof.relate.task_spans import NEVER, NO_TASK, Leaves
+from gpuprof.tables.table import Table
+from gpuprof.tables.tasks import ACCESSES, CONSTRAINTS, RELATIONS, TASKS
 
 NOTHING = -1  # where a column has no number
 
@@ -81,7 +83,7 @@ class Checked:
         self.recording = recording
 
     def tasks(self) -> Tasks:
-        table = self._taken("tasks")
+        table = self._taken(TASKS)
         self._bounded(table, ("begin", "end", "cycle", "work"))
         order = np.argsort(table["task"], kind="stable")
         tasks = Tasks(*(table[name][order].astype(np.int64) for name in Tasks._fields))
@@ -117,32 +119,32 @@ class Checked:
         return self.recording.parameters
 
     def accesses(self, tasks: Tasks, parameters: list[dict]) -> Accesses:
-        table = self._taken("accesses")
+        table = self._taken(ACCESSES)
         self._bounded(table, ("first", "end"))
-        found = Accesses(*(table[name].astype(np.int64) for name in Accesses._fields))
+        rows = Accesses(*(table[name].astype(np.int64) for name in Accesses._fields))
         # of no parameter and of what is no buffer no byte can be accessed
         sizes = np.array([*(fields.get("nbytes", -1) for fields in parameters), -1], np.int64)
-        nbytes = sizes[np.minimum(found.parameter, len(parameters))]
-        is_wrong = (found.first > found.end) | (found.end > nbytes)
-        for task, parameter in zip(found.task[is_wrong][:1].tolist(), found.parameter[is_wrong].tolist(), strict=False):
+        nbytes = sizes[np.minimum(rows.parameter, len(parameters))]
+        is_wrong = (rows.first > rows.end) | (rows.end > nbytes)
+        for task, parameter in zip(rows.task[is_wrong][:1].tolist(), rows.parameter[is_wrong].tolist(), strict=False):
             raise self.wrong(f"an access of task {task} to parameter {parameter}")
-        is_there = tasks.has(found.task)
-        self._missing("task {}, which accesses memory", found.task[~is_there])
-        return Accesses(*(column[is_there] for column in found))
+        is_there = tasks.has(rows.task)
+        self._missing("task {}, which accesses memory", rows.task[~is_there])
+        return Accesses(*(column[is_there] for column in rows))
 
     def constraints(self, tasks: Tasks) -> Constraints:
-        table = self._taken("constraints")
-        found = Constraints(*(table[name].astype(np.int64) for name in Constraints._fields))
-        is_wrong = (found.kind >= len(task_kinds.CONSTRAINTS)) | (found.source >= found.target)
-        for source, target in zip(found.source[is_wrong][:1].tolist(), found.target[is_wrong].tolist(), strict=False):
+        table = self._taken(CONSTRAINTS)
+        rows = Constraints(*(table[name].astype(np.int64) for name in Constraints._fields))
+        is_wrong = (rows.kind >= len(task_kinds.CONSTRAINTS)) | (rows.source >= rows.target)
+        for source, target in zip(rows.source[is_wrong][:1].tolist(), rows.target[is_wrong].tolist(), strict=False):
             raise self.wrong(f"a constraint between tasks {source} and {target}")
-        is_there = tasks.has(found.source) & tasks.has(found.target)
-        self._missing("the tasks of a constraint of task {}", found.target[~is_there])
-        return Constraints(*ordered([column[is_there] for column in found]))
+        is_there = tasks.has(rows.source) & tasks.has(rows.target)
+        self._missing("the tasks of a constraint of task {}", rows.target[~is_there])
+        return Constraints(*ordered([column[is_there] for column in rows]))
 
     def relations(self, tasks: Tasks, parameters: list[dict]) -> Relations:
-        """Those that were stated, none twice."""
-        table = self._taken("relations")
+        """The relations that were stated, none twice."""
+        table = self._taken(RELATIONS)
         kind, source, target, via = (table[name].astype(np.int64) for name in ("kind", "source", "target", "parameter"))
         of_buffer = np.isin(kind, [task_kinds.NUMBERS[name] for name in task_kinds.OF_BUFFERS])
         is_wrong = (kind >= len(task_kinds.NAMES)) | (of_buffer != (target == NONE)) | (source == target)
@@ -171,10 +173,8 @@ class Checked:
             columns.append(np.where(has_time, cycles[places], NEVER))
         return Leaves(*columns)
 
-    def _taken(self, name: str) -> np.ndarray:
-        table = getattr(self.recording, name)
-        setattr(self.recording, name, table[:0].copy())
-        return table
+    def _taken(self, table: Table) -> np.ndarray:
+        return self.recording.rows.pop(table, no_rows(table))
 
     def _bounded(self, table: np.ndarray, columns: Sequence[str]) -> None:
         for name in columns:

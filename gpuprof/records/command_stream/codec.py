@@ -102,7 +102,7 @@ class SavedDraw:
 
 @dataclass(frozen=True)
 class Failed:
-    """The command before it raised an error, and the script went on."""
+    """The command before it raised an error, and the script continued."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a STRM chunk holds: a piece of the command lines (id 0) or a block of initial memory (id 1, 2, ...), each
+"""The content of a STRM chunk: a piece of the command lines (id 0) or a block of initial memory (id 1, 2, ...), each
 compressed for itself.
 
 Contents are cut into blocks of BLOCK_NBYTES, and each distinct block is stored once. A piece says nothing of its

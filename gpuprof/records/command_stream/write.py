@@ -33,8 +33,8 @@ class StreamWriter:
         self._line(header)
 
     def through(self, command: cmd.Command, carry_out: Callable[[cmd.Command], Any]) -> Any:
-        """Saves a command and has it carried out. One that fails is saved as such: a script may go on after that."""
-        if isinstance(command, cmd.Load):  # one that fails leaves nothing behind
+        """Saves a command and has it carried out. One that fails is saved as such: a script may continue after that."""
+        if isinstance(command, cmd.Load):  # one that fails loads nothing
             module = carry_out(command)
             self._modules[id(module)] = len(self._modules)
             self._line(SavedLoad(module.load_base))

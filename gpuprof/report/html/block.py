@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from gpuprof.report.html.schema import VERSION, Column, Table
+from gpuprof.report.html.schema import VERSION, PageTable
+from gpuprof.tables.table import Column
 
 ALIGNED = 8
 MILLION = 1_000_000
 WIDTHS = ("u1", "i1", "u2", "i2", "i4")  # the narrowest that fits is taken
 
 
-def block_of(content: Any, tables: Iterable[Table]) -> bytes:
+def block_of(content: Any, tables: Iterable[PageTable]) -> bytes:
     """The tables of a profile, or of a comparison. The same content gives the same bytes."""
     texts, columns, directory, at = Texts(), [], [], 0
     for table in tables:

@@ -9,8 +9,9 @@ from gpuprof.base.wording import base_name
 from gpuprof.compare.alignment import ABSENT, aligned
 from gpuprof.compare.pairing import paired
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Kernel
+from gpuprof.tables.table import Column
 
 PAIRS = (
     Column("before", "int", "", "Row of `kernels` of the first profile; -1 where it has no such kernel."),
@@ -86,6 +87,6 @@ def line_columns(comparison: Comparison) -> Columns:
 
 
 TABLES = (
-    Table("pairs", "Kernels of both profiles that belong together.", PAIRS, pair_columns),
-    Table("lines", "Lines of source of both profiles that belong together, by their text.", LINES, line_columns),
+    PageTable("pairs", "Kernels of both profiles that belong together.", PAIRS, pair_columns),
+    PageTable("lines", "Lines of source of both profiles that belong together, by their text.", LINES, line_columns),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gpuprof.report.html import comparison_block
 from gpuprof.report.html.parts import modules
-from gpuprof.report.html.schema import VERSION, Table
+from gpuprof.report.html.schema import VERSION, PageTable
 from gpuprof.report.html.tables import TABLES
 
 OPENING = """\
@@ -150,7 +150,7 @@ def tables() -> Iterator[str]:
         yield from described(table)
 
 
-def described(table: Table) -> Iterator[str]:
+def described(table: PageTable) -> Iterator[str]:
     yield f"\n### {table.name}\n\n{table.text}\n"
     yield "| column | type | unit | meaning |\n|---|---|---|---|"
     yield from (f"| `{each.name}` | {each.type} | {each.unit} | {each.text} |" for each in table.columns)

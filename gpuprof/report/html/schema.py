@@ -6,24 +6,16 @@ Version history: 1 the first.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from gpuprof.tables.table import Column
+
 VERSION = 1
 Columns = Mapping[str, Sequence]
 
 
-class Column(NamedTuple):
-    """`type`: int, text, real, or share (0 to 1, to a millionth); the last two may be None, not known. `unit`:
-    "" for none.
-    """
-
-    name: str
-    type: str
-    unit: str
-    text: str
-
-
-class Table(NamedTuple):
-    """`fill` gives the values of every column, lists or numpy arrays of one length; it takes the profile, or the
-    comparison of two.
+class PageTable(NamedTuple):
+    """A table of the page. The types of its columns are int, text, real or share (0 to 1, to a millionth); real and
+    share may be None, not known. `fill` gives the values of every column, lists or numpy arrays of one length; it takes
+    the profile, or the comparison of two.
     """
 
     name: str

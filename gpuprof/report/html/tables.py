@@ -12,9 +12,9 @@ from gpuprof.report.html.blocks import (
     stalls,
     timeline,
 )
-from gpuprof.report.html.schema import Table
+from gpuprof.report.html.schema import PageTable
 
-TABLES: tuple[Table, ...] = (
+TABLES: tuple[PageTable, ...] = (
     *(*header.TABLES, *kernels.TABLES, *findings.TABLES, *listings.TABLES, *stalls.TABLES, *grid.TABLES),
     *(*timeline.TABLES, *draws.TABLES, *machine.TABLES, *numbers.TABLES),
 )

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from gpuprof.base.wording import plural
 from gpuprof.chips.draw_units import MEMORIES, SHADER_STAGES
-from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.formats.json_draws import draws_object
 from gpuprof.report.model import Kernel, Report
@@ -18,6 +17,7 @@ from gpuprof.report.pages.tasks import remark
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Group, Work
 from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import Look, shown
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 
 NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"
 MOST_DRAWS = 1000  # on a terminal
@@ -172,7 +172,7 @@ def values(draw: Draw) -> dict:
 
 def value_names() -> list[str]:
     """What the values of a draw are called, also where there is none."""
-    nothing = Work(None, None, dict.fromkeys(count_columns(), 0), 1, {}, {}, {})
+    nothing = Work(None, None, dict.fromkeys(DRAW_COUNT_NAMES, 0), 1, {}, {}, {})
     return list(values(Draw(0, None, 0, None, "", "", (1, 1, 1), 0, False, {}, nothing)))
 
 

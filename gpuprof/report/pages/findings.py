@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.base.wording import base_name
-from gpuprof.correlate.traces import Found
+from gpuprof.correlate.findings import Found
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from gpuprof.correlate.traces import Traced
+from gpuprof.correlate.trace_tables import Traced
 from gpuprof.report.formats.csv import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count

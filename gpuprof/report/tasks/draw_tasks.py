@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from gpuprof.chips.draw_units import MEMORIES, SECTOR_NBYTES, most_nbytes
-from gpuprof.correlate.tasks.draw_rows import count_columns
+from gpuprof.tables.draws import DRAW_COUNT_NAMES
 
 # Units and shader stages, in the order of the pipeline.
 BLOCKS = (
@@ -165,13 +165,13 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
         *("width", "height", "samples", "start_cycle", "end_cycle"),
     )
     query = f"""
-        SELECT {", ".join(f"d.{name}" for name in names)}, t.name, {", ".join(f"d.{name}" for name in count_columns())}
+        SELECT {", ".join(f"d.{name}" for name in names)}, t.name, {", ".join(f"d.{name}" for name in DRAW_COUNT_NAMES)}
         FROM temp.draws_shown JOIN draws d USING (draw) LEFT JOIN tasks t ON t.task = d.command_buffer ORDER BY d.draw
     """
     draws = []
     for draw, task, of_pass, buffer_task, name, changes, drains, *facts in database.execute(query):
         *extent, start, end, buffer = facts[:6]
-        counts = dict(zip(count_columns(), facts[6:], strict=True))
+        counts = dict(zip(DRAW_COUNT_NAMES, facts[6:], strict=True))
         samples = extent[0] * extent[1] * extent[2]
         work = Work(
             *(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {})),

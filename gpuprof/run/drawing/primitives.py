@@ -3,11 +3,11 @@
 import numpy as np
 
 from gpuprof.graphics.sizes import BLOCK
-from gpuprof.records.schema import PRIMITIVES_DTYPE
+from gpuprof.tables.draws import PRIMITIVES
 
 
 class BlockPrimitives:
-    """`rows`: stage and PRIMITIVES_DTYPE (blocks,) of each launch, in the order of the launches of a stage."""
+    """`rows`: stage and PRIMITIVES.dtype (blocks,) of each launch, in the order of the launches of a stage."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, np.ndarray]] = []
@@ -34,7 +34,7 @@ class BlockPrimitives:
         self._add("pixel", self._made_of[primitives], first)
 
     def _add(self, stage: str, primitives: np.ndarray, first: np.ndarray) -> None:
-        rows = np.zeros(len(first), PRIMITIVES_DTYPE)
+        rows = np.zeros(len(first), PRIMITIVES.dtype)
         rows["block"] = np.arange(len(first))
         rows["first_primitive"] = np.minimum.reduceat(primitives, first)
         rows["last_primitive"] = np.maximum.reduceat(primitives, first)

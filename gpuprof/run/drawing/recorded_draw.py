@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.graphics.draw_counts import DrawCounts
-from gpuprof.records.schema import WAVE_DTYPE
 from gpuprof.records.writer import RecordWriter
+from gpuprof.tables.draws import PRIMITIVES, WAVES
 from gpuprof.timing.state.launch_timing import DrawTiming
 
 
@@ -31,7 +31,7 @@ class Drawn(NamedTuple):
     counts: DrawCounts
 
 
-Blocks = Sequence[tuple[str, np.ndarray]]  # stage, and records.schema.PRIMITIVES_DTYPE, of each launch of a draw
+Blocks = Sequence[tuple[str, np.ndarray]]  # stage, and tables.draws.PRIMITIVES, of each launch of a draw
 
 
 class RecordedDraws:
@@ -63,7 +63,7 @@ class RecordedDraws:
         """That draw has drawn all. One that has run no shader begins no pass."""
         launches = {stage: iter(numbers) for stage, numbers in self._launches.items()}
         for stage, rows in blocks if self._recorder else ():
-            self._recorder.exact_rows(b"PRIM", next(launches[stage]), rows)
+            self._recorder.rows(PRIMITIVES, next(launches[stage]), rows)
         self._open[fields["draw"]] = Drawn(fields, counts)
         self.passes.setdefault(fields["pass"], []).append(fields["task"])
         if counts.vertex_waves:
@@ -93,8 +93,8 @@ class RecordedDraws:
         done = {"counts": counts, "units": units, "work": timing.work}
         traffic = [[unit, *astuple(nbytes)] for unit, nbytes in timing.traffic.items()]
         self._recorder.draw(drawn.fields | when | done | {"traffic": traffic})
-        waves = np.zeros(len(timing.waves), WAVE_DTYPE)
+        waves = np.zeros(len(timing.waves), WAVES.dtype)
         waves["draw"] = drawn.fields["draw"]
         for name in timing.waves.dtype.names:
             waves[name] = timing.waves[name]
-        self._recorder.table(b"WAVE", waves)
+        self._recorder.table(WAVES, waves)

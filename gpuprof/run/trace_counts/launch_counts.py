@@ -28,10 +28,10 @@ class TraceCounts:
         self.reuse.add(self.sums.add(piece, self.reuse.device.n_exact, self.reuse.stride))
 
     def access_rows(self) -> np.ndarray:
-        """records.schema.ACCESS_COUNTERS_DTYPE."""
+        """tables.blocks.ACCESS_COUNTERS."""
         n_instructions = len(self.launch.module.code)
         return self.sums.rows(self.launch.module.load_base + INSTRUCTION_NBYTES * np.arange(n_instructions))
 
     def reuse_rows(self) -> np.ndarray:
-        """records.schema.REUSE_DISTANCES_DTYPE."""
+        """tables.blocks.REUSE_DISTANCES."""
         return self.reuse.rows(self.launch.index)

@@ -9,8 +9,8 @@ from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE
 from gpuprof.isa.kinds import KINDS
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import basic_block_starts
-from gpuprof.records.schema import ACCESS_COUNTERS_DTYPE
 from gpuprof.run.trace_counts.trace_walk import IS_ACCESS, IS_GLOBAL, IS_STORE, SUMS, walk
+from gpuprof.tables.blocks import ACCESS_COUNTERS
 
 GLOBAL_SPACES = ("global", "local", "generic")
 WRITES = ("store", "atomic", "reduction")
@@ -63,8 +63,8 @@ class AccessSums:
         return Seen(*found)
 
     def rows(self, pcs: np.ndarray) -> np.ndarray:
-        """ACCESS_COUNTERS_DTYPE: of the instructions that accessed something; `pcs` are those of all."""
-        rows = np.zeros(len(self.sums), ACCESS_COUNTERS_DTYPE)
+        """ACCESS_COUNTERS.dtype: of the instructions that accessed something; `pcs` are those of all."""
+        rows = np.zeros(len(self.sums), ACCESS_COUNTERS.dtype)
         rows["pc"] = pcs
         for column, name in enumerate(SUMS):
             rows[name] = self.sums[:, column]

@@ -12,9 +12,9 @@ at.
 import numpy as np
 
 from gpuprof.jit.cached import cached_njit
-from gpuprof.records.schema import REUSE_DISTANCES_DTYPE, REUSE_SCOPES
 from gpuprof.run.trace_counts.line_accesses import Seen
 from gpuprof.run.trace_counts.trace_walk import BLOCK, LINE, OF_LINE, PLACE, RATE_BITS, WRITTEN, is_chosen
+from gpuprof.tables.blocks import REUSE_DISTANCES, REUSE_SCOPES
 from gpuprof.trace.generators.memory.stack_distance import SPAN, StackDistances
 
 EXACT_LINES = 1 << 16  # line accesses after which one line in RATE is looked at
@@ -63,9 +63,9 @@ class Histogram:
         tally(seen, distances, rate_bits, times, self.counts)
 
     def rows(self, launch: int, scope: str) -> np.ndarray:
-        """REUSE_DISTANCES_DTYPE, without bins that nothing fell into."""
+        """REUSE_DISTANCES.dtype, without bins that nothing fell into."""
         at = np.flatnonzero(self.counts[:, 0])
-        found = np.zeros(len(at), REUSE_DISTANCES_DTYPE)
+        found = np.zeros(len(at), REUSE_DISTANCES.dtype)
         found["launch"], found["scope"] = launch, REUSE_SCOPES.index(scope)
         found["least_lines"] = [least_of_bin(number) for number in at.tolist()]
         found["lines"], found["sectors"], found["store_sectors"] = self.counts[at].T
@@ -143,7 +143,7 @@ class LaunchReuse:
         self.of_blocks.add(rows, found, 0, self.stride)
 
     def rows(self, launch: int) -> np.ndarray:
-        """REUSE_DISTANCES_DTYPE."""
+        """REUSE_DISTANCES.dtype."""
         footprint = Histogram()
         footprint.counts[0] = self.touched.n_units << self.rate_bits, 0, 0
         return np.concatenate(

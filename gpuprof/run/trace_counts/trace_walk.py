@@ -11,7 +11,7 @@ from gpuprof.emulate.trace_log.trace_entries import MISSING_SHIFT, SECTOR_MASK, 
 from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 
-# Columns of the sums of an instruction: names of records.schema.ACCESS_COUNTERS_DTYPE.
+# Columns of the sums of an instruction: names of tables.blocks.ACCESS_COUNTERS.
 SUMS = (
     *("accesses", "lanes", "sectors", "lines", "wavefronts", "tag_passes", "tag_lookups", "conflicts"),
     *("partial_sectors", "partial_requests"),

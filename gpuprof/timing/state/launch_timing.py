@@ -61,11 +61,11 @@ class LaunchTiming:
     stalls: lengths.STALLS_DTYPE, ascending by (instruction, reason): the same cycles, those of issues aside, as stalls:
     how many of which length in cycles, and the longest.
 
-    losses: records.schema.LOSSES_DTYPE, a row for each SM that was sampled. `samples_due` and `samples_dropped` are
+    losses: tables.launch.LOSSES, a row for each SM that was sampled. `samples_due` and `samples_dropped` are
     sums over them.
     disturbance_cycles: of `cycles`, what sampling cost, 0 but for records that leave through the load/store unit.
 
-    causes: records.schema.CAUSES_DTYPE, what ended the stalls, in the order that a recording has; the ledger's cycles
+    causes: tables.launch.CAUSES, what ended the stalls, in the order that a recording has; the ledger's cycles
     once more, but for those of `selected`.
     """
 

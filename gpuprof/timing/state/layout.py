@@ -12,6 +12,8 @@ from gpuprof.emulate.trace_log.trace_entries import ACCESS_DTYPE, STEP_DTYPE
 from gpuprof.isa.causes import INDEX as CAUSE_INDEX
 from gpuprof.isa.row import PIPES
 from gpuprof.isa.stalls import INDEX
+from gpuprof.tables.blocks import BLOCK_COUNTERS
+from gpuprof.tables.table import SUM
 
 QUANTUM = 64  # cycles that an SM runs by itself; less than any round trip to the L2 and than a block's launch
 TICK_BITS = 6
@@ -239,20 +241,8 @@ SM = np.dtype(
     align=True,
 )
 
-# What is counted of a block, by the columns of records.schema.BLOCK_COUNTERS_COLUMNS.
-BLOCK_COUNTS = (
-    "issue_slots",
-    "issue_cycles",
-    "resident_cycles",
-    "l1_sectors",
-    "l1_hits",
-    "l2_requests",
-    "l2_request_cycles",
-    "l2_sectors",
-    "l2_hits",
-    "dram_read_sectors",
-    "dram_write_sectors",
-)
+# Amounts that are counted of a block; `warps` is known when it starts.
+BLOCK_COUNTS = tuple(name for name in BLOCK_COUNTERS.names(SUM) if name != "warps")
 BLOCK = np.dtype(
     [
         ("free", "i8"),  # since when, if it is not used

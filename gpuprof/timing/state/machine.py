@@ -17,7 +17,8 @@ from gpuprof.emulate.trace_log.trace_entries import N_MBARRIERS
 from gpuprof.errors import UsageError
 from gpuprof.isa.families.control import N_BARRIERS
 from gpuprof.isa.stalls import N_REASONS
-from gpuprof.records.schema import BLOCK_COUNTERS_DTYPE, SAMPLED_COUNTERS_DTYPE, WARP_COUNTERS_DTYPE, WIDE_DTYPE
+from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
+from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
 from gpuprof.timing.sampling.configuration import MODES, Sampling
 from gpuprof.timing.sampling.filter import EVERY, Filter
 from gpuprof.timing.sampling.triggers import CYCLES, NUMBER
@@ -289,16 +290,16 @@ def new_cell(machine: Machine, sampling: Sampling, filters: list[Filter], has_dr
             f"sampling of partition {sampling.partition}: an SM of {chip.name} has {chip.partitions}, from 0 on"
         )
     return Cell(
-        record=scratch("record", (capacity,), WIDE_DTYPE),
-        counted=scratch("counted", (capacity if sampling.sampled_counters else 1,), SAMPLED_COUNTERS_DTYPE),
+        record=scratch("record", (capacity,), WIDE.dtype),
+        counted=scratch("counted", (capacity if sampling.sampled_counters else 1,), SAMPLED_COUNTERS.dtype),
         leaves=scratch("leaves", (capacity,), np.int64),
         # The outlet renumbers the places of all SMs.
         fifo=np.zeros((chip.sms, sampling.fifo_depth), layout.FIFO_PLACE),
         waited=scratch("waited", (warps if sampling.counts_warps else 1, len(WAITS)), np.int64),
         over=scratch("over", (slots if sampling.counts_blocks else 1,), np.int32),
         # In a quantum each slot is left once, at most.
-        block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS_DTYPE),
-        warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS_DTYPE),
+        block_row=scratch("block_row", (ROW_ROOM + slots if sampling.counts_blocks else 1,), BLOCK_COUNTERS.dtype),
+        warp_row=scratch("warp_row", (ROW_ROOM + warps if sampling.counts_warps else 1,), WARP_COUNTERS.dtype),
         gate=np.array([gate_row(filter) for filter in filters], layout.GATE),
         watched=np.array([filter.sms(chip.sms) for filter in filters], np.int32),
     )

@@ -9,12 +9,8 @@ from typing import Annotated, NamedTuple, get_args
 
 import numpy as np
 
-from gpuprof.records.schema import (
-    BLOCK_COUNTERS_DTYPE,
-    SAMPLED_COUNTERS_DTYPE,
-    WARP_COUNTERS_DTYPE,
-    WIDE_DTYPE,
-)
+from gpuprof.tables.blocks import BLOCK_COUNTERS, WARP_COUNTERS
+from gpuprof.tables.samples import SAMPLED_COUNTERS, WIDE
 from gpuprof.timing.state.layout import (
     ACTIVITY,
     BATCH_NUMBERS,
@@ -142,8 +138,8 @@ class Memory(NamedTuple):
 
 
 class Cell(NamedTuple):
-    record: Annotated[np.ndarray, Table(WIDE_DTYPE)]
-    counted: Annotated[np.ndarray, Table(SAMPLED_COUNTERS_DTYPE)]
+    record: Annotated[np.ndarray, Table(WIDE.dtype)]
+    counted: Annotated[np.ndarray, Table(SAMPLED_COUNTERS.dtype)]
     gate: Annotated[np.ndarray, Table(GATE)]  # by grid
     # by grid, of each SM: 0 when the filter selects none of its samples there
     watched: Annotated[np.ndarray, Table(SHORT, "sms")]
@@ -151,8 +147,8 @@ class Cell(NamedTuple):
     fifo: Annotated[np.ndarray, Table(FIFO_PLACE, "fifo_depth")]  # by SM
     waited: Annotated[np.ndarray, Table(WORD, "n_waits")]  # by warp: its stalled cycles by kind of wait
     over: Annotated[np.ndarray, Table(SHORT)]  # block slots whose blocks have ended in this quantum
-    block_row: Annotated[np.ndarray, Table(BLOCK_COUNTERS_DTYPE)]
-    warp_row: Annotated[np.ndarray, Table(WARP_COUNTERS_DTYPE)]
+    block_row: Annotated[np.ndarray, Table(BLOCK_COUNTERS.dtype)]
+    warp_row: Annotated[np.ndarray, Table(WARP_COUNTERS.dtype)]
 
 
 class Blame(NamedTuple):

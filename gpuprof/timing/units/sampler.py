@@ -8,7 +8,7 @@ passes the filter, and enters the FIFO.
 import numpy as np
 
 from gpuprof.jit.internal import call_njit, inline_njit
-from gpuprof.records.schema import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
+from gpuprof.tables.samples import ISSUED, SCHEDULER_ISSUED, SM_SHIFT
 from gpuprof.timing.sampling.configuration import ALL_WARPS, BY_TRIGGER, RANDOM, ROUND_ROBIN
 from gpuprof.timing.sampling.triggers import L2_MISS
 from gpuprof.timing.state.table_rows import grid_at, part_at, record_at, sm_at, warp_at

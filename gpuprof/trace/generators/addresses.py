@@ -1,9 +1,9 @@
 """What each memory instruction accesses, warp by warp."""
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 SECTOR_SHIFT = 5  # sectors of 32 bytes
 

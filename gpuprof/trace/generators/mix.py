@@ -1,9 +1,9 @@
 """How often each opcode is executed."""
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Column, Table
 
 OPCODES = Table(
     "opcodes",

@@ -15,10 +15,10 @@ import numpy as np
 
 from gpuprof.isa.stalls import NAMES
 from gpuprof.records.reader import read_recording
-from gpuprof.records.schema import STALL_MASK
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
+from gpuprof.tables.samples import STALL_MASK
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.silicon.cards import card
 from tests.silicon.mixes.cases import N_ROWS, PER_ROW, Case

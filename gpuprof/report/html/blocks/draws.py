@@ -7,11 +7,12 @@ from itertools import chain
 import numpy as np
 
 from gpuprof.chips.draw_units import MEMORIES
-from gpuprof.correlate.tasks.draw_rows import count_columns
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Draws, Work, read_draws
 from gpuprof.report.tasks.timeline_lanes import Lane, extent, in_parts, read_lanes, steps
+from gpuprof.tables.draws import DRAW_COUNT_NAMES, DRAW_COUNTS
+from gpuprof.tables.table import Column
 
 MOST_STEPS = 4096  # of a lane: beyond, the mean of as many equal parts of the time
 
@@ -26,7 +27,7 @@ WORK = (
     Column("l2_share", "share", "", "Of what the L2 could have transferred in the time."),
     Column("dram_nbytes", "int", "bytes", "The same, of the DRAM."),
     Column("dram_share", "share", "", "Of what the DRAM could have transferred in the time."),
-    *(Column(name, "int", "", "See `draws` in gpudb.md.") for name in count_columns()),
+    *(column._replace(type="int") for column in DRAW_COUNTS),
 )
 DRAWS = (
     Column("draw", "int", "", "Its number, in the order asked."),
@@ -104,7 +105,7 @@ def work_values(work: Work) -> tuple:
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
     facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
     memory = ((work.nbytes.get(name, -1), work.memory_shares.get(name)) for name in MEMORIES)
-    return *times, *facts, *chain(*memory), *(work.counts[name] for name in count_columns())
+    return *times, *facts, *chain(*memory), *(work.counts[name] for name in DRAW_COUNT_NAMES)
 
 
 def shader_columns(profile: Profile) -> Columns:
@@ -159,11 +160,11 @@ def _stretches(lane: Lane, first: int, last: int) -> tuple[np.ndarray, np.ndarra
 
 
 TABLES = (
-    Table("draws", "Draws of a graphics pipeline.", DRAWS, draw_columns),
-    Table("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
-    Table("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
-    Table("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
-    Table(
+    PageTable("draws", "Draws of a graphics pipeline.", DRAWS, draw_columns),
+    PageTable("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
+    PageTable("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
+    PageTable("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
+    PageTable(
         "draw_lanes",
         f"Blocks over time, all draws together; exact, or the means of {MOST_STEPS:,} parts.",
         LANES,

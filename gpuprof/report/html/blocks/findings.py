@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from gpuprof.correlate.traces import Found
+from gpuprof.correlate.findings import Found
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.pages.findings import place
+from gpuprof.tables.table import Column
 
 FINDINGS = (
     Column("kernel", "int", "", "Row of `kernels`."),
@@ -52,5 +53,5 @@ def other_kernel(profile: Profile, found: Found, kernel: int) -> int:
 
 
 TABLES = (
-    Table("findings", "What trace generators found, and what costs time, worst first.", FINDINGS, finding_columns),
+    PageTable("findings", "What trace generators found, and what costs time, worst first.", FINDINGS, finding_columns),
 )

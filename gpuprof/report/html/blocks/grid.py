@@ -9,7 +9,8 @@ from gpuprof.correlate.counts import Counters
 from gpuprof.correlate.frames import Position
 from gpuprof.report.html.blocks.stalls import term_of
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
+from gpuprof.tables.table import Column
 
 RUNS = (
     Column("stream", "int", "", "0 is the default stream."),
@@ -125,8 +126,8 @@ def work_columns(profile: Profile) -> Columns:
 
 
 TABLES = (
-    Table("runs", "Launches of one kernel in one stream and task, together.", RUNS, run_columns),
-    Table("paths", "Where code is: a function, and the calls that lead there.", PATHS, path_columns),
-    Table("cells", "What code cost in each run, by stall reason.", CELLS, cell_columns),
-    Table("works", "What code did in each run.", WORKS, work_columns),
+    PageTable("runs", "Launches of one kernel in one stream and task, together.", RUNS, run_columns),
+    PageTable("paths", "Where code is: a function, and the calls that lead there.", PATHS, path_columns),
+    PageTable("cells", "What code cost in each run, by stall reason.", CELLS, cell_columns),
+    PageTable("works", "What code did in each run.", WORKS, work_columns),
 )

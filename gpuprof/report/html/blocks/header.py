@@ -6,9 +6,10 @@ from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES, REASONS
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.terminal.report_header import facts
 from gpuprof.report.terminal.styles import WARM
+from gpuprof.tables.table import Column
 
 FACTS = (
     Column("label", "text", "", "What the fact is about."),
@@ -52,7 +53,7 @@ def term_columns(profile: Profile) -> Columns:
 
 
 TABLES = (
-    Table("facts", "What the header of the terminal's pages says.", FACTS, fact_columns),
-    Table("chip", "The chip: one row.", CHIP, chip_columns),
-    Table("terms", "Stall reasons. `selected` is the first, and no stall.", TERMS, term_columns),
+    PageTable("facts", "What the header of the terminal's pages says.", FACTS, fact_columns),
+    PageTable("chip", "The chip: one row.", CHIP, chip_columns),
+    PageTable("terms", "Stall reasons. `selected` is the first, and no stall.", TERMS, term_columns),
 )

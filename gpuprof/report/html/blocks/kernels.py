@@ -6,11 +6,12 @@ from rich.text import Text
 
 from gpuprof.report.estimates import scale_of
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.number_text import extent
 from gpuprof.report.pages.summary import kernel_facts
 from gpuprof.report.terminal.styles import Look
 from gpuprof.report.triage.kernel_rules import findings
+from gpuprof.tables.table import Column
 
 KERNELS = (
     Column("name", "text", "", "As written in the source."),
@@ -113,8 +114,8 @@ def launch_columns(profile: Profile) -> Columns:
 
 
 TABLES = (
-    Table("kernels", "The kernels, most cycles first.", KERNELS, kernel_columns),
-    Table("summary", "What the summary says of each kernel.", SUMMARY, summary_columns),
-    Table("advice", "What to look at first, by kernel.", ADVICE, advice_columns),
-    Table("launches", "The launches, in the order of their numbers.", LAUNCHES, launch_columns),
+    PageTable("kernels", "The kernels, most cycles first.", KERNELS, kernel_columns),
+    PageTable("summary", "What the summary says of each kernel.", SUMMARY, summary_columns),
+    PageTable("advice", "What to look at first, by kernel.", ADVICE, advice_columns),
+    PageTable("launches", "The launches, in the order of their numbers.", LAUNCHES, launch_columns),
 )

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from gpuprof.correlate.counts import Counters
 from gpuprof.report.estimates import scale_of
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Instruction
 from gpuprof.report.sections import is_known
+from gpuprof.tables.table import Column
 
 SECTIONS = (
     Column("kernel", "int", "", "Row of `kernels`."),
@@ -125,11 +126,13 @@ def cost_rows(profile: Profile) -> Iterator[tuple[int, ...]]:
 
 
 TABLES = (
-    Table("sections", "Sections of the listings of each kernel.", SECTIONS, section_columns),
-    Table("rows", "Lines of the sections.", ROWS, row_columns),
-    Table(
+    PageTable("sections", "Sections of the listings of each kernel.", SECTIONS, section_columns),
+    PageTable("rows", "Lines of the sections.", ROWS, row_columns),
+    PageTable(
         "row_instructions", "The instructions of each row, its own first.", ROW_INSTRUCTIONS, row_instruction_columns
     ),
-    Table("instructions", "The instructions of each kernel and of what it calls.", INSTRUCTIONS, instruction_columns),
-    Table("costs", "What each instruction cost, by stall reason.", COSTS, cost_columns),
+    PageTable(
+        "instructions", "The instructions of each kernel and of what it calls.", INSTRUCTIONS, instruction_columns
+    ),
+    PageTable("costs", "What each instruction cost, by stall reason.", COSTS, cost_columns),
 )

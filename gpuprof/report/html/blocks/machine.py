@@ -7,12 +7,13 @@ from typing import NamedTuple
 from gpuprof.chips.peaks import RESOURCES
 from gpuprof.report.html.profile_block import Profile
 from gpuprof.report.html.residency import THREADS, Block, Step, fits, next_steps, numbers_of, waves
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Kernel, Launch
 from gpuprof.report.number_text import extent, product
 from gpuprof.report.pages.peaks import limit_facts
 from gpuprof.report.throughput import limit_of, throughput
 from gpuprof.report.totals import metric_sum, totals
+from gpuprof.tables.table import Column
 
 LEVELS = ("dram", "l2", "l1")  # whose bytes a roofline may count
 
@@ -252,13 +253,13 @@ def sm_columns(profile: Profile) -> Columns:
 
 
 TABLES = (
-    Table("ceilings", "What the chip can do at most.", CEILINGS, ceiling_columns),
-    Table("uses", "What each kernel used of it.", USES, use_columns),
-    Table("limits", "What limits each kernel.", LIMITS, limit_columns),
-    Table("roofs", "Points of the roofline.", ROOFS, roof_columns),
-    Table("traffic", "What went between the units of the memory.", TRAFFIC, traffic_columns),
-    Table("residencies", "How many blocks of each shape fit an SM, and how they fill the GPU.", RESIDENCIES,
+    PageTable("ceilings", "What the chip can do at most.", CEILINGS, ceiling_columns),
+    PageTable("uses", "What each kernel used of it.", USES, use_columns),
+    PageTable("limits", "What limits each kernel.", LIMITS, limit_columns),
+    PageTable("roofs", "Points of the roofline.", ROOFS, roof_columns),
+    PageTable("traffic", "What went between the units of the memory.", TRAFFIC, traffic_columns),
+    PageTable("residencies", "How many blocks of each shape fit an SM, and how they fill the GPU.", RESIDENCIES,
         residency_columns),
-    Table("steps", "What would have to change for one more block to fit an SM.", STEPS, step_columns),
-    Table("sms", "Work by SM.", SMS, sm_columns),
+    PageTable("steps", "What would have to change for one more block to fit an SM.", STEPS, step_columns),
+    PageTable("sms", "Work by SM.", SMS, sm_columns),
 )  # fmt: skip

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from gpuprof.correlate.metrics import METRICS, launch_values
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
+from gpuprof.tables.table import Column
 
 NUMBERS = (
     Column("kernel", "int", "", "Row of `kernels`."),
@@ -32,4 +33,4 @@ def number_rows(profile: Profile) -> Iterator[tuple]:
                 yield number, metric.name, metric.unit, metric.text, value
 
 
-TABLES = (Table("numbers", "Every metric of each kernel.", NUMBERS, number_columns),)
+TABLES = (PageTable("numbers", "Every metric of each kernel.", NUMBERS, number_columns),)

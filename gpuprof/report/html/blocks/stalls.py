@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from gpuprof.isa.flow.graph import is_branch
 from gpuprof.isa.stalls import N_REASONS
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.model import Instruction
 from gpuprof.report.waits import joined
 from gpuprof.report.warp_ends import name_of, place
+from gpuprof.tables.table import Column
 
 STALLS = (
     Column("instruction", "int", "", "Row of `instructions`."),
@@ -102,8 +103,8 @@ def target(instruction: Instruction) -> int:
 
 
 TABLES = (
-    Table("stalls", "How many stalls each instruction has, by reason.", STALLS, stall_columns),
-    Table("lengths", "How long these stalls are.", LENGTHS, length_columns),
-    Table("blames", "What ended the stalls of each instruction.", BLAMES, blame_columns),
-    Table("loops", "Loops of the code.", LOOPS, loop_columns),
+    PageTable("stalls", "How many stalls each instruction has, by reason.", STALLS, stall_columns),
+    PageTable("lengths", "How long these stalls are.", LENGTHS, length_columns),
+    PageTable("blames", "What ended the stalls of each instruction.", BLAMES, blame_columns),
+    PageTable("loops", "Loops of the code.", LOOPS, loop_columns),
 )

@@ -7,7 +7,8 @@ import numpy as np
 
 from gpuprof.correlate.tasks.task_queries import read_tasks
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Column, Columns, Table, by_column
+from gpuprof.report.html.schema import Columns, PageTable, by_column
+from gpuprof.tables.table import Column
 
 AT_A_TIME = 100_000  # rows
 
@@ -91,8 +92,8 @@ def bin_stall_rows(profile: Profile) -> Iterator[tuple[int, int, int]]:
 
 
 TABLES = (
-    Table("tasks", "Anything with a beginning and an end.", TASKS, task_columns),
-    Table("relations", "What ties tasks, as it was stated or observed.", RELATIONS, relation_columns),
-    Table("bins", "The time of each launch in parts.", BINS, bin_columns),
-    Table("bin_stalls", "What warps did in each part.", BIN_STALLS, bin_stall_columns),
+    PageTable("tasks", "Anything with a beginning and an end.", TASKS, task_columns),
+    PageTable("relations", "What ties tasks, as it was stated or observed.", RELATIONS, relation_columns),
+    PageTable("bins", "The time of each launch in parts.", BINS, bin_columns),
+    PageTable("bin_stalls", "What warps did in each part.", BIN_STALLS, bin_stall_columns),
 )

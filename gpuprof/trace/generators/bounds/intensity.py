@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 
 from gpuprof.isa.operations import PRECISIONS
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 SPACES = ("global", "shared", "local", "const", "param")
 MEMORY = frozenset(ADDRESSING)

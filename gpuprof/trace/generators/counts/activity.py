@@ -1,10 +1,10 @@
 """How many lanes of the warps are active."""
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.masks import WARP
-from gpuprof.trace.tables import Column, Table
 
 BLOCKS = Table(
     "blocks",

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.counts.thread_counts import ThreadSums
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 
 def of_blocks(unit: str, done: str) -> Table:

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.counts.thread_counts import ThreadSums
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Column, Table
 
 PC = Column("pc", "integer", "", "code address of the block's first instruction")
 BLOCKS = Table(

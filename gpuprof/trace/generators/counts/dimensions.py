@@ -1,8 +1,8 @@
 """How large a launch is."""
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Column, Table
 
 LAUNCHES = Table(
     "launches",

@@ -4,10 +4,10 @@ from bisect import bisect_right
 from collections import Counter
 
 from gpuprof.isa.flow.liveness import Block, live_words
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Code, Kernel
-from gpuprof.trace.tables import Column, Table
 
 LIVE = Table(
     "live",

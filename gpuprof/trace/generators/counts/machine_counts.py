@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Column, Table
 
 ATTRIBUTES = Table(
     "attributes",

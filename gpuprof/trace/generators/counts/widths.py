@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.counts.thread_counts import FULL
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.masks import WARP
-from gpuprof.trace.tables import Column, Table
 
 NARROW = (1, 2, 4, 8, 16, 32)
 WIDE = 64

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from gpuprof.errors import UsageError
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.memory.sets import POLICIES, Sets
 from gpuprof.trace.generators.memory.units import of_access
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 INSTRUCTION_NBYTES = 16
 HITS = Table(

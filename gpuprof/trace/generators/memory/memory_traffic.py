@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.memory.touched_memory import SECTOR_SHIFT, touch
 from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
-from gpuprof.trace.tables import Column, Table
 
 NAME = Column("allocation", "text", "", "name of what holds the addresses; empty: nothing does")
 LINES = Table(

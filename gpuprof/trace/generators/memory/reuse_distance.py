@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 
 from gpuprof.errors import UsageError
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.memory.stack_distance import NEVER, StackDistances, tally
 from gpuprof.trace.generators.memory.units import lines_of, of_access
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 LINE, SECTOR = "line", "sector"
 UNITS = {LINE: 7, SECTOR: 5}  # log2 of its bytes

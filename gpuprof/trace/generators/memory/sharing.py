@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.memory.exchange import NOBODY, take
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 PAIRS = Table(
     "pairs",

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuprof.errors import UsageError
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
-from gpuprof.trace.tables import Column, Table
 
 
 class Touch(NamedTuple):

@@ -18,12 +18,12 @@ import numpy as np
 from gpuprof.base.files import replacing
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import reads, writes
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.trace_files.opcodes import name_of
 from gpuprof.trace.kernel import ADDRESSED, Instruction, Kernel
 from gpuprof.trace.masks import unpacked
-from gpuprof.trace.tables import Column, Table
 
 LIST = "kernelslist.g"
 VERSION = 4

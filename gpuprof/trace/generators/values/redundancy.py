@@ -3,12 +3,12 @@
 import numpy as np
 
 from gpuprof.errors import UsageError
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
 from gpuprof.trace.generators.values import float_shadow
 from gpuprof.trace.generators.values.repeats import stored, words_of
 from gpuprof.trace.kernel import ADDRESSING, Kernel
-from gpuprof.trace.tables import Column, Table
 
 WORD = 4
 LINES = Table(

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.tables import Column, Table
 
 VALUES = Table(
     "values",

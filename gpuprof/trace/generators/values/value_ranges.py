@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.values.float_values import numbers, scalar
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.tables import Column, Table
 
 RANGES = Table(
     "ranges",

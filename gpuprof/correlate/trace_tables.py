@@ -1,31 +1,30 @@
-"""What trace generators found, in a database: a table of each of their tables, with the columns that they declare.
+"""Tables of trace generators in a database: a table of each of their tables, with the columns that they declare.
 
 `trace_tables` and `trace_columns` say which there are. Names are checked before they become SQL: a recording, or a
-database, may come from anybody.
+database, may come from any source.
 """
 
 import re
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from gpuprof.base.compared_results import NAME, SEVERITIES
+from gpuprof.base.compared_results import NAME
 from gpuprof.errors import FileFormatError
 from gpuprof.records.reader import Recording, TraceKey
+from gpuprof.tables.code import TRACE_COLUMNS, TRACE_TABLES
+from gpuprof.tables.sql import insertion
+from gpuprof.tables.table import Column
 
 TABLE_NAME = re.compile(r"trace_[a-z0-9_]{3,100}")
-SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT"}
+TYPES = ("integer", "real", "text")
 PREFIX = "trace_"
 
 
-class Column(NamedTuple):
-    name: str
-    type: str  # a key of SQL_TYPES
-    unit: str
-    text: str
+COLUMN_FIELDS = ("name", "type", "unit", "text")  # of a declared column, in a recording and in trace_columns
 
 
-class Table(NamedTuple):
+class TraceTable(NamedTuple):
     """`name`: of the SQL table, whose columns are the launch and `columns`."""
 
     name: str
@@ -38,54 +37,35 @@ class Table(NamedTuple):
 class Traced(NamedTuple):
     """A table with its rows: (launch, *values)."""
 
-    table: Table
+    table: TraceTable
     rows: tuple[tuple, ...]
-
-
-class Found(NamedTuple):
-    """A row of `findings`; None for what it does not say."""
-
-    launch: int
-    generator: str
-    kind: str
-    severity: str
-    text: str
-    pc: int | None
-    other_pc: int | None
-    block: int | None
-    warp: int | None
-    thread: int | None
-    address: int | None
-    allocation: str
-    count: int
-    cost_cycles: int | None = None
 
 
 # From a recording.
 
 
-def tables_of(recording: Recording) -> list[tuple[Table, list[TraceKey]]]:
+def tables_of(recording: Recording) -> list[tuple[TraceTable, list[TraceKey]]]:
     """The tables by generator and name, each with its keys in the recording, by launch. Raises FileFormatError for a
     name that is none, and for a table that differs between launches.
     """
-    found: dict[tuple[str, str], tuple[Table, list[TraceKey]]] = {}
+    tables: dict[tuple[str, str], tuple[TraceTable, list[TraceKey]]] = {}
     used: set[str] = set()
     for key in sorted(recording.traces, key=lambda key: (key.generator, key.table, key.launch)):
         trace = recording.traces[key]
-        columns = tuple(Column(*(each[name] for name in Column._fields)) for each in trace.fields["columns"])
-        declared = Table("", key.generator, key.table, trace.fields["text"], columns)
-        if (key.generator, key.table) not in found:
+        columns = tuple(Column(*(each[name] for name in COLUMN_FIELDS)) for each in trace.fields["columns"])
+        declared = TraceTable("", key.generator, key.table, trace.fields["text"], columns)
+        if (key.generator, key.table) not in tables:
             check_names(recording, declared)
             name = _free(f"{PREFIX}{key.generator}_{key.table}", used)
-            found[key.generator, key.table] = declared._replace(name=name), []
-        table, keys = found[key.generator, key.table]
+            tables[key.generator, key.table] = declared._replace(name=name), []
+        table, keys = tables[key.generator, key.table]
         if table._replace(name="") != declared:
             raise FileFormatError(
                 f"{recording.path}: table {key.table} of trace generator {key.generator} has other columns in launch "
                 f"{key.launch}"
             )
         keys.append(key)
-    return list(found.values())
+    return list(tables.values())
 
 
 def _free(name: str, used: set[str]) -> str:
@@ -97,7 +77,7 @@ def _free(name: str, used: set[str]) -> str:
     return free
 
 
-def check_names(recording: Recording, table: Table) -> None:
+def check_names(recording: Recording, table: TraceTable) -> None:
     names = [column.name for column in table.columns]
     for name in (table.generator, table.table, *names):
         if not NAME.fullmatch(name):
@@ -107,7 +87,7 @@ def check_names(recording: Recording, table: Table) -> None:
             f"{recording.path}: the columns of trace table {table.table} do not have names of their own"
         )
     for column in table.columns:
-        if column.type not in SQL_TYPES:
+        if column.type not in TYPES:
             raise FileFormatError(
                 f"{recording.path}: trace table {table.table} has a column of type {column.type[:40]!r}"
             )
@@ -118,12 +98,12 @@ def fill_traces(database: sqlite3.Connection, recording: Recording) -> None:
     database.executemany("INSERT OR IGNORE INTO trace_launches VALUES (?, ?)", watched_launches(recording))
     for number, (table, keys) in enumerate(tables_of(recording)):
         database.execute(
-            "INSERT INTO trace_tables VALUES (?, ?, ?, ?, ?)",
+            insertion(TRACE_TABLES),
             (number, table.name, table.generator, table.table, table.text),
         )
         database.executemany(
-            "INSERT INTO trace_columns VALUES (?, ?, ?, ?, ?, ?)",
-            [(number, place, *column) for place, column in enumerate(table.columns)],
+            insertion(TRACE_COLUMNS),
+            [(number, place, *column[:4]) for place, column in enumerate(table.columns)],
         )
         database.execute(definition(table))
         marks = ", ".join("?" * (1 + len(table.columns)))
@@ -139,46 +119,29 @@ def watched_launches(recording: Recording) -> Iterator[tuple[int, str]]:
             yield number, name
 
 
-def definition(table: Table) -> str:
-    columns = "".join(f', "{column.name}" {SQL_TYPES[column.type]} NOT NULL' for column in table.columns)
+def definition(table: TraceTable) -> str:
+    columns = "".join(f', "{column.name}" {column.sql_type} NOT NULL' for column in table.columns)
     return f"CREATE TABLE {table.name} (launch INTEGER NOT NULL REFERENCES launches{columns})"
-
-
-NONE = -1  # in a recording; NULL in the database
-RECORDED = tuple(name for name in Found._fields if name != "cost_cycles")  # the rest comes from the ledger
-MAY_BE_NONE = ("pc", "other_pc", "block", "warp", "thread", "address")
-
-
-def finding_rows(recording: Recording) -> Iterator[tuple]:
-    """Rows of `findings`. Raises FileFormatError for a severity that is none."""
-    for number, finding in enumerate(recording.findings):
-        if finding["severity"] not in SEVERITIES:
-            raise FileFormatError(f"{recording.path}: a finding of severity {finding['severity'][:40]!r}")
-        yield (
-            number,
-            *(None if name in MAY_BE_NONE and finding[name] == NONE else finding[name] for name in RECORDED),
-            None,
-        )
 
 
 # From a database.
 
 
-def read_tables(database: sqlite3.Connection) -> list[Table]:
+def read_tables(database: sqlite3.Connection) -> list[TraceTable]:
     columns: dict[int, list[Column]] = {}
     for number, *column in database.execute(
         "SELECT trace, name, type, unit, text FROM trace_columns ORDER BY trace, place"
     ):
         columns.setdefault(number, []).append(Column(*column))
     return [
-        Table(*row, tuple(columns.get(number, ())))
+        TraceTable(*row, tuple(columns.get(number, ())))
         for number, *row in database.execute(
             "SELECT trace, table_name, generator, name, text FROM trace_tables ORDER BY trace"
         )
     ]
 
 
-def read_rows(database: sqlite3.Connection, table: Table) -> Iterator[Sequence[object]]:
+def read_rows(database: sqlite3.Connection, table: TraceTable) -> Iterator[Sequence[object]]:
     """(launch, *values) in the order they were written."""
     names = "".join(f', "{column.name}"' for column in table.columns)
     return database.execute(f"SELECT launch{names} FROM {table.name} ORDER BY rowid")
@@ -192,31 +155,12 @@ def read_traces(database: sqlite3.Connection, launches: Collection[int]) -> tupl
     )
 
 
-def read_findings(database: sqlite3.Connection, launches: Collection[int]) -> tuple[Found, ...]:
-    """Those of these launches: the worst severity first, then what cost most, then as they were found."""
-    query = f"SELECT {', '.join(Found._fields)} FROM findings ORDER BY finding"
-    found = [Found(*row) for row in database.execute(query)]
-    wanted = [each for each in found if each.launch in launches]
-    return worst_first(wanted)
-
-
-def worst_first(found: Iterable[Found]) -> tuple[Found, ...]:
-    return tuple(sorted(found, key=lambda each: (SEVERITIES.index(each.severity), -(each.cost_cycles or 0))))
-
-
 def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
-    """What is wrong with the traces of a database: names that are none, tables that are missing, values of another
-    type.
-    """
-    marks = ", ".join("?" * len(SEVERITIES))
-    for finding, severity in database.execute(
-        f"SELECT finding, severity FROM findings WHERE severity NOT IN ({marks}) LIMIT 1", SEVERITIES
-    ):
-        yield f"findings.severity is {severity[:40]!r} at finding {finding}; expected one of {', '.join(SEVERITIES)}"
+    """The contradictions in the traces of a database: invalid names, missing tables, values of another type."""
     for table in read_tables(database):
         names = [column.name for column in table.columns]
         bad = [name for name in names if not NAME.fullmatch(name)]
-        if bad or not TABLE_NAME.fullmatch(table.name) or any(each.type not in SQL_TYPES for each in table.columns):
+        if bad or not TABLE_NAME.fullmatch(table.name) or any(each.type not in TYPES for each in table.columns):
             yield f"trace_tables has a table {table.name[:40]!r} whose names or types are none"
             continue
         have = database.execute(
@@ -228,7 +172,7 @@ def wrong_tables(database: sqlite3.Connection) -> Iterator[str]:
         yield from _wrong_values(database, table)
 
 
-def _wrong_values(database: sqlite3.Connection, table: Table) -> Iterator[str]:
+def _wrong_values(database: sqlite3.Connection, table: TraceTable) -> Iterator[str]:
     rules = {column.name: f"typeof(\"{column.name}\") = '{column.type}'" for column in table.columns}
     rules["launch"] = "typeof(launch) = 'integer' AND launch IN (SELECT launch FROM launches)"
     for name, rule in rules.items():
