@@ -159,7 +159,7 @@ def ledger_rows(cycles: np.ndarray, load_base: int) -> np.ndarray:
 
 
 def stall_rows(stalls: np.ndarray, load_base: int) -> dict[Table, np.ndarray]:
-    """Stalls by length, timing.state.lengths.STALLS_DTYPE, as rows of STALLS and STALL_LENGTHS."""
+    """Stalls by length, timing.state.stall_tables.STALLS_DTYPE, as rows of STALLS and STALL_LENGTHS."""
     pc = load_base + INSTRUCTION_NBYTES * stalls["instruction"]
     counts = np.zeros(len(stalls), STALLS.dtype)
     counts["pc"], counts["reason"], counts["longest_cycles"] = pc, stalls["reason"], stalls["longest_cycles"]

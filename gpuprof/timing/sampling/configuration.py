@@ -16,7 +16,7 @@ MAX_SEED = (1 << 63) - 1
 MAX_FIFO_DEPTH = 4096
 MAX_DRAIN_CYCLES = MAX_POLL_CYCLES = 1 << 40
 MIN_BUFFER_NBYTES, MAX_BUFFER_NBYTES = 32, 8 << 30  # a wide record; the addresses reserved for it
-# Sets of performance counters that a row of records.schema.SAMPLED_COUNTERS_COLUMNS may hold; those not chosen are
+# Sets of performance counters that a row of tables.samples.SAMPLED_COUNTERS may hold; those not chosen are
 # zero.
 COUNTERS = {
     "issued": ("issued",),
