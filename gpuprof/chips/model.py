@@ -167,9 +167,9 @@ def _path_of(name: str | Path) -> Path:
 def _read(path: Path, seen: tuple[Path, ...]) -> dict[str, Any]:
     """The file's tables, laid over those it inherits."""
     if Path(os.path.realpath(path)) in seen:
-        raise UsageError(f"{path}: inherits itself, by way of {' and '.join(p.name for p in seen)}")
+        raise UsageError(f"{path}: inherits itself, through {' and '.join(p.name for p in seen)}")
     if len(seen) > MOST_ANCESTORS:
-        raise UsageError(f"{path}: inherits by way of more than {MOST_ANCESTORS} chip files")
+        raise UsageError(f"{path}: the chain of `inherits` is longer than {MOST_ANCESTORS} chip files")
     if is_missing(path):
         raise UsageError(f"{path}: there is no such chip file")
     try:

@@ -155,7 +155,7 @@ def check_targets(targets: Targets) -> None:
         raise UsageError(f"a frame has up to {MOST_TARGETS} color targets, each of one format")
     for address in (*targets.colors, targets.depth, targets.stencil):
         if address % TARGET_ALIGNMENT:
-            raise UsageError(f"a target's address is a multiple of {TARGET_ALIGNMENT}, and 0x{address:x} is not")
+            raise UsageError(f"target address 0x{address:x} is not aligned to {TARGET_ALIGNMENT} bytes")
 
 
 def check_viewport(viewport: Viewport) -> None:
@@ -192,7 +192,7 @@ def check_buffers(buffers: Buffers) -> None:
 def check_made(name: str, n: int, what: str) -> None:
     """n: of vertices or primitives that the tessellator makes, or a geometry shader may make."""
     if n > MOST_INDICES:
-        raise UsageError(f"{name}: of a draw's primitives up to {MOST_INDICES} {what} are made, not {n}")
+        raise UsageError(f"{name}: a draw makes up to {MOST_INDICES} {what}, not {n}")
 
 
 def check_width(width: float, what: str) -> float:

@@ -220,7 +220,7 @@ class Frame:
         """
         path = Path(path) if isinstance(path, str) else of_kind(path, Path, "a picture's name")
         if "\0" in str(path):
-            raise UsageError(f"{str(path)!r} is no name of a file")
+            raise UsageError(f"{str(path)!r} is not a file name")
         check_output(path, PICTURE, force=force)
         pixels = self.pixels(target)
         if pixels.dtype != np.uint8:

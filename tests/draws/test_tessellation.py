@@ -299,7 +299,7 @@ def test_bent_patches(points, domain, shader, spacing):
                 hull=(np.full((5000, 6), 64, np.float32), np.zeros(5000, np.float32)),
                 domain=(0.0,),
             ),
-            "of a draw's primitives up to 33554432 primitives are made, not 40960000",
+            "a draw makes up to 33554432 primitives, not 40960000",
         ),
     ],
 )
