@@ -1,4 +1,4 @@
-"""Outputs never destroy: what a command may write over, asked before it works.
+"""Outputs never destroy: which files a command may overwrite, checked before it works.
 
 A regular file is overwritten when it is empty, when it has the marks of what is written, or when it has the name of the
 text format that is written, and never when the command reads it. Anything else takes --force.

@@ -36,7 +36,7 @@ def percent0(share: float) -> str:
 
 
 def suggestion(word: str, known: Iterable[str], most: int = 3) -> str:
-    """ "did you mean collect?" for what is near to words that are known, in any case; "" where none is."""
+    """ "did you mean collect?" for a word that resembles known ones, in any case; "" where none is."""
     spelled = {candidate.lower(): candidate for candidate in known}
     near = difflib.get_close_matches(word.lower(), sorted(spelled), n=most, cutoff=LEAST_LIKENESS)
     return f"did you mean {' or '.join(spelled[candidate] for candidate in near)}?" if near else ""

@@ -126,7 +126,7 @@ def altered(chip: Chip, changes: Mapping[str, int | float | str], origin: str) -
 
 
 def field_of(name: str) -> Field | None:
-    """The row that says what a number may be, by its name in a file: "sms", "latency.alu"."""
+    """The row of a number, by its name in a file: "sms", "latency.alu"."""
     table, _, entry = name.rpartition(".")
     return _fields_of(table).get(entry) if table else BY_NAME.get(name)
 

@@ -59,8 +59,8 @@ class Executor(Protocol):
         """The program of PTX that the caller has compiled."""
 
     def submit(self, command: cmd.Command) -> Any:
-        """Carries out a command and gives what the command's docstring says. What it raises comes out of the call that
-        asked.
+        """Carries out a command and returns the result that the command's docstring describes. What it raises comes out
+        of the call that asked.
         """
 
     def add_trace_generator(self, generator: Any, where: str = "") -> None:
@@ -242,7 +242,7 @@ class Device:
     def launch(
         self, module: LoadedModule, function: Function, config: LaunchConfig, values: Sequence[Value], text: str
     ) -> Any:
-        """Checks a launch and submits it; gives what the executor gives. Raises UsageError when it does not fit kernel
+        """Checks a launch and submits it; returns the executor's result. Raises UsageError when it does not fit kernel
         or chip.
         """
         params = parameter_block(function, values)
@@ -400,7 +400,7 @@ def _extent(value: Any, what: str) -> Extent:
 
 
 def integer(value: Any, what: str) -> int:
-    """The value as Python's. Raises UsageError for what is no integer."""
+    """The value as Python's. Raises UsageError for a value that is no integer."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise UsageError(f"{what} must be an integer, not {value!r}")
     return int(value)

@@ -129,7 +129,7 @@ class DeviceArray:
         return self.reshape(-1)
 
     def split(self, section: int) -> "list[DeviceArray]":
-        """Pieces of `section` rows each, the last of what is left."""
+        """Pieces of `section` rows each; the last has the rest."""
         return [self[first : first + section] for first in range(0, self.shape[0], section)]
 
     def is_c_contiguous(self) -> bool:
@@ -172,7 +172,7 @@ def type_text(dtype: np.dtype, shape: tuple[int, ...]) -> str:
 
 
 def host_array(value: Any) -> np.ndarray:
-    """A C-ordered, little-endian numpy array of what the user gave. Raises UsageError for Python objects."""
+    """A C-ordered, little-endian numpy array of the user's values. Raises UsageError for Python objects."""
     array = np.asarray(value)
     return np.ascontiguousarray(array, plain_dtype(array.dtype)).reshape(array.shape)
 

@@ -35,7 +35,7 @@ class Free:
 
 @dataclass(frozen=True)
 class FreeLater:
-    """The allocation that starts at `address` is no longer the program's once what was asked of a stream so far is done
+    """The allocation that starts at `address` is no longer the program's once all earlier requests on a stream are done
     (cudaFreeAsync). A Free gives it back.
     """
 
@@ -142,8 +142,8 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Shader:
-    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in by whoever
-    carries out the draw.
+    """A kernel of a module. `params` is its parameter block, whose first parameter, the stage, is filled in when the
+    draw is carried out.
     """
 
     module: LoadedModule
@@ -186,7 +186,7 @@ class Resolve:
 
 @dataclass(frozen=True)
 class Event:
-    """Marks the present end of a stream: the event happens when what was asked before it on that stream is done."""
+    """Marks the present end of a stream: the event happens when all earlier requests on that stream are done."""
 
     event: int
     stream: int = 0
@@ -227,9 +227,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class SetSampler:
-    """Sets registers of the sampler, by name, for what is launched from now on; a filter is text. Gives all that are in
-    force (dict).
-    """
+    """Sets registers of the sampler, by name, for later launches; a filter is text. Returns all settings (dict)."""
 
     registers: tuple[tuple[str, int | str], ...]
 

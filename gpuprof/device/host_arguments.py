@@ -50,7 +50,7 @@ class HostArguments:
         self.values.append(self._value(param, argument))
 
     def copy_back(self) -> None:
-        """Puts what the kernel wrote into the host's arrays."""
+        """Copies the kernel's results into the host's arrays."""
         for array, address in self._written:
             data = self._submit(cmd.CopyOut(address, array.nbytes))
             array[...] = np.frombuffer(data, array.dtype.newbyteorder("<")).reshape(array.shape)

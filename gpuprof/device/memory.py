@@ -308,8 +308,8 @@ class AddressSpace:
         return address
 
     def _clear(self, address: int, nbytes: int) -> None:
-        """Zeroes what was used before; memory that never was is zero, and touching it would make the host provide
-        it.
+        """Zeroes memory that was used before; memory that never was is zero, and touching it would make the host
+        provide it.
         """
         start, end = address - GLOBAL_BASE, min(address + nbytes, self._used_top) - GLOBAL_BASE
         if start < end:

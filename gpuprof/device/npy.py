@@ -1,4 +1,4 @@
-""".npy files: the header says what the file must be, byte for byte, before room is made for its array.
+""".npy files: the header must describe the file byte for byte before memory for its array is allocated.
 
  0            6        8            10 or 12
 +------------+--------+------------+----------------------------+------------------+

@@ -13,7 +13,7 @@ Submit: TypeAlias = Callable[[cmd.Command], Any]
 
 
 class Stream:
-    """A queue of work: what is asked on one stream happens in order. Number 0 is the default stream.
+    """A queue of work: requests on one stream are carried out in order. Number 0 is the default stream.
 
     Launches on different streams run at the same time where there is room. `priority`: as in CUDA, the smaller number
     goes first. `non_blocking`: a program may not rely on an order between the stream and the default one.

@@ -1,4 +1,4 @@
-"""Tasks of the Python face: what a script says of parts of its work, and how they are related."""
+"""Tasks of the Python face: a script's names for parts of its work, and the relations between them."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping

@@ -48,7 +48,8 @@ class Im2col:
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor in device memory and the box that one copy moves. Raises UsageError for what the hardware would refuse.
+    """A tensor in device memory and the box that one copy moves. Raises UsageError for a map that the hardware would
+    refuse.
 
     `array`: anything with `address`, `shape` and `dtype`, such as a DeviceArray; `shape`, `strides` (bytes) and
     `element` ("f16", "bf16", "tf32",

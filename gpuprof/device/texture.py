@@ -50,7 +50,7 @@ DEFAULTS = TextureOptions()
 
 
 def make_texture(submit: Submit, arrays: Sequence[DeviceArray], options: TextureOptions = DEFAULTS) -> Texture:
-    """A texture over device arrays. Raises UsageError for what is none."""
+    """A texture over device arrays. Raises UsageError for any other value."""
     image = image_of(arrays, options)
     handle = pack_handle(submit(cmd.MakeImage(image)), sampler_of_options(options))
     return Texture(handle, tuple(arrays), image.name)

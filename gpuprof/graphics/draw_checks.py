@@ -55,7 +55,7 @@ TARGET_ALIGNMENT = 16  # bytes: of the largest format's samples
 
 def check_draw(draw: Draw, stage_nbytes: Mapping[str, int]) -> None:
     """Raises UsageError for what no draw can be. stage_nbytes: of the shaders' first parameters, by stage. Addresses
-    are looked at where they are used.
+    are checked where they are used.
     """
     state = draw.state
     check_chain(

@@ -79,7 +79,7 @@ class Frame:
         self._resolved: dict[int, DeviceArray] = {}
 
     def clear(self, color: Sequence[float] = (0, 0, 0, 0), depth: float = 1.0, stencil: int = 0) -> None:
-        """Every sample of every target. Raises UsageError for what is no color of four channels or no byte."""
+        """Every sample of every target. Raises UsageError for a value that is no color of four channels or no byte."""
         channels = tuple(color) if isinstance(color, Sequence | np.ndarray) else ()
         if len(channels) != 4 or not all(isinstance(channel, Real) for channel in channels):
             raise UsageError(f"a color has four channels, which {color!r} has not")
@@ -127,7 +127,7 @@ class Frame:
         pixel, geometry, hull, domain: the shaders' arguments after their stage. Arrays of the host are copied in for
         this draw. indirect: a record of uint32 that says which vertices and instances are drawn, as it is when the draw
         is carried out: count, instances, first, first_instance; with indices count, instances, first, base_vertex,
-        first_instance. Raises UsageError for what does not fit, KernelFault for what a shader does.
+        first_instance. Raises UsageError for arguments that do not fit, KernelFault for a fault of a shader.
         """
         pipeline, name = of_kind(pipeline, Pipeline, "a draw's pipeline"), of_kind(name, str, "a draw's name")
         instances = integer(instances, "a number of instances")

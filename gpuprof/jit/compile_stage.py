@@ -33,7 +33,7 @@ class _Compiling(event.Listener):
 
 
 def _room_of(function) -> str:
-    """ "emulate" of gpuprof.emulate.core.warp; "" of what is not ours."""
+    """ "emulate" of gpuprof.emulate.core.warp; "" for other packages."""
     package, _, module = function.__module__.partition(".")
     return module.partition(".")[0] if package == "gpuprof" else ""
 

@@ -155,7 +155,7 @@ def tables_of(work: list[DrawWork], chip: Chip) -> Draws:
 
 
 def _accesses_of(work: list[DrawWork]) -> Iterator[tuple[str, int, Accesses]]:
-    """Unit, number of the draw, and what the unit accesses for it: unit by unit."""
+    """Yields (unit, number of the draw, accesses of the unit for it), unit by unit."""
     for _, unit in ASKING:
         for number, draw_work in enumerate(work):
             if unit in draw_work.accesses:

@@ -2,7 +2,7 @@
 it would take.
 
 A full chip works at a steady rate, of issue slots a cycle, between the first blocks, which fill it, and the last, which
-leave parts of it empty; and at another one from when the L2 is full, for then what was written must go to the DRAM. The
+leave parts of it empty; and at another one from when the L2 is full, for then written lines must go to the DRAM. The
 rate is measured whenever a batch, as many blocks as run at a time, has ended. Once it is known well enough before the
 L2 is full, the L2 is filled at once (`fill_l2`); once it is known well enough after that, only so many further blocks
 are started that an integral number of batches is left out: the end then looks as it would. How many issue slots these

@@ -1,4 +1,4 @@
-"""The table of causes (see `cause_ledger`) from outside: how large it is, and what it says of a launch in the end."""
+"""The table of causes (see `cause_ledger`) from outside: its size, and its rows of a launch at the end."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""A launch as a plain value: what its text says, before any kernel or chip has been looked at."""
+"""A launch as a plain value: the content of its text, before any kernel or chip is known."""
 
 import math
 from dataclasses import dataclass, field

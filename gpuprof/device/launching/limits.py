@@ -38,7 +38,9 @@ def check_limits(function: Function, grid: Extent, block: Extent, dynamic_shared
 
 
 def cluster_of(function: Function, grid: Extent, requested: Extent | None, chip: Chip) -> Extent:
-    """Blocks of a cluster, from the launch or from the kernel. Raises UsageError for what a real GPU would refuse."""
+    """Blocks of a cluster, from the launch or from the kernel. Raises UsageError for a size that a real GPU would
+    refuse.
+    """
     name, required = function.display, function.required_cluster
     cluster = requested or required or (1, 1, 1)
     shape, n_blocks = "x".join(map(str, cluster)), cluster[0] * cluster[1] * cluster[2]

@@ -1,4 +1,4 @@
-"""Element by element: what a kernel wrote, and what it should have written.
+"""Element by element: the results of a kernel and their references.
 
 An element agrees when |got - reference| <= atol + rtol * |reference|, as with numpy.isclose. Two NaNs agree, and so do
 two infinities of one sign.

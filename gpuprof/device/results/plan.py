@@ -3,7 +3,7 @@
     LaunchRequests, Wanted ─ plan_results ─> ResultPlan ─ after each launch ─> Results; .npy files at the end
 
 Everything is looked up and read before the first launch runs. Values are copied from memory once nothing is in flight
-any more, so that what is timed stays as it is without.
+any more, so that the timing is the same as without.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,5 @@
-"""SYSCALL: what a kernel can ask of the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed,
-5 a parameter buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are
-for.
+"""SYSCALL: the requests of a kernel to the runtime. 1 vprintf, 2 malloc, 3 free, 4 assertion failed, 5 a parameter
+buffer, 6 launch it (isa.special.LAUNCH_SERVICE), 7 a new stream, 8 room for parameters, 9 what they are for.
 
 Lanes are served in ascending order. Text goes to `LaunchCounters.output`.
 """

@@ -1,4 +1,4 @@
-"""Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are looked at as (warps, 32).
+"""Operations between the lanes of a warp: shuffles, votes, matches, reductions. Rows are viewed as (warps, 32).
 
 Only lanes that are active and named by a lane's own member mask take part in what that lane sees; `rendezvous` and
 `warp_sync` see to it that all of them are there. A shuffle gives 0 from a lane that is not active, where PTX leaves the

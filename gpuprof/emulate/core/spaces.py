@@ -1,4 +1,4 @@
-"""The state spaces as flat arrays of bytes: where a lane's address lies in them, and what is inside.
+"""The state spaces as flat arrays of bytes: the position of a lane's address in them, and their contents.
 
 Each has `views` (typed views of the bytes, by element size), `flat(x, address)` (byte index of each lane's address),
 `traced(x, address)` (the addresses that caches see), `inside(x, address, nbytes)` (bool per lane),

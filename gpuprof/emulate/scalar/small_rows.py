@@ -40,7 +40,7 @@ def _code(value, fraction, least_exponent, most, nan, sign):
 
 @cached_njit
 def codes(values, fraction, least_exponent, most, nan, sign, out):
-    """Codes, uint32 (n,), of float64 values; what is too large becomes `most`. `sign`: the bit of the code."""
+    """Codes, uint32 (n,), of float64 values; values that are too large become `most`. `sign`: the bit of the code."""
     for k in range(len(values)):
         out[k] = _code(values[k], fraction, least_exponent, most, nan, sign)
 

@@ -48,8 +48,8 @@ def handle_word(lanes: Lanes, at: int, element: int, handle: int) -> int:
 def find_images(
     lanes: Lanes, at: int, elements: np.ndarray, handles: np.ndarray, is_surface: bool, results: Sequence[Ref] = ()
 ) -> Iterator[ImageFetch]:
-    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for what is none, or not in
-    memory any more; where that is refused, `results` are 0.
+    """The images of the active lanes' handles, uint64 like `elements`. Raises KernelFault for a handle of no image, or
+    of one that is not in memory any more; where that is refused, `results` are 0.
     """
     for handle in np.unique(handles):
         where = np.flatnonzero(handles == handle)

@@ -1,8 +1,9 @@
-"""Counts what a memory instruction of many warps touches, and leaves no trace. Compiled by Numba, when it is first
+"""Counts the accesses of a memory instruction of many warps, without a trace. Compiled by Numba, when it is first
 needed.
 
 The counts are those of `coalesce.inspect`, as far as `Tally` keeps them. Addresses that do not fall from lane to lane
-are the common case, and need no sorting: what is distinct is then what differs from the lane before.
+are the common case, and need no sorting: a sector or line is then distinct when it differs from that of the preceding
+lane.
 """
 
 import numpy as np

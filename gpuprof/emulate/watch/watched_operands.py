@@ -1,4 +1,4 @@
-"""The registers that an instruction reads and writes, and what they hold, as plain bits."""
+"""The registers that an instruction reads and writes, and their contents, as plain bits."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

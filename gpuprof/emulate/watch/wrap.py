@@ -13,7 +13,7 @@ from gpuprof.isa.opcodes import ends_block
 
 
 def site_of(inst: Instruction, at: int, env: Env) -> Site:
-    """Adds what it reads to the pool of constants."""
+    """Adds its sources to the pool of constants."""
     guard = None if inst.guard == PT else read_predicate(inst.guard, env)
     # A block that ends hands its lanes on: where their registers are then is not known here.
     results = () if ends_block(inst.op) else results_of(inst)

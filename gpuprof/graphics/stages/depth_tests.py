@@ -114,7 +114,7 @@ def operated(operation, value, reference):
 
 @internal_njit
 def tested(tests, depth, stencil, at, z, is_front):
-    """Tests sample `at` of the targets, with a depth z, and writes what the tests write. Gives whether it passes."""
+    """Tests sample `at` of the targets, with a depth z, and writes their depth and stencil. Gives whether it passes."""
     side = tests.sides[int(is_front)]
     held = np.int64(0)
     if tests.has_stencil:

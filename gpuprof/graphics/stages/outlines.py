@@ -10,7 +10,7 @@ HALF_PIXEL = SUBPIXELS // 2
 
 def outlines_of_points(positions: np.ndarray, sizes: float | np.ndarray) -> np.ndarray:
     """int64 (n, 4, 2): squares around positions, int64 (n, 2); sizes: in pixels, each of its own or one of all (OpenGL
-    4.6, 14.4). A size that no point may have becomes the nearest, and what is no number the least.
+    4.6, 14.4). A size that no point may have becomes the nearest, and NaN the least.
     """
     sizes = np.clip(np.nan_to_num(sizes, nan=1.0), 1.0, MOST_WIDTH)
     width = np.broadcast_to(np.rint(sizes * SUBPIXELS).astype(np.int64), len(positions))[:, None, None]

@@ -28,7 +28,8 @@ TILES, HIDDEN_TILES, COVERED, TESTED, PASSED, EMPTIED = range(6)
 
 class Quads(NamedTuple):
     """Two by two pixels of one triangle. x, y: int32 (n,), the upper left one. triangles: int64 (n,), rows of
-    Triangles. masks: uint16 (n,), bit pixel * samples + sample for what is covered and has passed the tests so far.
+    Triangles. masks: uint16 (n,), bit pixel * samples + sample for samples that are covered and have passed the tests
+    so far.
     """
 
     x: np.ndarray
@@ -162,7 +163,7 @@ def _pixels_between(shape, axis, low, high):
 
 @internal_njit
 def limited(z, limits):
-    """float32: a depth between the limits; what is no number stays so."""
+    """float32: a depth between the limits; NaN stays NaN."""
     return np.float32(limits[0]) if z < limits[0] else np.float32(limits[1]) if z > limits[1] else z
 
 

@@ -1,4 +1,4 @@
-"""Setup of what is scanned: depth bias and limits, viewport, the grid of 1/256 pixel, facing, culling."""
+"""Setup of the scanned shapes: depth bias and limits, viewport, the grid of 1/256 pixel, facing, culling."""
 
 from typing import NamedTuple
 
@@ -22,8 +22,8 @@ def limits_of(state: DrawState) -> np.ndarray:
 
 
 def biases(positions: np.ndarray, areas: np.ndarray, depths: np.ndarray, bias: DepthBias) -> np.ndarray:
-    """float64 (n,): what is added to the depths of each triangle. positions: int64 (n, 3, 2), in 1/256 pixel; areas:
-    twice theirs; depths: float64 (n, 3). A step is 2 ** (exponent of the largest depth's float - 23).
+    """float64 (n,): the addend to the depths of each triangle. positions: int64 (n, 3, 2), in 1/256 pixel; areas: twice
+    theirs; depths: float64 (n, 3). A step is 2 ** (exponent of the largest depth's float - 23).
     """
     (ax, ay), (bx, by) = (positions[:, 1] - positions[:, 0]).T, (positions[:, 2] - positions[:, 0]).T
     first, second = depths[:, 1] - depths[:, 0], depths[:, 2] - depths[:, 0]

@@ -1,5 +1,5 @@
-"""The sampler's settings as plain values by name: what a script sets in mid-stream, and what a recording says was in
-force.
+"""The sampler's settings as plain values by name: those that a script sets in mid-stream, and those that a recording
+states.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
 """Latency tables, worked out from a chip's numbers: how long after its latency a result of fixed latency can be read,
 by the kinds of its producer and its reader, and how long a barrier's round takes.
 
-A chip's `[latency]` is what a result takes to come back to its own pipe; its `[bypass]` adds what other readers wait.
-The scoreboard's entries name the producer of a register, so a dependency costs one lookup in a square table.
+A chip's `[latency]` is the time of a result back to its own pipe; its `[bypass]` adds what other readers wait. The
+scoreboard's entries name the producer of a register, so a dependency costs one lookup in a square table.
 """
 
 import numpy as np

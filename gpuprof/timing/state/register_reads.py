@@ -1,4 +1,4 @@
-"""The words that an instruction reads from the two banks of the register file, and what the reuse cache saves of them.
+"""The words that an instruction reads from the two banks of the register file, and those that the reuse cache saves.
 
 Even registers are in one bank, odd ones in the other, uniform ones in neither. An operand slot of a partition caches
 the word that it read last, until the next instruction is issued: an instruction that follows in the same warp and names

@@ -1,5 +1,5 @@
-"""The facts of each instruction that timing needs, worked out once per loaded module from the code, the instruction
-table and the chip.
+"""The facts of each instruction that timing needs, computed once per loaded module from the code, the instruction table
+and the chip.
 
 Registers get dense scoreboard numbers: only those the code names, in the order R, D, P.
 """

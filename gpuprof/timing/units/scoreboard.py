@@ -212,7 +212,7 @@ def slot_port(inst, slots_left):
 
 @call_njit
 def sleep(machine, warp, cycle):
-    """`warp` is looked at again at `cycle`."""
+    """`warp` is examined again at `cycle`."""
     w = warp_at(machine, warp)
     lane_at(machine, w.partition, w.lane).wake = cycle
     part = part_at(machine, w.partition)

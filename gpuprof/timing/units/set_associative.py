@@ -39,9 +39,7 @@ def oldest(use, first, ways):
 
 @inline_njit
 def expect(tag, use, entry, first, ways):
-    """The set that starts at `first` will be looked at soon: its tags, uses, and rows of two words in the table
-    `entry`.
-    """
+    """Prefetches the set that starts at `first`: its tags, uses, and rows of two words in the table `entry`."""
     for way in range(first, first + ways, WORDS_OF_LINE):
         prefetch(tag, way)
         prefetch(use, way)

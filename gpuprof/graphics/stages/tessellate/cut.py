@@ -31,7 +31,7 @@ class Cut(NamedTuple):
 
 
 def sizes_of(given: np.ndarray, tessellation: Tessellation) -> Sizes:
-    """given: float32 (patches, N_LEVELS), what the hull shader gave."""
+    """given: float32 (patches, N_LEVELS), the output of the hull shader."""
     levels = levels_of(given, tessellation)
     n_vertices, n_primitives = np.zeros((2, len(given)), np.int64)
     _count(*levels, EDGES[tessellation.domain], n_vertices, n_primitives)
