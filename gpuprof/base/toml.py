@@ -14,7 +14,7 @@ MOST_BITS = 1024  # of an integer: Python writes none of thousands of digits
 
 
 def read_toml(path: Path, kind: Kind) -> dict[str, Any]:
-    """The tables of the file. Raises UsageError for a file that `open_input` refuses, ValueError where it is no TOML."""
+    """The file's tables. Raises UsageError for a file that `open_input` refuses, ValueError where it is no TOML."""
     text = read_input_text(path, kind)
     if LONG_KEY.search(text):
         raise ValueError(f"a key has more than {MOST_PARTS} parts")
