@@ -79,7 +79,7 @@ class Instruction(NamedTuple):
         return self.imm | self.mods << 32
 
 
-def make(
+def make(  # noqa: PLR0913  # a row of a table
     name: str,
     *,
     guard: int = PT,

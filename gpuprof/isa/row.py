@@ -47,7 +47,7 @@ class Opcode(NamedTuple):
     kind: str  # of kinds.KINDS
 
 
-def row(name, kind, form, pipe, latency, semantics, types="", fields=(), slots=1, space="", nbytes=0) -> Opcode:
+def row(name, kind, form, pipe, latency, semantics, types="", fields=(), slots=1, space="", nbytes=0) -> Opcode:  # noqa: PLR0913  # a row of a table
     """A row without its number. `form` is "dst=a,b,c,e"; missing slots are empty; `types` are separated by spaces."""
     assert kind in KINDS, f"{name}: unknown kind {kind!r}"
     assert pipe in PIPES, f"{name}: unknown pipe {pipe!r}"

@@ -55,7 +55,7 @@ class Dependences:
         self.stays.append(False)
         return len(self.words) - 1
 
-    def _values(self, live: set[int], live_after: set[int], weight: list[int]):
+    def _values(self, live: set[int], live_after: set[int], weight: list[int]):  # noqa: C901  # a case for each kind of instruction
         writer: dict[int, int] = {}
         readers: dict[int, list[int]] = {}
         value: dict[int, int] = {}  # register -> the value it has now

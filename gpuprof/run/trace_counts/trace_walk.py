@@ -42,7 +42,7 @@ is_one_of_few = internal_njit(is_chosen)
 
 
 @cached_njit
-def walk(first_block, warps_per_block, steps, step_start, records, sectors, code, first, does, n_exact, stride, sums):
+def walk(first_block, warps_per_block, steps, step_start, records, sectors, code, first, does, n_exact, stride, sums):  # noqa: PLR0913  # compiled: arrays, and a loop without calls
     """Adds to `sums`, int64 (instructions, SUMS). Gives the lines of global memory: their number, and rows of those
     that are looked at, int64 (n, SEEN), in the order of the trace: of the whole GPU, and of the loads of each
     `stride`-th block.
