@@ -348,6 +348,7 @@ def test_kernels_that_launch_kernels(folder):
     assert beside_command(folder / "sort-replay.gprec") == beside_command(folder / "sort.gprec")
 
 
+@pytest.mark.long
 def test_some_blocks_of_a_chip_of_ones_own(folder):
     """The recording has the chip's numbers, so that its file is not needed, and knows that not all blocks were
     timed.
