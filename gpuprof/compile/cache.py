@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from gpuprof.base.folders import kept_in
+from gpuprof.base.folders import cache_folder
 from gpuprof.base.inputs import CACHED, HEADER, read_input
 from gpuprof.base.processes import is_running
 from gpuprof.compile.module import PtxModule
@@ -33,7 +33,7 @@ _VARIABLES = (
 
 def folder() -> Path:
     """Raises OSError when there is none that can be used."""
-    return kept_in("ptx", is_executed=False).path
+    return cache_folder("ptx", is_executed=False).path
 
 
 def environment() -> dict[str, str]:
@@ -106,7 +106,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _prune(entries: Path) -> None:
-    """Removes the oldest entries beyond those that are kept, and what killed processes were about to put in place."""
+    """Removes the oldest entries beyond the limit, and unfinished ones of killed processes."""
     for path in entries.glob(f"{_NEW}*"):
         if not is_running(int(path.name.removeprefix(_NEW))):
             path.unlink(missing_ok=True)
