@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from gpuprof.device.launching.argument_values import Wanted
 from gpuprof.errors import UsageError
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.run.target import Launches, Program, Script, Stream, program_of, target_of
@@ -78,7 +77,7 @@ def test_the_files_that_a_target_reads():
     assert list(Script(Path("s.py"), ("data",)).inputs()) == [Path("s.py"), Path("data")]
     assert list(program_of([Path("app.cu")], ["in"]).inputs()) == [Path("app.cu"), Path("in")]
     with pytest.raises(UsageError, match="--launch"):
-        list(target_of(file, launches=["k<<<"], wanted=Wanted()).inputs())
+        list(target_of(file, launches=["k<<<"]).inputs())
 
 
 def test_sources_of_a_program():
