@@ -76,7 +76,7 @@ class Places:
         except UNREADABLE:
             return [], []
         rows.sort(key=lambda row: (row[0], row[1] is not NOWHERE))  # where one sequence ends, another may begin
-        return [address for address, _ in rows], [place for _, place in rows]
+        return [address for address, _ in rows], [position for _, position in rows]
 
 
 def _symbols(path: Path | None) -> tuple[list[int], list[int], list[str]]:

@@ -191,10 +191,10 @@ class Lowering:
         """
         source = str(self.inst.location or "")
         if self.module_name.endswith(".ptx"):
-            place, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
+            position, other = f"{self.module_name}:{self.inst.line}", f" (source {source})" if source else ""
         else:
-            place, other = source or self.module_name, f" (PTX line {self.inst.line})"
-        return f"{place}: unsupported {what} {self.inst.text}{other}"
+            position, other = source or self.module_name, f" (PTX line {self.inst.line})"
+        return f"{position}: unsupported {what} {self.inst.text}{other}"
 
     # -- errors ------------------------------------------------------------------------------------
 

@@ -44,15 +44,15 @@ def add_meetings(body: Body) -> None:
             and last.guard in apart
             and ending.issuperset(block.successors)
         ):
-            place = _behind_empty(meeting[index], blocks)
-            if place is not None:
-                branches.setdefault(place, []).append(index)
-    for place, parting in branches.items():
-        start = _above_all(parting, above, blocks, place)
+            target = _behind_empty(meeting[index], blocks)
+            if target is not None:
+                branches.setdefault(target, []).append(index)
+    for target, parting in branches.items():
+        start = _above_all(parting, above, blocks, target)
         if start is not None:
             at = blocks[start].insts
             _insert(at, len(at) - (at[-1].op.kind == "branch" if at else 0), "BSSY")
-            _insert(blocks[place].insts, 0, "BSYNC")
+            _insert(blocks[target].insts, 0, "BSYNC")
     _yield_in_loops(blocks)
 
 

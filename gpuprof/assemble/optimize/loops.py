@@ -235,7 +235,7 @@ def increment_of(register: int, writers: list[Inst], always: list[Inst]) -> int 
 
 
 def _place(insts: list[Inst], wanted: Inst) -> int:
-    return next(place for place, inst in enumerate(insts) if inst is wanted)
+    return next(index for index, inst in enumerate(insts) if inst is wanted)
 
 
 def _number(test: Inst, slot: str) -> int | None:

@@ -33,11 +33,11 @@ def padded_copies_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Pa
         copies = _COPY.findall(function)
         pointers = dict(_POINTER.findall(function)) if copies else {}
         for to, source, size, rest in copies:
-            place, nbytes = _AT.search(rest), int(size)
+            location, nbytes = _AT.search(rest), int(size)
             names = sorted({pointers[each] for each in (to, source) if each in pointers})
             padding = _padding(names, nbytes, layout_of) or _by_members(rest, nbytes, metadata)
-            if place is not None and padding:
-                node = metadata.nodes[int(place[1])]
+            if location is not None and padding:
+                node = metadata.nodes[int(location[1])]
                 file = metadata.file_of(metadata.follow(node, "scope"))
                 padded.add(PaddedCopy(file, node.number("line"), node.number("column"), nbytes, padding))
     return sorted(padded)

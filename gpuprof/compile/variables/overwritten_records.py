@@ -85,8 +85,8 @@ def _checked(item: str | Report, held: Held, records: Sequence[Record], several:
 
 def _register(item: Report) -> str:
     """The register of a place, with its %; "" for a number and where there is none."""
-    place = item.place.split()[0]
-    return "" if place.startswith(("=", LOST)) else f"%{place}"
+    location = item.place.split()[0]
+    return "" if location.startswith(("=", LOST)) else f"%{location}"
 
 
 def _labels(blocks: Sequence[Items]) -> dict[str, int]:
