@@ -186,7 +186,7 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
 def _generate(irs: Sequence[str], how: _Flags, path: str) -> dict:
     """Runs `codegen` in a child process, since LLVM ends the process on what it cannot generate.
 
-    -P: a file of the user's folder must not stand in for a module of the same name.
+    -P: a file of the user's folder must not replace a module of the same name.
     """
     command = [sys.executable, "-P", "-m", "gpuprof.compile.codegen", how.arch, str(how.optimize)]
     command += ["debug"] if how.for_debugger else []

@@ -1,7 +1,7 @@
 """The files that a source includes, without those that no compiler should open: a FIFO or a device keeps it waiting, or
 never ends.
 
-Only names that stand in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
+Only names in the text are looked at; one that a macro makes is left to the compiler's limits (`child`).
 """
 
 import os

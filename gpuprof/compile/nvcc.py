@@ -164,8 +164,8 @@ def _evident(opened: Sequence[str], included: Collection[Path], tools: Nvcc) -> 
 
 
 def _temporary() -> str:
-    """Where temporary files go; -Xcompiler splits what it is given, so the system's own folder where the name of the
-    user's would be split.
+    """The folder of temporary files; -Xcompiler splits what it is given, so the system's own folder where the name of
+    the user's would be split.
     """
     named = tempfile.gettempdir()
     if not re.search(r"[\s,]", named):

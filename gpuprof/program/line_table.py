@@ -1,4 +1,4 @@
-"""Which function and which line of the source an address of an executable belongs to.
+"""The function and the line of the source that an address of an executable belongs to.
 
 Reads what our own build puts into a static ELF file of 64 bits: the symbol table, and the line tables of DWARF 4 (DWARF
 Debugging Information Format, version 4, 6.2), which are those of the program's own files. Tables of other versions are

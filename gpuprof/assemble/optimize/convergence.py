@@ -1,4 +1,4 @@
-"""Where lanes that may part meet again: BSSY in front of a branch that lanes take apart, BSYNC where both ways have
+"""The places where lanes that may part meet again: BSSY before a branch at which lanes part, BSYNC where both ways have
 come together.
 
 Lanes meet without them, as far as what they compute goes (`emulate` runs the lowest of a warp's lanes first); on
@@ -57,7 +57,7 @@ def add_meetings(body: Body) -> None:
 
 
 def _behind_empty(place: int | None, blocks: list[Block]) -> int | None:
-    """The block where lanes meet, past blocks in which they only go on together; None where they meet only to leave."""
+    """The block where lanes meet, past blocks that they only run together; None where they meet only to leave."""
     for _ in blocks:
         if (
             place is None

@@ -27,7 +27,7 @@ def join_shared_loads(body: Body) -> None:
 
 
 class _Joined:
-    """The loads of a block. A wide load reads all words where the first narrow one stood, so no write to any of them
+    """The loads of a block. A wide load reads all words where the first narrow one was, so no write to any of them
     may lie between.
     """
 

@@ -33,8 +33,8 @@ def _text_of(entry: str) -> str:
 class LineTable:
     """Follows the `.loc` directives of a text; `current` is the position that holds for the next instruction.
 
-    `files` is the index -> name table of the `.file` directives. nvcc writes them behind the code, so positions are
-    kept with file numbers (as text) until `resolve` is called.
+    `files` is the index -> name table of the `.file` directives. nvcc writes them after the code, so positions are
+    stored with file numbers (as text) until `resolve` is called.
     """
 
     def __init__(self, files: dict[int, str], text: str):

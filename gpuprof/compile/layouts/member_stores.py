@@ -1,4 +1,4 @@
-"""Where clang's IR writes members of structures, and which bits of these are padding.
+"""The places at which clang's IR writes members of structures, and the bits of these that are padding.
 
     %20 = getelementptr inbounds %struct.Padded, ptr %17, i64 %19, !dbg !441
     %21 = getelementptr inbounds nuw %struct.Padded, ptr %20, i32 0, i32 1, !dbg !443

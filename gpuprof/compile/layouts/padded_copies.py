@@ -1,4 +1,4 @@
-"""Where clang's IR copies structures whole, and which of their bits are padding.
+"""The places at which clang's IR copies structures whole, and the bits of these that are padding.
 
     call void @llvm.memcpy.p0.p0.i64(ptr align 8 %12, ptr align 8 %8, i64 24, i1 false), !dbg !607, !tbaa.struct !608
     !608 = !{i64 0, i64 1, !609, i64 4, i64 4, !549, i64 8, i64 8, !610, i64 16, i64 2, !611}

@@ -1,6 +1,6 @@
 """Records of variables in the order of the IR: the code generator reports them in another.
 
-Within a block, it tells where a value is as soon as that is computed, and other records where they stood among
+Within a block, it reports a value as soon as that is computed, and other records where they were among
 instructions that it has moved. So a report holds from where all records before it have been reported. Up to there a
 variable is nowhere, and the code may have reached any of the positions that have been reported.
 """

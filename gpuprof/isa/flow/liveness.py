@@ -1,4 +1,4 @@
-"""Which registers of a thread hold a value that is still read, before each instruction.
+"""The registers of a thread that hold a value that is still read, before each instruction.
 
 The usual backward analysis over a whole module: a call leads to the function, its return to what follows each call of
 it. An indirect call may lead to any function. Time is linear in the code, but for values that live through many loops.
