@@ -36,6 +36,10 @@ class Request(NamedTuple):
     origin: Origin
 
     @property
+    def named_words(self) -> dict[str, int]:
+        return dict(zip(self.call.given, self.words, strict=True))
+
+    @property
     def nbytes(self) -> int:
         """The number of bytes that are copied or filled."""
         at = self.call.nbytes_at

@@ -1,5 +1,6 @@
 """What each call does, on a real device that emulates: numbers of errors, kinds of allocations, handles."""
 
+import inspect
 import struct
 from collections import Counter
 
@@ -36,6 +37,10 @@ PTX = """\
 PLAIN, MANAGED, PINNED = range(3)
 
 
+def fails(paths):
+    raise AssertionError(paths)
+
+
 class Program:
     """Calls as a program makes them, and what the user is told."""
 
@@ -51,17 +56,14 @@ class Program:
 
         device.executor.submit = submit
         self.handlers = ApiServer(
-            device, arena, Executable(folder / "program", (folder / "k.ptx",)), self, tells_writes
+            device,
+            arena,
+            Executable(folder / "program", (folder / "k.ptx",)),
+            blocks_per_sm=lambda chip, function, threads, shared_nbytes: 2 if threads <= 512 else 0,
+            link=fails,
+            notice=self.told.append,
+            tells_writes=tells_writes,
         )
-
-    def tell(self, text):
-        self.told.append(text)
-
-    def linked(self, paths):
-        raise AssertionError(paths)
-
-    def blocks_per_sm(self, chip, function, threads, shared_nbytes):
-        return 2 if threads <= 512 else 0
 
     def __call__(self, name, *words, payload=b""):
         """Status, words, payload of the reply."""
@@ -272,5 +274,8 @@ def test_keys_that_are_no_modules(key):
         module_number(key, 13)
 
 
-def test_every_call_has_a_handler(program):
-    assert [call.name for call in CALLS if call.name not in program.handlers._served_by] == []
+def test_every_call_has_a_handler_of_its_words(program):
+    handlers = program.handlers._handlers
+    assert set(handlers) == {call.name for call in CALLS}
+    for call in CALLS:
+        inspect.signature(handlers[call.name]).bind(b"", **dict.fromkeys(call.given, 0))

@@ -83,13 +83,13 @@ class Memory:
             self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
         return (), b""
 
-    def make_image(self, levels: bytes, *words: int):
+    def make_image(self, levels: bytes, **words: int):
         image, sampler = image_of(words, levels)
         return (pack_handle(self.device.submit(cmd.MakeImage(image)), sampler),), b""
 
-    def copy_within(self, payload: bytes, to: int, source: int, nbytes: int, stream: int):
+    def copy_within(self, payload: bytes, to: int, from_: int, nbytes: int, stream: int):
         self.tell_writes()
-        self.device.submit(cmd.CopyWithin(to, source, nbytes, self._streams.number(stream)))
+        self.device.submit(cmd.CopyWithin(to, from_, nbytes, self._streams.number(stream)))
         return (), b""
 
     def tell_writes(self) -> None:
