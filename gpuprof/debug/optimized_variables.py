@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.debug_registers import Kept, Place, Shape
+from gpuprof.assemble.debug_registers import DebugRegisters, Place, Shape
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.variables.positions import SIGN
 from gpuprof.debug.assignments import FunctionVariables, Key, Reached, Scopes, Spot, assigned, by_function, reached
@@ -72,12 +72,12 @@ class Optimized:
         self._types = _Types(self.table["types"])
 
     @cached_property
-    def _register_map(self) -> tuple[Kept, bool]:
+    def _register_map(self) -> tuple[DebugRegisters, bool]:
         """The registers of variables, and if they belong to the code that runs."""
         program = self.program
         module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
-        registers = Kept({name: variables.registers for name, variables in self.functions.items()})
-        made = assemble_program(module, kept=registers)
+        registers = DebugRegisters({name: variables.registers for name, variables in self.functions.items()})
+        made = assemble_program(module, debug_registers=registers)
         return registers, made.code.tobytes() == program.code.tobytes()
 
     @cached_property

@@ -38,25 +38,25 @@ class ApiServer:
         blocks_per_sm: Callable[[Chip, Function, int, int], int],
         link: Callable[[Sequence[Path]], PtxModule],
         notice: Callable[[str], None],
-        tells_writes: bool = False,
+        reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
         """blocks_per_sm: by kernel, threads and bytes of dynamic shared memory of a block; it raises UsageError for
         a block that fits on no SM. link: makes .cu files one module for the device. notice: shows a sentence to the
-        user. tells_writes: writes of the host to memory that is open to it become commands, so that a stream of them
+        user. reports_writes: writes of the host to memory that is open to it become commands, so that a stream of them
         can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
         """
         self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._streams = Streams(device)
         modules = Modules(device, executable, link)
-        memory = Memory(device, arena, self._streams, tells_writes)
+        memory = Memory(device, arena, self._streams, reports_writes)
         launches = Launches(device, modules, memory, self._streams, choice, blocks_per_sm)
         self._handlers = self._table(modules, memory, launches, self._streams)
 
@@ -103,7 +103,7 @@ class ApiServer:
         }
 
     def serve(self, request: Request) -> Reply:
-        """Carries a call out. Errors of ours become CUDA's; each is told once."""
+        """Carries a call out. Errors of ours become CUDA's; each is reported once."""
         is_part = request.origin.is_part or not request.call.is_listed
         if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
@@ -118,29 +118,29 @@ class ApiServer:
         try:
             words, payload = self._handlers[name](request.payload, **request.named_words)
         except Failed as failure:
-            self._tell(failure.text)
+            self._notify(failure.text)
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
-            self._tell(str(fault))
+            self._notify(str(fault))
             return Reply(errors.number_of(fault))
         except DeviceMemoryError as error:
             if not error.is_reported:
-                self._tell(str(error))
+                self._notify(str(error))
             return Reply(errors.number_of(error))
         except GpuprofError as error:
-            self._tell(str(error))
+            self._notify(str(error))
             return Reply(errors.number_of(error))
         waited_ns = self._streams.gpu_ns - waited_ns
         if self._calls:
             self._calls.note(waited_ns, request.nbytes)
         return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
-    def _tell(self, text: str) -> None:
+    def _notify(self, text: str) -> None:
         """With the call and its line; each of a place once."""
         whole = ": ".join(each for each in (self.place_of_call(), text) if each)
-        if text and whole not in self._told:
-            self._told.add(whole)
+        if text and whole not in self._reported:
+            self._reported.add(whole)
             self._notice(whole)
 
     def place_of_call(self) -> str:

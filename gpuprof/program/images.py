@@ -23,7 +23,7 @@ def image_of(words: Mapping[str, int], levels: bytes) -> tuple[Image, Sampler]:
     choices = ((geometry, GEOMETRIES), (kind, KINDS), (filter, FILTERS), (mip_filter, FILTERS), (read, READS))
     wrong = [number for number, table in (*choices, *((each, ADDRESSES) for each in addresses)) if number >= len(table)]
     if wrong or len(levels) % LEVEL.size:
-        raise UsageError("a texture is asked for in a way that CUDA does not have")
+        raise UsageError("CUDA has no textures of this kind")
     name = tuple(GEOMETRIES)[geometry]
     element = f"{KINDS[kind]}{bits}"
     what = f"{'surface' if is_surface else 'texture'} {name} of {element} x {channels}"

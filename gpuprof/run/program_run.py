@@ -135,7 +135,7 @@ def _run(
         blocks_per_sm=_blocks_per_sm,
         link=partial(read_linked, arch=device.chip.arch, options=settings.options),
         notice=settings.observer.notice,
-        tells_writes=settings.save_stream,
+        reports_writes=settings.save_stream,
         choice=choice,
         lists_calls=settings.recorder is not None,
     )

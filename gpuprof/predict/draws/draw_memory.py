@@ -10,7 +10,7 @@ from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.targets import UnitBytes, target_traffic
 
-MEMORY = {"slice": "L2", "dram": "DRAM"}  # unit of launches (bottleneck.UNITS) -> one of chips.draw_units.MEMORIES
+MEMORY = {"slice": "L2", "dram": "DRAM"}  # unit of launches (bottleneck.UNITS) -> one of chips.draws.MEMORIES
 
 
 def memory_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:

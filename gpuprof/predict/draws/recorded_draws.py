@@ -10,9 +10,8 @@ from gpuprof.predict.launch_counters import LaunchCounters
 @dataclass(frozen=True)
 class RecordedDraw:
     """A draw on the reference chip. Cycles count from power-on. `busy_cycles` by fixed-function unit; `work`: its
-    amounts of work for the units (chips.draw_units); `nbytes`: reads and writes of units that access memory, and
-    `targets`, the part of them that was accessed before; `waves` and `launches` by shader stage, in the order of the
-    stages.
+    amounts of work for the units (chips.draws); `nbytes`: reads and writes of units that access memory, and `targets`,
+    the part of them that was accessed before; `waves` and `launches` by shader stage, in the order of the stages.
     """
 
     draw: int

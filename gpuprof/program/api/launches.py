@@ -62,7 +62,7 @@ class Launches:
             raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
         if flags & COOPERATIVE:
             self._check_cooperative(function, launch)
-        self._memory.tell_writes()
+        self._memory.report_writes()
         is_timed = self._chooser.wants((kernel.display, kernel.name))
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
