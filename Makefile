@@ -6,6 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 NPM := --silent --no-audit --no-fund
 SCRIPTS := $(wildcard gpuprof/report/html/script/*.js)
 PRETTIER := build/lint/node_modules/prettier
+LIBRARY := $(wildcard gpuprof/cuda/runtime/*.cpp gpuprof/cuda/runtime/*.h)
 MESA := libegl1 libegl-mesa0 libgl1-mesa-dri libgles2
 APT := [ "$$(id -u)" = 0 ] || { echo "only root can install packages of the system" >&2; exit 1; }; apt-get update -qq && apt-get install -y -qq
 
@@ -72,14 +73,16 @@ lint: $(READY) ## check style and types; the page's scripts only with node and n
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/ty check --quiet
+	$(BIN)/clang-format --dry-run --Werror $(LIBRARY)
 	@command -v node > /dev/null || { echo "SKIPPED: the check of the page's scripts (node is not installed)"; exit; }; \
 	for script in $(SCRIPTS); do node --check --input-type=module - < $$script || { echo "in $$script"; exit 1; }; done
 	@$(MAKE) --no-print-directory prettier > /dev/null || { echo "SKIPPED: the form of the page's scripts (npm cannot install prettier)"; exit; }; \
 	node $(PRETTIER)/bin/prettier.cjs --check $(SCRIPTS)
 
-format: $(READY) prettier ## write Python, and the page's scripts as `make lint` wants them
+format: $(READY) prettier ## write Python, the page's scripts and the library's C++ as `make lint` wants them
 	$(BIN)/ruff format .
 	node $(PRETTIER)/bin/prettier.cjs --write $(SCRIPTS)
+	$(BIN)/clang-format -i $(LIBRARY)
 
 prettier: $(PRETTIER)
 

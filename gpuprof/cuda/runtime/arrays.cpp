@@ -17,7 +17,10 @@ bool is_form(const cudaChannelFormatDesc &form)
     return is_width && is_equal && form.f <= cudaChannelFormatKindFloat;
 }
 
-bool is_extent(const cudaExtent &extent) { return extent.width && extent.width <= most_extent && extent.height <= most_extent && extent.depth <= most_extent; }
+bool is_extent(const cudaExtent &extent)
+{
+    return extent.width && extent.width <= most_extent && extent.height <= most_extent && extent.depth <= most_extent;
+}
 
 cudaError_t make_array(cudaArray **array, const cudaChannelFormatDesc *form, cudaExtent extent, unsigned flags)
 {
@@ -219,7 +222,8 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
 {
     return result(copy_from_array({(char *)to, pitch, 0}, from, x, y, {width, height, 1}, kind, stream));
 }
-cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, cudaMemcpyKind kind)
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height,
+                                  cudaMemcpyKind kind)
 {
     return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, 0);
 }

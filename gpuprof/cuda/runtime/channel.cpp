@@ -140,7 +140,10 @@ unsigned number_of_thread()
     return thread_number - 1;
 }
 
-bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time; }
+bool is_wait(Call call)
+{
+    return call == Call::synchronize || call == Call::copy_out || call == Call::staged_out || call == Call::free || call == Call::event_time;
+}
 
 Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
@@ -150,8 +153,7 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     if (!n_open || call == Call::begin_call)
         place = place_of_call(call);
     const unsigned long long function = place.function ? (unsigned long long)((const char *)place.function - __start_gpuprof_text) : 0;
-    Head head = {(int)call,    n_words,           payload.nbytes, (unsigned long long)place.caller, function,
-                 host_clock(), number_of_thread(), n_open > 0};
+    Head head = {(int)call, n_words, payload.nbytes, (unsigned long long)place.caller, function, host_clock(), number_of_thread(), n_open > 0};
     ReplyHead came;
     iovec parts[] = {{&head, sizeof head}, {(void *)words, n_words * sizeof *words}, {(void *)payload.bytes, payload.nbytes}};
     write_all(fd, parts, 3);
@@ -174,9 +176,12 @@ void give_turn() { pthread_mutex_unlock(&turn); }
 thread_local cudaError_t last = cudaSuccess;
 cudaError_t sticky = cudaSuccess; // after a fault every call gives it: the context is lost
 
-bool is_sticky(cudaError_t error) { return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources &&
-        error != cudaErrorPeerAccessAlreadyEnabled && error != cudaErrorPeerAccessNotEnabled && error != cudaErrorHostMemoryAlreadyRegistered &&
-        error != cudaErrorHostMemoryNotRegistered; }
+bool is_sticky(cudaError_t error)
+{
+    return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure && error != cudaErrorLaunchOutOfResources &&
+           error != cudaErrorPeerAccessAlreadyEnabled && error != cudaErrorPeerAccessNotEnabled && error != cudaErrorHostMemoryAlreadyRegistered &&
+           error != cudaErrorHostMemoryNotRegistered;
+}
 
 } // namespace
 

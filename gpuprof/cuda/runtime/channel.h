@@ -36,7 +36,10 @@ template <typename... Words> [[gnu::always_inline]] inline Reply ask_with(Payloa
     const unsigned long long given[sizeof...(Words) + 1] = {(unsigned long long)words...};
     return send(call, given, sizeof...(Words), payload, room);
 }
-template <typename... Words> [[gnu::always_inline]] inline Reply ask(Call call, Words... words) { return ask_with(Payload{}, nullptr, call, words...); }
+template <typename... Words> [[gnu::always_inline]] inline Reply ask(Call call, Words... words)
+{
+    return ask_with(Payload{}, nullptr, call, words...);
+}
 
 Payload text(const char *s);
 

@@ -442,8 +442,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
     *blocks = (int)reply.words[occupancy_gives::blocks];
     return as(result(reply.status));
 }
-CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-                        unsigned int block_z, unsigned int shared_nbytes, CUstream stream, void **arguments, void **extra)
+CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z, unsigned int block_x,
+                        unsigned int block_y, unsigned int block_z, unsigned int shared_nbytes, CUstream stream, void **arguments, void **extra)
 {
     return launch(function, dim3(grid_x, grid_y, grid_z), dim3(block_x, block_y, block_z), shared_nbytes, stream, arguments, extra, 0);
 }

@@ -29,8 +29,8 @@ cudaError_t start(const Launch &launch, cudaStream_t stream)
     if (const cudaError_t status = give_to_device())
         return status;
     const dim3 &grid = launch.grid, &block = launch.block, &cluster = launch.cluster;
-    return ask_with(Payload{launch.params, launch.kernel->params_nbytes}, nullptr, Call::launch, launch.kernel->function, grid.x, grid.y, grid.z, block.x,
-                    block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z)
+    return ask_with(Payload{launch.params, launch.kernel->params_nbytes}, nullptr, Call::launch, launch.kernel->function, grid.x, grid.y, grid.z,
+                    block.x, block.y, block.z, launch.shared_nbytes, number(stream), launch.flags, cluster.x, cluster.y, cluster.z)
         .status;
 }
 
@@ -150,7 +150,10 @@ cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 bloc
 {
     return result(launch(kernel, grid, block, arguments, shared_nbytes, stream, is_cooperative));
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments) { return result(launch(config, kernel, arguments)); }
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **arguments)
+{
+    return result(launch(config, kernel, arguments));
+}
 
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *stub)
 {
@@ -186,7 +189,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
     *blocks = (int)reply.words[occupancy_gives::blocks];
     return result(reply.status);
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *stub, int block_threads, size_t shared_nbytes, unsigned int)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *stub, int block_threads, size_t shared_nbytes,
+                                                                   unsigned int)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, stub, block_threads, shared_nbytes);
 }

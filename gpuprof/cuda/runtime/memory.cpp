@@ -45,7 +45,10 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t nbytes, cudaMemcp
 {
     return result(copy(to, from, nbytes, kind, stream));
 }
-cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t nbytes) { return result(copy(to, from, nbytes, cudaMemcpyDeviceToDevice, 0)); }
+cudaError_t cudaMemcpyPeer(void *to, int, const void *from, int, size_t nbytes)
+{
+    return result(copy(to, from, nbytes, cudaMemcpyDeviceToDevice, 0));
+}
 cudaError_t cudaMemcpyPeerAsync(void *to, int, const void *from, int, size_t nbytes, cudaStream_t stream)
 {
     return result(copy(to, from, nbytes, cudaMemcpyDeviceToDevice, stream));

@@ -20,7 +20,10 @@ List<Registered> all;
 
 constexpr size_t page = 4096;
 
-bool meets(const Registered &one, const char *first, size_t nbytes) { return first < one.first_page + one.pages_nbytes && one.first_page < first + nbytes; }
+bool meets(const Registered &one, const char *first, size_t nbytes)
+{
+    return first < one.first_page + one.pages_nbytes && one.first_page < first + nbytes;
+}
 
 cudaError_t map(char *start, size_t nbytes)
 {

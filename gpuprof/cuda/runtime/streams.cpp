@@ -77,7 +77,10 @@ cudaError_t make_event(cudaEvent_t *event)
 extern "C" {
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return result(make_stream(stream, cudaStreamDefault, 0)); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags) { return result(make_stream(stream, flags, 0)); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority) { return result(make_stream(stream, flags, priority)); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+{
+    return result(make_stream(stream, flags, priority));
+}
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
 {
     *priority = made_with(stream).priority;

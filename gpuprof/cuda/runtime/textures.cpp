@@ -89,8 +89,8 @@ cudaError_t make(unsigned long long *handle, const cudaResourceDesc *resource, c
         if (channel != 0)
             return cudaErrorNotSupported;
     const Reply reply = ask_with(Payload{image.levels, image.n_levels * sizeof *image.levels}, nullptr, Call::make_image, image.geometry, image.bits,
-                                 image.kind, image.channels, image.layers, (int)is_surface, how.addressMode[0], how.addressMode[1], how.addressMode[2],
-                                 how.filterMode, how.mipmapFilterMode, how.readMode, how.normalizedCoords, how.sRGB);
+                                 image.kind, image.channels, image.layers, (int)is_surface, how.addressMode[0], how.addressMode[1],
+                                 how.addressMode[2], how.filterMode, how.mipmapFilterMode, how.readMode, how.normalizedCoords, how.sRGB);
     *handle = reply.words[make_image_gives::handle];
     return reply.status;
 }
@@ -98,13 +98,17 @@ cudaError_t make(unsigned long long *handle, const cudaResourceDesc *resource, c
 } // namespace
 
 extern "C" {
-cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource, const cudaTextureDesc *how, const cudaResourceViewDesc *view)
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const cudaResourceDesc *resource, const cudaTextureDesc *how,
+                                    const cudaResourceViewDesc *view)
 {
     if (view)
         return result(cudaErrorNotSupported);
     return result(how ? make(texture, resource, *how, false) : cudaErrorInvalidValue);
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) { return cudaSuccess; }
-cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource) { return result(make(surface, resource, {}, true)); }
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const cudaResourceDesc *resource)
+{
+    return result(make(surface, resource, {}, true));
+}
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) { return cudaSuccess; }
 }
