@@ -4,6 +4,7 @@ once the launch has ended.
 
 from collections.abc import Iterable, Iterator
 
+from gpuprof.base.compared_results import MOST_SHOWN
 from gpuprof.base.wording import plural
 from gpuprof.trace.kernel import Kernel
 from gpuprof.trace.suppressions import Suppression, frames_of
