@@ -245,7 +245,7 @@ def test_one_table_or_column_is_no_tuple():
     with pytest.raises(UsageError, match=r"trace generator wrong: tables is Table\(.*expected a tuple of tables"):
         type("Wrong", (TraceGenerator,), {"tables": TABLE})()
     with pytest.raises(UsageError, match=r"table 't': columns is Column\(.*expected a tuple of columns"):
-        Table("t", "", COLUMNS[0]).check()
+        check_table(Table("t", "", COLUMNS[0]))
 
 
 def test_a_finding_has_no_such_field():
