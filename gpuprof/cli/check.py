@@ -5,9 +5,10 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import LIST, OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, baseline as baseline_kind, claim
 
 OWN = (

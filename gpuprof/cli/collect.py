@@ -7,7 +7,8 @@ import click
 from gpuprof.base.heap import nothing_is_garbage
 from gpuprof.base.stages import stage
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
-from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.command_options import options
+from gpuprof.cli.options.option import OUTPUT, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim, recording
 from gpuprof.cli.options.recorded_line import recorded_line, sampler_values, unusual_registers
 from gpuprof.cli.options.results import (

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import COMPILER, LIST, OUTPUT, Given, Option, is_given, options
+from gpuprof.cli.options.option import COMPILER, LIST, OUTPUT, Given, Option, is_given
 from gpuprof.cli.options.outputs import OutputPath, claim, gpubin, ptx
 from gpuprof.cli.options.settings import build_options_of
 from gpuprof.cli.options.value_types import NearChoice

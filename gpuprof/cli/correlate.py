@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from gpuprof.base.wording import plural
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim, database
 
 OUT = Option(

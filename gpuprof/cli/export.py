@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim, export
 from gpuprof.cli.options.value_types import InputPath, NearChoice
 from gpuprof.errors import UsageError

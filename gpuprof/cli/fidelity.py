@@ -7,9 +7,10 @@ import textwrap
 import click
 
 from gpuprof.base.wording import suggestion
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.errors import UsageError
 
 HEADING = ("figure", "unit", "model", "published", "difference", "source", "is")

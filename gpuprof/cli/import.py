@@ -7,8 +7,9 @@ import click
 
 from gpuprof.base.stages import stage
 from gpuprof.base.wording import plural
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim, database
 from gpuprof.cli.options.value_types import NearChoice
 from gpuprof.errors import UsageError

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, SWITCH, Given, Option
 from gpuprof.cli.options.table import VOCABULARY
 from gpuprof.cli.options.value_types import NearChoice
 from gpuprof.errors import UsageError

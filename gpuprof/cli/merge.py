@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, Given, Option
 from gpuprof.cli.options.outputs import OutputPath, claim, recording
 from gpuprof.cli.options.results import recorded_text
 

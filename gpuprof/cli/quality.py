@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import Given, options
+from gpuprof.cli.options.option import Given
 from gpuprof.errors import UsageError
 
 

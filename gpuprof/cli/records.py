@@ -4,9 +4,10 @@ from pathlib import Path
 
 import click
 
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import format_option
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
 
 OWN = (
     format_option(csv="with a heading", json="an object per line", group=OUTPUT),

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.formats import HTML, PAGE_OPTIONS, format_and_output, format_option, html_page, write_page
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import OUTPUT, SELECTION, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import claim
 from gpuprof.cli.options.table import VOCABULARY
 from gpuprof.cli.options.value_types import NearChoice

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from gpuprof.cli.options.arguments import WithArguments, arguments_after_dashes
-from gpuprof.cli.options.option import LAUNCHES, SWITCH, Given, Option, options
+from gpuprof.cli.options.command_options import options
+from gpuprof.cli.options.option import LAUNCHES, SWITCH, Given, Option
 from gpuprof.cli.options.results import end_with, errors_said
 from gpuprof.cli.options.settings import findings_of, settings_of
 from gpuprof.cli.progress.display import Display

@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 
 from gpuprof.base.stages import stage
+from gpuprof.cli.options.command_options import options
 from gpuprof.cli.options.help_page import GroupedCommand
-from gpuprof.cli.options.option import CHIPS, LAUNCHES, LIST, OUTPUT, SWITCH, Given, Option, options
+from gpuprof.cli.options.option import CHIPS, LAUNCHES, LIST, OUTPUT, SWITCH, Given, Option
 from gpuprof.cli.options.outputs import (
     OutputPath,
     claim,
@@ -64,14 +65,12 @@ def command(file: Path, script_args: tuple[str, ...], given: Given):
         --launch 'tiled<<<(256/{TILE}, 256/{TILE}), ({TILE}, {TILE})>>>(f32[65536]=random, f32[65536]=random,
         f32[65536], 256)'
     """
-    from gpuprof.run.target import target_of
     from gpuprof.sweep.sweep_plan import prepare, runs
 
-    target_of(file, (), script_args, given.launches, options=build_options_of(given))
-    check_results_flags(file, given)
+    plan = _plan(file, script_args, given)
+    check_results_flags(plan.target.file, given)
     outputs, plot, jobs, scheduler = given.outputs, given.plot, given.jobs, given.scheduler
     _check_flags(outputs, plot, jobs, scheduler)
-    plan = _plan(file, script_args, given)
     planned = runs(plan)
     _claim_outputs(outputs, plot, _inputs(plan, planned), given.force)
     outcomes = {}

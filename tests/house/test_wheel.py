@@ -86,7 +86,7 @@ def test_an_installed_wheel_collects(built, tmp_path):
     )
     assert where.stdout == f"{packages / 'gpuprof' / '__init__.py'}\n"
     assert run("--version").strip().endswith(VERSION)
-    assert "saxpy<<<64, 256>>>" in run("collect", str(SAMPLES / "saxpy.cu"), "-o", "saxpy.gprec")
+    assert "saxpy<<<256, 256>>>" in run("collect", str(SAMPLES / "saxpy.cu"), "-o", "saxpy.gprec")
     assert "saxpy.cu" in run("report", "saxpy.gprec", "--page", "source")
     assert run("fidelity").startswith("model ")
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.same.databases import database_items
-from tests.same.make import CODES
+from tests.same.make import CODES, failed
 from tests.same.pages import EXPORTS, byte_items, html_items, json_items, number_items
-from tests.same.plan import MUST_SUCCEED
 from tests.same.programs import program_items
 from tests.same.recordings import recording_items
 from tests.same.texts import Item, Side
@@ -56,8 +55,12 @@ def reader_of(name: str) -> Reader | None:
 
 
 def differences(base: Path, current: Path, base_side: Side, current_side: Side) -> Iterator[Difference]:
-    """A difference at most for each artefact in either of two folders, which driver.py has filled."""
+    """A difference at most for each artefact in either of two folders, which driver.py has filled. Where a required
+    command failed, only exit codes are compared: nothing came after it.
+    """
     yield from _of_codes(base, current)
+    if failed(base) or failed(current):
+        return
     names = {path.name for folder in (base, current) for path in folder.iterdir() if path.is_file()}
     for name in sorted(names, key=_order):
         if reader_of(name):
@@ -73,9 +76,10 @@ def _order(name: str) -> tuple[int, str]:
 def _of_codes(base: Path, current: Path) -> Iterator[Difference]:
     """Commands that ended otherwise, or that must succeed and did not."""
     base_codes, current_codes = (json.loads((folder / CODES).read_text()) for folder in (base, current))
-    for name in sorted({*base_codes, *current_codes}):
+    required = failed(base) | failed(current)
+    for name in sorted(required or {*base_codes, *current_codes}):
         old, new = base_codes.get(name), current_codes.get(name)
-        if old != new or (new and name in MUST_SUCCEED):
+        if old != new or name in required:
             yield Difference(f"exit code of {name}", _outcome(old, base, name), _outcome(new, current, name))
 
 

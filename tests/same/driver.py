@@ -1,6 +1,7 @@
 """Runs commands of the gpuprof that PYTHONPATH names, one after the other in one process: python driver.py PLAN.json.
 
-The plan is {"checkout": FOLDER, "commands": {NAME: [ARGUMENT, ...]}}. Each command runs as `python -m gpuprof` does, in
+The plan is {"checkout": FOLDER, "commands": {NAME: [ARGUMENT, ...]}, "required": [NAME, ...]}. After a required one
+that fails nothing more runs. Each command runs as `python -m gpuprof` does, in
 this folder; what it prints goes to NAME.out and NAME.err, and the exit codes go to codes.json. This file belongs to no
 package: it must run with any version of gpuprof.
 """
@@ -15,7 +16,11 @@ from pathlib import Path
 def main(path: str) -> None:
     plan = json.loads(Path(path).read_text())
     _check_checkout(Path(plan["checkout"]))
-    codes = {name: _run(name, arguments) for name, arguments in plan["commands"].items()}
+    codes = {}
+    for name, arguments in plan["commands"].items():
+        codes[name] = _run(name, arguments)
+        if codes[name] and name in plan["required"]:
+            break
     Path("codes.json").write_text(json.dumps(codes))
 
 

@@ -18,6 +18,8 @@ from tests.paths import ROOT
 from tests.same.plan import MUST_SUCCEED, Sample, commands_of
 
 DRIVER = Path(__file__).with_name("driver.py")
+# A loaded machine may take minutes to compile a program.
+ENVIRONMENT = {"NO_COLOR": "1", "COLUMNS": "120", "GPUPROF_COMPILER_SECONDS": "3600"}
 CODES, MADE = "codes.json", "made.json"
 
 
@@ -87,10 +89,15 @@ def folders_of(made_folder: Path) -> tuple[tuple[str, str], ...]:
 
 def _make(checkout: Checkout, commands: dict[str, list[str]], folder: Path) -> None:
     shutil.copytree(checkout.folder / "samples", folder / "samples", ignore=shutil.ignore_patterns("__pycache__"))
-    facts = {"folder": str(folder), "checkout": str(checkout.folder), "commands": commands}
+    facts = {
+        "folder": str(folder),
+        "checkout": str(checkout.folder),
+        "commands": commands,
+        "required": sorted(MUST_SUCCEED),
+    }
     plan = folder / "plan.json"
     plan.write_text(json.dumps(facts))
-    environment = os.environ | {"PYTHONPATH": str(checkout.folder), "NO_COLOR": "1", "COLUMNS": "120"}
+    environment = os.environ | ENVIRONMENT | {"PYTHONPATH": str(checkout.folder)}
     result = subprocess.run(
         [sys.executable, "-P", str(DRIVER), plan.name],
         cwd=folder,

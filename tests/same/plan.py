@@ -133,7 +133,7 @@ def _reports(sample: Sample, variant: Variant) -> dict[str, list[str]]:
     for page in (*PAGES, *sample.pages):
         commands[f"page-{page}"] = ["report", DATABASE, "--page", page]
         if variant.has_json:
-            commands[f"json-{page}"] = ["report", DATABASE, "--page", page, "--json"]
+            commands[f"json-{page}"] = ["report", DATABASE, "--page", page, "--format", "json"]
     other = [OTHER] if variant.replays else []
     commands["html"] = ["report", DATABASE, *other, "--html", "page.html"]
     commands["quality"] = ["quality", RECORDING]

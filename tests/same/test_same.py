@@ -273,9 +273,16 @@ def test_folders_of_the_machine_are_not_compared(both):
 
 
 def test_another_exit_code_and_a_missing_file_are_found(both):
-    (both[1] / "codes.json").write_text('{"collect": 1, "page-draws": 1}')
+    (both[1] / "codes.json").write_text('{"collect": 0, "page-draws": 0}')
     (both[1] / "page.html").unlink()
-    assert compared(both) == [("exit code of collect", "1 "), ("page.html", "not there")]
+    assert compared(both) == [("exit code of page-draws", "0 "), ("page.html", "not there")]
+
+
+def test_nothing_is_compared_after_a_failure(both):
+    (both[1] / "codes.json").write_text('{"collect": 1}')
+    (both[1] / "collect.err").write_text("gpuprof: compiling\ngpuprof: no\n")
+    (both[1] / "page.html").unlink()
+    assert compared(both) == [("exit code of collect", "1 gpuprof")]
 
 
 def test_a_command_that_must_succeed_and_fails_on_both_sides_is_found(both):

@@ -1,14 +1,8 @@
-"""An option of the command line as a row, and the decorator that gives a command its options.
-
-rows of a command ─ options ─> click's options; what was given of them ─> Given, the command's argument `given`
-"""
+"""An option of the command line as a row, and the values that a command was given."""
 
 from collections.abc import Callable
-from functools import wraps
 from types import SimpleNamespace
 from typing import Any, NamedTuple
-
-import click
 
 # Titles of groups of a help page, in its order.
 LAUNCHES, CHIPS, TIMES, CONTENTS = "Launches and chip", "Chips and values", "Sampling times", "Contents of a sample"
@@ -63,40 +57,3 @@ def is_given(value: Any) -> bool:
 def default_of(option: Option, command: str) -> Any:
     """The default of an option. Settings of `replay` are those of the recording."""
     return None if command == "replay" and option.fills else option.default
-
-
-def options(command: str, *own: Option) -> Callable:
-    """Gives a command its options, `own` and those of the table, and what was given of them as its argument `given`."""
-    from gpuprof.cli.options.table import OPTIONS
-
-    rows = (*own, *(row for row in OPTIONS if command in row.commands.split()))
-
-    def with_options(function: Callable) -> Callable:
-        @wraps(function)
-        def with_given(*arguments, **values):
-            given = Given(command=command, options=rows, **{row.name: values.pop(row.name) for row in rows})
-            return function(*arguments, given=given, **values)
-
-        decorated = with_given
-        for row in reversed(rows):
-            decorated = _click_option(row, command)(decorated)
-        decorated.options = rows
-        return decorated
-
-    return with_options
-
-
-def _click_option(row: Option, command: str) -> Callable:
-    default = default_of(row, command)
-    known = "" if command == "replay" and row.fills else row.usual or ("" if default is None else str(default))
-    return click.option(
-        *row.flags.split(),
-        row.name,
-        type=row.type,
-        metavar=row.metavar,
-        multiple=row.form == LIST,
-        is_flag=row.form == SWITCH,
-        required=row.is_required,
-        help=row.text + (f"  [default: {known}]" if known else ""),
-        **({} if default is None else {"default": default}),
-    )

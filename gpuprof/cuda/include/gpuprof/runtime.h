@@ -1,4 +1,4 @@
-// The host's side of the runtime: what programs call. `gpuprof/program/runtime` has what these calls do.
+// The host's side of the runtime: what programs call. `gpuprof/cuda/runtime` implements these calls.
 #pragma once
 
 #include "language.h"
