@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable
 
-from gpuprof.chips.draws import SHADER_STAGES
+from gpuprof.chips.draw_units import SHADER_STAGES
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import rounded
 from gpuprof.report.tasks.draw_tasks import Draw, Group, Work
