@@ -1,7 +1,7 @@
-"""The shares that samples estimate, with their 95 % intervals, beside the exact ones.
+"""The shares that samples estimate, with their 95 % intervals, and the exact ones.
 
-A kernel's samples weigh what they stand for (see `correlate.sample_weights`). Where the records do not say, as compact
-ones, each counts for one, and the interval follows from their number alone.
+A kernel's samples weigh what they stand for (see `correlate.sample_weights`). Compact records do not store
+it: there each sample counts for one, and the interval follows only from their number.
 """
 
 from collections.abc import Iterable
@@ -61,7 +61,7 @@ def scale_of(kernel: Kernel) -> Scale:
 
 def effective_of(launches: Iterable[Launch]) -> float | None:
     """The effective number of samples of all launches together. Estimates are averaged by weight, so their variances
-    add by its square. None where some launch does not tell its own.
+    add by its square. None where it is unknown for some launch.
     """
     sampled = [launch for launch in launches if launch.samples_kept]
     weighted = [

@@ -1,4 +1,4 @@
-"""Which measured kernels a report's kernel is like, and how far the model is off for these."""
+"""The measured kernels that a report's kernel is like, and how far the model is off for these."""
 
 from collections.abc import Iterator
 

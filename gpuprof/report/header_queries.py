@@ -12,7 +12,7 @@ from gpuprof.report.fidelity_line import words_on_kernels_like
 from gpuprof.report.model import ChipFacts, Header, Kernel, Launch
 
 OWN_WORDS = "NVIDIA"  # the maker whose parts the model is made for
-# registers that the header's line of the samples tells
+# registers that are in the header's line of the samples
 IN_HEADER = ("period_cycles", "mode", "trigger", "every", "partition")
 
 
@@ -105,9 +105,7 @@ def filters_in_force(meta: dict[str, str], launches: list[Launch]) -> str:
 
 
 def register_notes(meta: dict[str, str], launches: list[Launch]) -> list[str]:
-    """What a script has set of the sampler in mid-stream, the filter aside, and the periods that --period auto has
-    found.
-    """
+    """The registers that a script set during the run, except the filter, and the periods that --period auto chose."""
     found, was_set = Counter(), Counter()
     for launch in launches:
         sought = str(launch.sampling.get("auto_period", meta.get("auto_period"))) == "1"

@@ -70,7 +70,7 @@ def read_report(
 
 
 def findings_of(database: sqlite3.Connection, launches: set[int], is_whole: bool) -> tuple[Found, ...]:
-    """Advice in the database is about all launches of a kernel: for some of them it is made anew."""
+    """Advice in the database is about all launches of a kernel: for a part of them it is computed again."""
     found = read_findings(database, launches)
     if is_whole:
         return found
@@ -88,7 +88,7 @@ def advice_of(kernel: Kernel, found: tuple[Found, ...]) -> tuple[Found, ...]:
 
 
 def list_wanted(database: sqlite3.Connection, launch: int | None, shaders: Shaders | None) -> None:
-    """Lists the launches asked for beside the file, which is not written to."""
+    """Lists the requested launches in a temporary table: the file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.launches_wanted")
     database.execute("CREATE TEMP TABLE launches_wanted (launch INTEGER PRIMARY KEY)")
@@ -106,7 +106,7 @@ def list_wanted(database: sqlite3.Connection, launch: int | None, shaders: Shade
 def choose_functions(
     database: sqlite3.Connection, pattern: str | None, launch: int | None, shaders: Shaders | None
 ) -> list[int]:
-    """Function numbers of the kernels asked for that were launched."""
+    """Function numbers of the requested kernels that were launched."""
     launched = launched_functions(database)
     if shaders is not None and not launched:
         first, last, n = database.execute("SELECT MIN(draw), MAX(draw), COUNT(*) FROM draw_launches").fetchone()
@@ -139,7 +139,7 @@ def launched_functions(database: sqlite3.Connection) -> list[tuple[int, str, str
 
 
 def list_launches(database: sqlite3.Connection) -> None:
-    """Lists the launches asked for by their kernels. Without the list each of thousands of kernels would look through
+    """Lists the requested launches by their kernels. Without the list each of thousands of kernels would look through
     the rows of all.
     """
     database.execute("DROP TABLE IF EXISTS temp.launches_of")
@@ -159,7 +159,7 @@ def of_kernel(table: str, join: str = "") -> str:
 
 
 class Code(NamedTuple):
-    """Where a function's instructions are."""
+    """The addresses of a function's instructions."""
 
     first_pc: int
     end_pc: int
@@ -180,7 +180,9 @@ def read_kernel(
     modules: dict[int, tuple[str, str]],
     codes: list[Code],
 ) -> Kernel:
-    """What is the same for all kernels is read once: it can be long, and kernels many. `modules`: name and PTX."""
+    """Arguments that are the same for all kernels are read once: they can be long, and kernels many. `modules`: name
+    and PTX.
+    """
     key = {"function": function}
     display, symbol, number, registers, shared_nbytes, local_nbytes, spill_nbytes = database.execute(
         "SELECT display, name, module, registers, shared_nbytes, local_nbytes, spill_nbytes FROM functions "
@@ -311,7 +313,7 @@ def read_instructions(database: sqlite3.Connection, key: dict, codes: list[Code]
             patterns.get(pc, ()),
         )
     name = database.execute("SELECT display FROM functions WHERE function = ?", (key["function"],)).fetchone()[0]
-    for pc, cost in costs.items():  # of no module: kept, so that shares sum to the whole
+    for pc, cost in costs.items():  # of no module: included, so that shares sum to 1
         yield Instruction(pc, name, OUTSIDE, "", 0, "", "", 0, (Position(name, "", 0),), cost, stalls.get(pc, ()))
 
 

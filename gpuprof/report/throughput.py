@@ -1,5 +1,5 @@
-"""How much a launch, or a kernel's launches together, used of each of the chip's resources, beside the peak, and which
-of them limits. docs/peak.md has the rules.
+"""How much a launch, or a kernel's launches together, used of the peak of each of the chip's resources, and which of
+them limits. docs/peak.md has the rules.
 
 Work is summed over the launches, and so is their time; a time in which several of them ran counts once. Launches that
 did not end have no time, and are left out with their work.
@@ -26,7 +26,7 @@ THROTTLES = frozenset(
 # For `gpuprof explain`: label and sentence.
 WHAT_PEAKS_ARE = {
     "what it is": "The share of a resource's peak that a kernel reached: its work, over the cycles from the start of "
-    "a launch to its end, beside the work that the whole GPU could have done in that time.",
+    "a launch to its end, divided by the work that the whole GPU could have done in that time.",
     "limits": f"A share of {100 * BOUND:.0f} % and more limits the kernel: less of that work makes it faster. From "
     f"{100 * HIGH:.0f} % on it is high. Where all shares are less, too few SMs have work, or a unit without a rate of "
     "its own is full, or the kernel is bound by latency: more warps, or more independent work of each, make it faster, "
@@ -130,15 +130,15 @@ def covered(spans: Iterable[tuple[int, int]]) -> int:
 
 
 def operations(launches: Iterable[Launch]) -> dict[str, int]:
-    """Of the launches that ended, by precision, without those that there are none of, in the order of PRECISIONS."""
+    """Operations of the launches that ended, by precision, without zeros, in the order of PRECISIONS."""
     ended = [launch for launch in launches if launch.complete]
     sums = {precision: sum(launch.operations.get(precision, 0) for launch in ended) for precision in PRECISIONS}
     return {precision: n for precision, n in sums.items() if n}
 
 
 def limit(found: Throughput, reasons: tuple[int, ...], active: float | None) -> Limit | None:
-    """What limits. `reasons`: warp-cycles by stall reason; `active`: 0..1 of the SMs' time, None where it is not known.
-    None where nothing is known.
+    """The limit of the launches; None where nothing is known. `reasons`: warp-cycles by stall reason; `active`: 0..1 of
+    the SMs' time, None where it is not known.
     """
     if found.top is None:
         return None
@@ -155,7 +155,7 @@ def limit(found: Throughput, reasons: tuple[int, ...], active: float | None) -> 
 
 
 def limit_of(kernel: Kernel, chip: ChipFacts) -> Limit | None:
-    """What limits all of a kernel's launches together."""
+    """The limit of all of a kernel's launches together."""
     found = throughput(kernel.launches, chip)
     return limit(found, kernel.cost.cycles, active_share(kernel, chip, found.cycles))
 

@@ -31,7 +31,7 @@ class Waits(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Where most of the cycles are. A bin's cycles are not known, so that they are shared out by its middle."""
+        """The kind of wait that has most of the cycles. A bin's cycles are not known: its middle length is assumed."""
         if not self.stalls.lengths:  # the recording was cut before them
             return "unknown"
         weights = {least: n * 1.5 * least for least, n in self.stalls.lengths}

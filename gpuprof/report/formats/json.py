@@ -1,7 +1,7 @@
 """A page as JSON, for programs: {"version": 2, "page": ..., "header": ..., "kernels": [...]}.
 
 Shares are 0..1, cycles are cycles of the chip's clock, reasons without a count are left out. Version history: 1 the
-first; 2 draws stand beside the kernels, which have their numbers.
+first; 2 draws are an entry of the document, next to the kernels, which have their numbers.
 """
 
 import json

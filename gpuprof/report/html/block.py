@@ -3,7 +3,7 @@
     zlib( length of the directory, u32 | directory, JSON | columns, each at a multiple of 8 bytes )
 
 Everything is little-endian. The directory is {"version", "texts", "tables": [{"name", "rows", "columns": [{"name",
-"type", "coding", "at"}]}]}. `coding` is the type of a column's values ("u1", "i2", "f8"), with "+" behind it where each
+"type", "coding", "at"}]}]}. `coding` is the type of a column's values ("u1", "i2", "f8"), followed by "+" where each
 value is the difference to the one before. A text is a number into `texts`. A share is in millionths, and -1 where it is
 not known; an unknown real is NaN. Whole numbers beyond 2^53 become the nearest real that there is.
 """

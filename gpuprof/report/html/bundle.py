@@ -16,7 +16,7 @@ LEFT = re.compile(r"^\s*(?:import|export)\b.*|\bimport\(.*", re.M)  # what is ne
 
 
 def bundle(modules: Mapping[str, str], first: str) -> str:
-    """`modules`: text by name. The result has those that `first` needs, each behind what it imports. Asserts that there
+    """`modules`: text by name. The result has those that `first` needs, each after what it imports. Asserts that there
     are no circles and no other forms.
     """
     order: list[str] = []

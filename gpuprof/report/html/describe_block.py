@@ -28,13 +28,13 @@ The numbers are those of the terminal's pages ([report.md](report.md)), from the
 MIDDLE = """
 ## Grid
 
-Costs by device, stream, task, kernel, function and call path, in the order that stands behind
+Costs by device, stream, task, kernel, function and call path, in the order after
 `group by`; the rows of a group sum to the group. The search box leaves out what has not its text, a
 click on the head of a column sorts, and `Columns` adds counters and single stall reasons.
 
 ## Source
 
-Two or three of source, PTX and instructions stand side by side. A row that is selected in one is
+Two or three of source, PTX and instructions are side by side. A row that is selected in one is
 found in the others; code that was inlined belongs to its own line and, with a mark at its left, to
 the line that has the call. `measure` chooses what the heat shows: exact or sampled cycles, one
 stall reason, instructions, excess sectors, bank conflicts. Arrows lead from a line that stalls to
@@ -56,7 +56,7 @@ its first row, which then has the cost of all of it.
 
 ## Timeline
 
-Tasks and launches stand in rows, virtual ones above; what overlaps lies below each other. The wheel
+Tasks and launches are in rows, virtual ones above; those that overlap are below each other. The wheel
 zooms, down to eight cycles, Shift and drag moves, and a drag selects a stretch: below are its tasks
 by name with their cycles in it, the SMs that were active in the mean, and what its warps did. A
 click chooses a task: its relations are listed, and those to other tasks are arrows. The strips
@@ -64,9 +64,9 @@ below the rows are exact (`activity` in [gpudb.md](gpudb.md)): SMs that had warp
 held them up, useful work at the bottom. Launches that ran at the same time count an SM that they
 share each, so that there are at most so many.
 
-Where the profile has draws, the blocks of the graphics pipeline stand below their passes: how much
+Where the profile has draws, the blocks of the graphics pipeline are below their passes: how much
 of a unit's time it was at work, how many waves of a stage were in flight, of the most that there
-were. The pointer tells the number, and which draws were there. A click chooses the first of them:
+were. The pointer shows the number, and which draws were there. A click chooses the first of them:
 a line under each lane shows when it was in that block.
 
 | key | does |
@@ -82,8 +82,8 @@ a line under each lane shows when it was in that block.
 Blocks of the graphics pipeline over time, units and shader stages: how much of a unit's time it was
 at work, how many waves of a stage were in flight. Below are the draws, with what became of their
 primitives, how much the target was drawn over, and what they took of L2 and DRAM; a click on one
-marks its time in the lanes, and lists its blocks, how busy each was and how long it waited for room
-behind it, and its shaders with their sources. Sums by pass and by command buffer follow. A
+marks its time in the lanes, and lists its blocks, how busy each was and how long it waited for a
+full successor, and its shaders with their sources. Sums by pass and by command buffer follow. A
 recording without draws has no such view.
 
 ## Machine
@@ -114,7 +114,7 @@ name with others is named by its symbol.
 
 Names and sources are text and never markup. The page's security policy allows its own script and
 style by their digests, and nothing else: no other script, no request, no form. `gpuprof view`
-listens at 127.0.0.1 alone, at a path that nobody can guess, and refuses requests that name another
+listens only at 127.0.0.1, at a path that cannot be guessed, and refuses requests that name another
 host.
 
 ## Its data
@@ -123,7 +123,7 @@ The data is one block of base64 in the file:
 `zlib(length of the directory, u32 | directory, JSON | columns, each at a multiple of 8 bytes)`.
 Numbers are little-endian. The directory has `version` ({version}), `texts`, and of each table
 `name`, `rows` and `columns` (`name`, `type`, `coding`, `at`). `coding` is the type of a column's
-values (`u1`, `i1`, `u2`, `i2`, `i4`, `f8`), with `+` behind it where each value is the difference
+values (`u1`, `i1`, `u2`, `i2`, `i4`, `f8`), followed by `+` where each value is the difference
 to the one before. `at` counts bytes from the end of the directory. A `text` is a number into
 `texts`. A `share` is in millionths, and -1 where it is not known; a `real` that is not known is
 NaN.
@@ -135,7 +135,7 @@ def describe() -> str:
 
 
 def views() -> Iterator[str]:
-    """What each view says of itself, in the order of the tabs."""
+    """The description of each view, in the order of the tabs."""
     script = modules()
     for name in re.findall(r'import { view as \w+ } from "\./(\w+)\.js"', script["views"]):
         words = dict(re.findall(r'^  (title|question): "(.*)",$', script[name], re.M))

@@ -1,4 +1,4 @@
-"""The api page: what a program has called, what its copies moved, and where the calls stand."""
+"""The api page: the CUDA API calls of a program, the bytes that its copies moved, and the call sites."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -52,7 +52,7 @@ def groups(calls: Sequence[ApiCall], key: Callable[[ApiCall], str]) -> list[Grou
 
 
 def by_place(calls: Sequence[ApiCall]) -> list[Group]:
-    """Of one function at one line."""
+    """Groups of the calls of one function at one line."""
     return groups(calls, lambda call: f"{call.place}  {call.name}" if call.place else "")
 
 

@@ -64,7 +64,7 @@ def kernel_table(kernel: Kernel, look: Look, why_none: str) -> Iterator[Text]:
 
 
 class EntryLine(NamedTuple):
-    """What a row of the CSV, or an object of the JSON, is made of."""
+    """A row of the CSV, or an object of the JSON."""
 
     entry: Entry
     kernel: Kernel

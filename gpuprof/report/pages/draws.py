@@ -1,5 +1,5 @@
-"""The draws page: what each draw did, how busy it kept the blocks of the pipeline, and which held it up; sums by pass
-and by command buffer.
+"""The draws page: the work of each draw, how busy the blocks of the pipeline were, and which was its bottleneck; sums
+by pass and by command buffer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -131,7 +131,7 @@ def group_table(groups: Sequence[Group], title: str, name: Callable[[Group], str
 
 
 def work_values(work: Work) -> dict:
-    """As CSV has it; shares are 0 to 1, None for what is not known."""
+    """The columns of a work in CSV; shares are 0 to 1, None where a value is not known."""
     shares, blocked_shares = work.shares, work.blocked_shares
     busy = {f"{block}_share": rounded(shares.get(block)) for block in BLOCKS}
     blocked = {
@@ -171,7 +171,7 @@ def values(draw: Draw) -> dict:
 
 
 def value_names() -> list[str]:
-    """What the values of a draw are called, also where there is none."""
+    """The names of a draw's values, also where there is no draw."""
     nothing = Work(None, None, dict.fromkeys(DRAW_COUNT_NAMES, 0), 1, {}, {}, {})
     return list(values(Draw(0, None, 0, None, "", "", (1, 1, 1), 0, False, {}, nothing)))
 

@@ -14,7 +14,7 @@ from gpuprof.report.pages.traces import remark
 from gpuprof.report.terminal.columns import Column, Layout, layout, table
 from gpuprof.report.terminal.styles import WARM, Look, flow, shown
 
-NOBODY_WATCHED = "nobody has watched for errors: gpuprof collect --trace memcheck --trace racecheck"
+NOT_CHECKED = "no checker was enabled: gpuprof collect --trace memcheck --trace racecheck"
 
 
 def place(report: Report, pc: int | None) -> tuple[str, int]:
@@ -68,7 +68,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from in_sentences(layout(said or columns, report.findings, look), report.findings)
     if not report.findings:
         yield from remark("no findings", look)
-    yield from remark(f"watched by {', '.join(report.watchers)}" if report.watchers else NOBODY_WATCHED, look)
+    yield from remark(f"watched by {', '.join(report.watchers)}" if report.watchers else NOT_CHECKED, look)
 
 
 def in_sentences(shape: Layout, findings: Sequence[Found]) -> Iterator[Text]:

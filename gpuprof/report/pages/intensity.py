@@ -9,7 +9,7 @@ from gpuprof.report.model import ChipFacts, Instruction
 
 
 class Intensity(NamedTuple):
-    """Of the basic blocks that a row's instructions are in."""
+    """Arithmetic and traffic of the basic blocks that a row's instructions are in."""
 
     operations: int  # arithmetic, of every precision but int
     nbytes: int  # of global memory

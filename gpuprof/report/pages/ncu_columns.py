@@ -68,7 +68,7 @@ def longest_stall(row: Row) -> int:
 
 
 def operations_per_byte(line: Line) -> object:
-    """Empty where nobody counted, or nothing was counted."""
+    """Operations per byte; empty where none were counted."""
     found = intensity_of(line.kernel.works, line.row.instructions)
     return ratio(found.operations, found.nbytes) if found else ""
 
@@ -107,7 +107,7 @@ def estimated(field: Callable[[Estimate], float]) -> Callable[[Line], object]:
     return lambda line: round(field(line.scale.estimate(line.row.cost)), 6) if line.scale.whole else ""
 
 
-# stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it stands with ours.
+# stall_gmma is not among the columns of the chips Nsight Compute's list was taken from; it is one of ours.
 NCU_REASONS = tuple(sorted(column for column in COLUMNS if column != "stall_gmma"))
 
 NCU_FACTS = (

@@ -39,7 +39,7 @@ class View(NamedTuple):
 
 @dataclass(frozen=True)
 class Cells:
-    """What the cells of one listing need besides the row; a method per column."""
+    """The cells of one listing, a method per column, and what they need in addition to the row."""
 
     listing: str  # "source", "ptx", "isa"
     whole: Cost  # the kernel's
@@ -133,7 +133,7 @@ class Cells:
         return Text(f"{value:.3g}", DIM if view.nested else heats[0] if heats else "")
 
     def position(self, view: View) -> Text:
-        """Where an instruction, or the first one of a PTX line, comes from."""
+        """The source line of an instruction, or of the first one of a PTX line."""
         places = [p for i in view.row.instructions[:1] for p in i.positions[:1] if p.line]
         return Text(f"{shown(base_name(places[0].path))}:{places[0].line}" if places else "", DIM)
 

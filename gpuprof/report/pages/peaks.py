@@ -1,4 +1,4 @@
-"""Throughput on pages: each resource's rate beside its peak, and what limits; as lines, as rows and as objects."""
+"""Throughput on pages: each resource's rate and its peak, and the limit; as lines, as rows and as objects."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ UNIT_NAMES = {"GB/s": "gbytes_per_s", "GFLOP/s": "gflop_per_s", "GOP/s": "gop_pe
 
 
 def throughput_facts(kernel: Kernel, report: Report, look: Look, before_cells: int) -> Iterator[tuple[str, list[str]]]:
-    """Labels and values for the summary, which stand behind `before_cells`; nothing where no launch has ended or the
+    """Labels and values for the summary, which follow `before_cells` cells; nothing where no launch has ended or the
     chip is not known.
     """
     found = throughput(kernel.launches, report.chip)
@@ -71,7 +71,7 @@ def rate_text(rate: float) -> str:
 
 
 def limit_facts(limits: Limit, found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
-    """What limits first, then what speaks for it. The lines above have the shares of the peaks, and the occupancy."""
+    """The limit first, then the evidence for it. The lines above have the shares of the peaks, and the occupancy."""
     top = f"{limits.use.resource.noun}, {percent(limits.use.share, 1)} of the peak"
     active = active_fact(found, kernel, report.chip)
     waiting = [] if limits.reason is None else [waiting_fact(limits.reason, kernel, report)]
@@ -105,7 +105,7 @@ def active_fact(found: Throughput, kernel: Kernel, chip: ChipFacts) -> str:
 
 
 def time_notes(found: Throughput, kernel: Kernel, report: Report) -> Iterator[str]:
-    """What the time is, where that is not plain."""
+    """Notes on the time that the rates are of, where it is not simply the sum of all launches."""
     if found.left_out:
         yield f"without {plural(found.left_out, 'launch', 'launches')} that did not finish"
     own = overlaps([launch for launch in kernel.launches if launch.complete])

@@ -1,4 +1,4 @@
-"""The relations page: which task made what for which, what nobody needed, and what could run at the same time."""
+"""The relations page: data flow between tasks, unused data, and launches that could overlap."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, Look, fitted, shown
 
 MOST_ROWS = 50  # of a table on a terminal; CSV has all
-ONLY_CHOSEN = "only relations of the launches asked for, and of the tasks that they are parts of"
+ONLY_CHOSEN = "only relations of the requested launches, and of the tasks that they are parts of"
 NOT_OBSERVED = "which bytes each task reads and writes was not noted: collect without --no-accesses"
 
 

@@ -1,4 +1,4 @@
-"""The samples page: what the samples estimate beside what is exact, for each line, or instruction, and reason."""
+"""The samples page: estimates from samples and the exact numbers, for each line, or instruction, and reason."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from gpuprof.report.terminal.columns import Column, table
 from gpuprof.report.terminal.styles import BOLD, DIM, WARM, Look, flow, shown
 from gpuprof.report.triage.kernel_rules import findings
 
-LEAST_SHARE = 0.005  # exact or estimated: what is less is in CSV and JSON alone
+LEAST_SHARE = 0.005  # exact or estimated; smaller ones are only in CSV and JSON
 OWN_RULES = ("sampling", "sampled_beside_exact", "too_thin", "in_step")
 
 Lines = tuple[int, int] | None

@@ -16,7 +16,7 @@ from gpuprof.report.terminal.styles import DIM, Look, shown
 
 NO_TASKS = "no tasks: the recording is of an older gpuprof, or was stopped before the first one ended"
 
-ONLY_CHOSEN = "only tasks of the launches asked for, and those that they are parts of, which have all of their time"
+ONLY_CHOSEN = "only tasks of the requested launches, and those that they are parts of, which have all of their time"
 
 
 def remark(words: str, look: Look) -> Iterator[Text]:

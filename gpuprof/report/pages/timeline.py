@@ -111,7 +111,7 @@ def strips(
 
 def pipeline(lanes: Sequence[Lane], first: int, last: int, names: int, room: int, look: Look) -> Iterator[Text]:
     """A line for each block of the graphics pipeline: tenths of the time that a unit was at work, of the most waves of
-    a shader stage that were in flight; nothing where nobody drew.
+    a shader stage that were in flight; nothing where there are no draws.
     """
     for lane in lanes if last > first else ():
         amounts = in_parts(lane, first, last, room)

@@ -74,12 +74,12 @@ def columns_of(traced: Traced, plain: bool) -> list[Column]:
 
 
 def is_address(name: str) -> bool:
-    """Of code or of memory: shown in hexadecimal, and -1 as none."""
+    """True for an address of code or of memory: it is shown in hexadecimal, and -1 as none."""
     return name in ADDRESSES or name.endswith(tuple(f"_{each}" for each in ADDRESSES))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
-    """What tables there are; then each under its name and its heading, with units."""
+    """The list of the tables; then each under its name and its heading, with units."""
     yield ["Table", "Rows", "Columns", "Holds"]
     for traced in report.traces:
         yield [name_of(traced), len(traced.rows), len(traced.table.columns), cell(traced.table.text)]

@@ -1,4 +1,4 @@
-"""Draws, and groups of them: what they did, how busy they kept each block of the pipeline, and which held them up."""
+"""Draws, and groups of them: their work, how busy each block of the pipeline was, and which was the bottleneck."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ BLOCKS = (
 
 class Shaders(NamedTuple):
     """Launches of draws' shaders: those of some draws, as ranges of both ends, and of some stages; all where there are
-    none of these. `text`: how they were asked for.
+    none of these. `text`: the option that names them.
     """
 
     text: str
@@ -37,7 +37,7 @@ Amount = TypeVar("Amount", int, float)
 
 
 class Waves(NamedTuple):
-    """Of one stage. `cycles`: sum of their times; `most`: so many were in flight at a time."""
+    """The waves of one stage. `cycles`: sum of their times; `most`: the most that were in flight at a time."""
 
     number: int
     cycles: int
@@ -47,7 +47,7 @@ class Waves(NamedTuple):
 class Work(NamedTuple):
     """A draw, or a group. start_cycle, end_cycle: None where no time is known. `busy` and `blocked`: cycles of
     fixed-function units; `waves`: by stage. `nbytes`: that units and shaders read and wrote in each of MEMORIES;
-    `most_nbytes`: the most that these transfer in a cycle. Both are empty where nobody knows.
+    `most_nbytes`: the most that these transfer in a cycle. Both are empty where unknown.
     """
 
     start_cycle: int | None
@@ -100,7 +100,7 @@ class Work(NamedTuple):
 
     @property
     def memory_shares(self) -> dict[str, float]:
-        """What was read and written, of all that each of MEMORIES could have transferred in the time."""
+        """Bytes read and written, as a share of those that each of MEMORIES could have transferred in the time."""
         most = {name: per_cycle * self.cycles for name, per_cycle in self.most_nbytes.items()} if self.cycles else {}
         return {name: self.nbytes[name] / most[name] for name in MEMORIES if name in self.nbytes and most.get(name)}
 
@@ -151,7 +151,7 @@ NO_DRAWS = Draws()
 
 
 def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -> Draws:
-    """Those of which a shader's launch is among these; None: all, also those that launched none."""
+    """The draws that have a shader's launch among `launches`; None: all, also those that launched none."""
     by_draw: dict[int, dict[int, str]] = {}
     for draw, launch, stage in database.execute("SELECT draw, launch, stage FROM draw_launches"):
         by_draw.setdefault(draw, {})[launch] = stage
@@ -186,7 +186,7 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
 
 
 def _list(database: sqlite3.Connection, draws: Iterable[int]) -> None:
-    """Lists draws beside the file, which is not written to."""
+    """Lists draws in a temporary table: the file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.draws_shown")
     database.execute("CREATE TEMP TABLE draws_shown (draw INTEGER PRIMARY KEY)")
@@ -223,7 +223,7 @@ def _nbytes(database: sqlite3.Connection) -> dict[int, dict[str, int]]:
 
 
 def _most_nbytes(database: sqlite3.Connection) -> dict[str, float]:
-    """Of the chip that the draws were timed on, as far as it is known."""
+    """The most bytes per cycle of the chip that the draws were timed on, for those of MEMORIES that are known."""
     row = database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
     return most_nbytes(json.loads(row[0]) or {}) if row else {}
 

@@ -1,4 +1,4 @@
-"""What the pages of tasks show, from a database."""
+"""The data of the pages about tasks, from a database."""
 
 import sqlite3
 from collections import defaultdict
@@ -82,8 +82,8 @@ class Touch(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskReport:
-    """neighbours, touches: of the tasks and buffers that were asked for by name. `shown`: the tasks of the launches
-    that were asked for, and those that these are parts of; None: all.
+    """neighbours, touches: of the tasks and buffers that were requested by name. `shown`: the tasks of the requested
+    launches, and those that these are parts of; None: all.
     """
 
     tasks: Tasks
@@ -111,7 +111,7 @@ MOST_CHOSEN = 20  # tasks of one name
 def read_task_report(
     database: sqlite3.Connection, page: str | None, chosen: str | None, launches: Set[int] | None = None
 ) -> TaskReport:
-    """What a page shows, or what all of them show; of the tasks of these launches, None: of all. The longest chain of
+    """The data of one page, or of all of them, for the tasks of these launches; None: of all. The longest chain of
     needs is that of all. Raises UsageError where `chosen` names neither a task nor a buffer.
     """
     tasks = read_tasks(database)
@@ -149,7 +149,7 @@ def tree(database: sqlite3.Connection, tasks: Tasks, shown: Set[int] | None = No
         children[parent].append(place)
     for whole, part in contained(database):
         children[tasks.place(whole)].append(tasks.place(part))
-    # a part of a virtual task stands there alone, where it is a part of nothing else
+    # a part of a virtual task is listed only there, where it is a part of nothing else
     inside = {tasks.place(part) for _, part in contained(database)}
     children[-1] = [place for place in children[-1] if place not in inside]
     if shown is not None:

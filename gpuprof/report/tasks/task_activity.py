@@ -1,4 +1,4 @@
-"""What SMs and warps did over time, in as many parts as a line has cells."""
+"""The activity of SMs and warps over time, in as many parts as a line has cells."""
 
 import sqlite3
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Which tasks a page shows where only some launches were asked for."""
+"""The tasks that a page shows if only some launches are requested."""
 
 import sqlite3
 from collections.abc import Set
@@ -27,7 +27,7 @@ def tasks_of(database: sqlite3.Connection, tasks: Tasks, launches: Set[int]) -> 
 
 
 def list_shown(database: sqlite3.Connection, shown: Set[int] | None) -> None:
-    """Lists tasks beside the file, which is not written to, for queries; None: all of them."""
+    """Lists tasks in a temporary table, for queries; None: all of them. The file is not written to."""
     database.execute("PRAGMA temp_store = MEMORY")
     database.execute("DROP TABLE IF EXISTS temp.tasks_shown")
     database.execute("CREATE TEMP TABLE tasks_shown (task INTEGER PRIMARY KEY)")

@@ -28,7 +28,7 @@ class Lane(NamedTuple):
 
 
 def read_lanes(database: sqlite3.Connection) -> tuple[Lane, ...]:
-    """Those of all draws with times, in the order of the pipeline; none of a block that did nothing."""
+    """The lanes of all draws with times, in the order of the pipeline; none of a block that did nothing."""
     found: dict[str, list[tuple[int, int, float]]] = {}
     for unit, first, last, busy in database.execute(UNITS):
         end = max(last, first + 1)
@@ -48,8 +48,8 @@ def extent(lanes: tuple[Lane, ...]) -> tuple[int, int]:
 
 
 def in_parts(lane: Lane, first: int, last: int, parts: int) -> np.ndarray:
-    """What was at work in the mean in each of the equal parts of the time from `first` to `last`: float64 (parts,). A
-    unit is at most one: draws that follow each other share the cycle in which one leaves and the next one comes.
+    """The mean activity in each of the equal parts of the time from `first` to `last`: float64 (parts,). A unit is at
+    most one: draws that follow each other share the cycle in which one leaves and the next one comes.
     """
     edges = first + (last - first) * np.arange(parts + 1.0) / parts
     so_far = _until(lane.begins, lane.rates, edges) - _until(lane.ends, lane.rates, edges)

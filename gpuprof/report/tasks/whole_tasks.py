@@ -1,4 +1,4 @@
-"""What a task with parts has to do with others: what its parts have to do with theirs."""
+"""Relations of tasks that have parts, from the relations of their parts."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ class Between(NamedTuple):
 
 
 class Wholes:
-    """Which task is a part of which, by its place or as part of a virtual one."""
+    """The tasks that each task is a part of, by its position or as part of a virtual one."""
 
     def __init__(self, database: sqlite3.Connection):
         self._database = database

@@ -118,7 +118,7 @@ def flow(prefix: Text, parts: Sequence[Text | str], look: Look) -> Iterator[Text
 
 
 def _pieces(parts: Sequence[Text | str], look: Look, indent: int) -> Iterator[tuple[str, Text]]:
-    """What stands before each, and what stays whole."""
+    """The parts that no line break may split, each with the separator before it."""
     for index, part in enumerate(parts):
         part = Text(part) if isinstance(part, str) else part
         fits = look.width is None or indent + cell_len(part.plain) <= look.width

@@ -1,7 +1,7 @@
 """Triage: what to look at first and why, in plain sentences. A rule is a function and a row of the table at the end.
 
 Thresholds are Nsight Compute's, and its users' ("Sections and rules"): a line over 30 % of the stalled cycles is the
-target, a reason over 50 % of a line is the cause, and so on; each stands once, below.
+target, a reason over 50 % of a line is the cause, and so on; each is declared once, below.
 """
 
 from collections.abc import Callable, Iterator
@@ -127,7 +127,7 @@ def issue_slots(case: Case) -> Iterator[Finding]:
 
 
 def computes(case: Case) -> bool:
-    """Whether arithmetic is near its peak: a pipe with few lanes is full before the issue slots are."""
+    """True where arithmetic is near its peak: a pipe with few lanes is full before the issue slots are."""
     uses = throughput(case.kernel.launches, case.chip).uses
     return any(use.share >= HIGH for use in uses if use.resource.is_compute)
 
@@ -143,7 +143,7 @@ def small_grid(case: Case) -> Iterator[Finding]:
 
 
 def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
-    """What was found when the recording was correlated."""
+    """A finding of this rule of `correlate`, with its count and cycles, if the kernel has one."""
     for found in case.kernel.advice:
         if found.kind == rule.name:
             position = case.kernel.positions.get(found.pc)
@@ -152,7 +152,7 @@ def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
 
 
 class Rule(NamedTuple):
-    """What a rule looks for, for `gpuprof explain`; its findings have its name."""
+    """A rule, with a text about what it looks for, for `gpuprof explain`; its findings have its name."""
 
     name: str
     look: Callable[[Case], Iterator[Finding]]
@@ -183,6 +183,6 @@ RULES = (
 
 
 def findings(kernel: Kernel, chip: ChipFacts, header: Header, vocabulary: Vocabulary = NCU) -> tuple[Finding, ...]:
-    """What the rules have to say about a kernel, most telling first."""
+    """The findings of all rules about a kernel, in the order of RULES."""
     case = Case(kernel, source_sections(kernel), totals(kernel, chip), chip, header, vocabulary)
     return tuple(finding for rule in RULES for finding in rule.look(case))

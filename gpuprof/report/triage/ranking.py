@@ -1,4 +1,4 @@
-"""Which lines the samples can put in order, and how many of them it would take."""
+"""The lines that the samples can put in order, and how many samples that would take."""
 
 import itertools
 from math import sqrt

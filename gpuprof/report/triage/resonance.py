@@ -80,7 +80,7 @@ def resonance(loop: tuple[Instruction, ...], scale: Scale, period_cycles: int) -
 
 
 def beyond_chance(shares: list[tuple[float, float]], n_samples: float) -> bool:
-    """Whether n samples with these (sampled, exact) shares are off by more than one in a thousand would be."""
+    """True where these (sampled, exact) shares differ by more than chance allows in one of 1000 sets of n samples."""
     common = [pair for pair in shares if n_samples * pair[1] >= LEAST_EXPECTED]
     rare = tuple(map(sum, zip(*(pair for pair in shares if n_samples * pair[1] < LEAST_EXPECTED), strict=True))) or (
         0.0,

@@ -40,7 +40,7 @@ def sampling(case: Case) -> Iterator[Finding]:
 
 
 # by whether FIFOs dropped samples, and whether the event buffer did: what was full, and what helps; old recordings do
-# not tell
+# not store it
 FULL = {
     (False, False): ("a buffer was", "a longer --period"),
     (True, False): ("FIFOs were", "a longer --period or a larger --fifo"),
@@ -53,8 +53,8 @@ FULL = {
 
 
 def sampled_beside_exact(case: Case) -> Iterator[Finding]:
-    """Where the sampler's share of a costly line leaves the exact one outside its interval by enough to mislead, and
-    weighing cures it.
+    """Costly lines whose exact share is outside the interval of the sampled one by enough to mislead, and where weights
+    correct it.
     """
     whole, scale = case.kernel.cost, scale_of(case.kernel)
     if not whole.n_samples or not whole.warp_cycles or case.header.mode != "random" or not case.header.samples_time:
@@ -114,7 +114,7 @@ def named(name: str, estimate: Estimate) -> str:
 
 
 def enough_for(found: list[Overlap]) -> str:
-    """Which period would part the first two, and all."""
+    """The periods that would separate the first two lines, and all of them."""
     periods = [each.enough_cycles for each in found]
     least = min((period for period in periods if period), default=None)
     if periods[0] is None:

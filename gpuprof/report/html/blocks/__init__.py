@@ -1,1 +1,1 @@
-"""The tables of a page's data: each is declared beside what fills it."""
+"""The tables of a page's data: each is declared in the file that fills it."""

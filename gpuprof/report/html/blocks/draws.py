@@ -1,4 +1,4 @@
-"""Draws: what each did, how busy it kept the blocks of the pipeline, and how busy these were over time."""
+"""Draws: the work of each, how busy the blocks of the pipeline were in it, and how busy these were over time."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -56,7 +56,7 @@ BLOCK_COLUMNS = (
     Column("draw", "int", "", "Row of `draws`."),
     Column("block", "text", "", "A unit or a shader stage, in the order of the pipeline."),
     Column("share", "real", "", "Of the draw's time that a unit was at work; of a stage, how full it was."),
-    Column("blocked", "real", "", "Of the draw's time, a unit's with no room behind it; unknown of a stage."),
+    Column("blocked", "real", "", "Of the draw's time that a unit waited for a full successor; unknown for a stage."),
     Column("waves", "int", "", "Of a stage."),
     Column("most", "int", "", "Of these, in flight at a time."),
     Column("first_cycle", "int", "cycles", "From power-on: the draw began there."),
@@ -77,7 +77,7 @@ SPANS = """
 
 @lru_cache(maxsize=1)
 def draws_of(profile: Profile) -> Draws:
-    """All draws, or those of the launches that were asked for. Several tables are filled from it."""
+    """All draws, or those of the requested launches. Several tables are filled from it."""
     shown = {launch.launch for kernel in profile.report.kernels for launch in kernel.launches}
     there = {launch for (launch,) in profile.database.execute("SELECT launch FROM launches")}
     return read_draws(profile.database, None if there <= shown else shown)
@@ -149,7 +149,7 @@ def lane_rows(profile: Profile) -> Iterator[tuple]:
 
 
 def _stretches(lane: Lane, first: int, last: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `steps` gives them."""
+    """The first cycles, last cycles and values of `steps`, or of MOST_STEPS equal parts where there are more."""
     if len((found := steps(lane))[0]) <= MOST_STEPS:
         return found
     parts = min(MOST_STEPS, last - first)
@@ -163,7 +163,7 @@ TABLES = (
     PageTable("draws", "Draws of a graphics pipeline.", DRAWS, draw_columns),
     PageTable("draw_groups", "Draws by pass and by command buffer, together.", GROUPS, group_columns),
     PageTable("draw_shaders", "The kernels that draws ran.", SHADERS, shader_columns),
-    PageTable("draw_blocks", "How busy each draw kept each block.", BLOCK_COLUMNS, block_columns),
+    PageTable("draw_blocks", "How busy each block was in each draw.", BLOCK_COLUMNS, block_columns),
     PageTable(
         "draw_lanes",
         f"Blocks over time, all draws together; exact, or the means of {MOST_STEPS:,} parts.",

@@ -1,4 +1,4 @@
-"""What trace generators found, and what costs time: each with the instructions that it is about."""
+"""Findings of trace generators and of advice: each with the instructions that it is about."""
 
 from collections.abc import Iterator
 
@@ -45,7 +45,7 @@ def finding_rows(profile: Profile) -> Iterator[tuple]:
 
 
 def other_kernel(profile: Profile, found: Found, kernel: int) -> int:
-    """That of the second instruction: the first one's where it has it, too; -1 where none has it."""
+    """The kernel of the second instruction: `kernel` where that one has it, too; -1 where none has it."""
     if found.other_pc is None:
         return -1
     numbers = [kernel, *range(len(profile.report.kernels))]

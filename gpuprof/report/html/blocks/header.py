@@ -1,4 +1,4 @@
-"""What stands above every view, and the words for stall reasons."""
+"""The header above every view, and the words for stall reasons."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ CHIP = (
     Column("warp_slots", "real", "", "Warps that an SM can hold."),
 )
 TERMS = (
-    Column("name", "text", "", "The stall reason, in the terms that were asked for."),
+    Column("name", "text", "", "The stall reason, in the requested vocabulary."),
     Column("reason", "text", "", "Nsight Compute's name of the first reason with this term: its colour."),
     Column("text", "text", "", "What it means."),
     Column("advice", "text", "", "What helps."),

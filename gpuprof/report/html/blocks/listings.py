@@ -24,7 +24,7 @@ ROWS = (
     Column("high", "share", "", "The upper end."),
     Column("share", "share", "", "Its share of the kernel's samples, each weighed by what it stands for."),
     Column("own", "int", "", "How many rows of `row_instructions` are its own code; they follow the row before."),
-    Column("inlined", "int", "", "How many more, behind these, were inlined there."),
+    Column("inlined", "int", "", "How many more, after these, were inlined there."),
 )
 ROW_INSTRUCTIONS = (Column("instruction", "int", "", "Row of `instructions`."),)
 INSTRUCTIONS = (

@@ -47,7 +47,7 @@ ROOFS = (
 TRAFFIC = (
     Column("kernel", "int", "", "Row of `kernels`."),
     Column("name", "text", "", "What is counted: the page's memory chart has a place for each."),
-    Column("value", "real", "", "Of all launches; unknown where one of them does not tell."),
+    Column("value", "real", "", "Of all launches; unknown where it is unknown for one of them."),
 )
 RESIDENCIES = (
     Column("kernel", "int", "", "Row of `kernels`."),

@@ -1,4 +1,4 @@
-"""What happened when: tasks, what ties them, and what SMs and warps did over time."""
+"""The timeline: tasks, their ties, and the activity of SMs and warps over time."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,7 +18,7 @@ TASKS = (
     Column("kind", "text", "", "task, launch, copy to device and so on."),
     Column("name", "text", "", "A script's, the kernel's, or what was copied."),
     Column("row", "text", "", "A stream, host, or a row that a script has opened."),
-    Column("is_virtual", "int", "", "1: it has parts alone."),
+    Column("is_virtual", "int", "", "1: it only has parts."),
     Column("launch", "int", "", "Number of the launch; -1 none."),
     Column("begin_cycle", "int", "cycles", "From power-on; -1 where it took place at no known time."),
     Column("end_cycle", "int", "cycles", "From power-on."),
