@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from gpuprof.correlate.advice import advice_rules as advice
-from gpuprof.report.formats.json import VERSION
 from gpuprof.report.pages import PAGES
 from gpuprof.report.pages.heads import COLUMNS, FACTS, Head
+from gpuprof.report.render import VERSION
 from gpuprof.report.triage.kernel_rules import RULES
 
 CLOSING = f"""\

@@ -191,11 +191,11 @@ class Kernel:
     @cached_property
     def waiting_for(self) -> dict[int, tuple[tuple[int, int], ...]]:
         """(instruction that waits, warp-cycles) by the instruction that it waits for."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        waits: dict[int, list[tuple[int, int]]] = {}
         for blame in self.blames:
             if not blame.ending.other_launch:
-                found.setdefault(blame.cause_pc, []).append((blame.pc, blame.cycles))
-        return {pc: tuple(some) for pc, some in found.items()}
+                waits.setdefault(blame.cause_pc, []).append((blame.pc, blame.cycles))
+        return {pc: tuple(pairs) for pc, pairs in waits.items()}
 
     @cached_property
     def cycles(self) -> int:

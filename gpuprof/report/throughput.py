@@ -97,8 +97,8 @@ class Roof(NamedTuple):
 def throughput(launches: Sequence[Launch], chip: ChipFacts) -> Throughput:
     ended = [launch for launch in launches if launch.complete and launch.cycles > 0]
     cycles = covered([(launch.start_cycle, launch.end_cycle) for launch in ended])
-    found = [use_of(resource, ended, cycles, chip.peaks) for resource in RESOURCES] if cycles else []
-    uses = tuple(use for use in found if use is not None)
+    candidates = [use_of(resource, ended, cycles, chip.peaks) for resource in RESOURCES] if cycles else []
+    uses = tuple(use for use in candidates if use is not None)
     return Throughput(len(ended), sum(not launch.complete for launch in launches), cycles, uses)
 
 
@@ -136,34 +136,34 @@ def operations(launches: Iterable[Launch]) -> dict[str, int]:
     return {precision: n for precision, n in sums.items() if n}
 
 
-def limit(found: Throughput, reasons: tuple[int, ...], active: float | None) -> Limit | None:
+def limit(used: Throughput, reasons: tuple[int, ...], active: float | None) -> Limit | None:
     """The limit of the launches; None where nothing is known. `reasons`: warp-cycles by stall reason; `active`: 0..1 of
     the SMs' time, None where it is not known.
     """
-    if found.top is None:
+    if used.top is None:
         return None
     waits = [reason for reason in ranked(reasons) if reason != SELECTED]
     reason = waits[0] if waits else None
-    if found.top.share >= HIGH:
-        return Limit("bound" if found.top.share >= BOUND else "high", found.top, reason)
+    if used.top.share >= HIGH:
+        return Limit("bound" if used.top.share >= BOUND else "high", used.top, reason)
     if active is not None and active < HIGH:
-        return Limit("idle", found.top, reason)
+        return Limit("idle", used.top, reason)
     # A warp that another one goes before waits for an issue slot, and there are slots left. Where a pipe takes an
     # instruction every second cycle, half of its warps' waiting looks like that.
     reason = next((wait for wait in waits if wait != NOT_SELECTED), reason)
-    return Limit("pipe" if reason in THROTTLES else "latency", found.top, reason)
+    return Limit("pipe" if reason in THROTTLES else "latency", used.top, reason)
 
 
 def limit_of(kernel: Kernel, chip: ChipFacts) -> Limit | None:
     """The limit of all of a kernel's launches together."""
-    found = throughput(kernel.launches, chip)
-    return limit(found, kernel.cost.cycles, active_share(kernel, chip, found.cycles))
+    used = throughput(kernel.launches, chip)
+    return limit(used, kernel.cost.cycles, active_share(kernel, chip, used.cycles))
 
 
-def roofline(found: Throughput) -> tuple[Roof, ...]:
+def roofline(used: Throughput) -> tuple[Roof, ...]:
     """A point for each precision that a unit has a rate of; none where no byte went to or from DRAM."""
-    dram = next((use for use in found.uses if use.resource.name == "dram"), None)
-    return tuple(roof_of(use, dram) for use in found.uses if use.resource.is_arithmetic) if dram else ()
+    dram = next((use for use in used.uses if use.resource.name == "dram"), None)
+    return tuple(roof_of(use, dram) for use in used.uses if use.resource.is_arithmetic) if dram else ()
 
 
 def roof_of(use: Use, dram: Use) -> Roof:

@@ -83,6 +83,19 @@ SUB_ROOMS = {
     ),
     "emulate": ("core", "trace_log", "scalar", "memory", "collectives", "matrices", "textures", "bulk", "watch", REST),
     "timing": ("sampling", "state", "units", REST),
+    "report": (
+        "tasks",
+        REST,
+        "terminal",
+        "warp_ends",
+        "triage",
+        "formats",
+        "pages",
+        "render",
+        "describe",
+        "quality",
+        "html",
+    ),
     "export": (REST, "paths", "timeline", "tables", "graph"),
 }
 

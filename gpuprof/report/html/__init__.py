@@ -1,6 +1,6 @@
 """The page: a profile as one HTML file that opens in any browser, without a network or another file.
 
-    databases ─ Profile ─ tables.TABLES ─> columns ─ block ─> bytes
+    databases ─ Profile ─ blocks.TABLES ─> columns ─ block ─> bytes
     script/*.js ─ bundle ─> one script;  style/*.css ─> one style
     page.html + style + script + blocks ─ page.html_of ─> the file
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 
 from gpuprof.report.html import comparison_block
-from gpuprof.report.html.parts import modules
-from gpuprof.report.html.schema import VERSION, PageTable
-from gpuprof.report.html.tables import TABLES
+from gpuprof.report.html.block import VERSION, PageTable
+from gpuprof.report.html.blocks import TABLES
+from gpuprof.report.html.bundle import modules
 
 OPENING = """\
 # The page
@@ -153,7 +153,7 @@ def tables() -> Iterator[str]:
 def described(table: PageTable) -> Iterator[str]:
     yield f"\n### {table.name}\n\n{table.text}\n"
     yield "| column | type | unit | meaning |\n|---|---|---|---|"
-    yield from (f"| `{each.name}` | {each.type} | {each.unit} | {each.text} |" for each in table.columns)
+    yield from (f"| `{column.name}` | {column.type} | {column.unit} | {column.text} |" for column in table.columns)
 
 
 if __name__ == "__main__":

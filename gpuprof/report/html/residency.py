@@ -33,10 +33,10 @@ WHAT = {"registers": REGISTERS, "shared": SHARED}
 
 def numbers_of(chip: Mapping[str, Any]) -> dict[str, int] | None:
     """The numbers of a chip's description that decide how many blocks fit; None where it lacks one."""
-    found = {name: chip[name] for name in NUMBERS if isinstance(chip.get(name), int)}
-    if len(found) < len(NUMBERS):
+    numbers = {name: chip[name] for name in NUMBERS if isinstance(chip.get(name), int)}
+    if len(numbers) < len(NUMBERS):
         return None
-    return found | {"max_threads_per_block": chip.get("max_threads_per_block", MOST_THREADS)}
+    return numbers | {"max_threads_per_block": chip.get("max_threads_per_block", MOST_THREADS)}
 
 
 def fits(chip: Mapping[str, int], block: Block) -> dict[str, int]:

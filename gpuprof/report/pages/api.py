@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from gpuprof.correlate.api_calls import ApiCall
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes, percent
 from gpuprof.report.pages.page_kind import Page, Request
@@ -43,11 +43,11 @@ class Group(NamedTuple):
 
 def groups(calls: Sequence[ApiCall], key: Callable[[ApiCall], str]) -> list[Group]:
     """By `key`, those that took longest first; calls whose key is "" are left out."""
-    found: dict[str, list[ApiCall]] = {}
+    by_name: dict[str, list[ApiCall]] = {}
     for call in calls:
         if name := key(call):
-            found.setdefault(name, []).append(call)
-    made = [Group(name, tuple(those)) for name, those in found.items()]
+            by_name.setdefault(name, []).append(call)
+    made = [Group(name, tuple(group)) for name, group in by_name.items()]
     return sorted(made, key=lambda group: (-group.total_ns, group.name))
 
 

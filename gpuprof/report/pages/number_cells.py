@@ -14,8 +14,7 @@ from gpuprof.report.number_text import count, percent
 from gpuprof.report.pages.intensity import intensity_of
 from gpuprof.report.terminal.bars import bar
 from gpuprof.report.terminal.columns import Column
-from gpuprof.report.terminal.styles import DIM, HOT, WARM, Look, shown
-from gpuprof.report.terminal.syntax import coloured
+from gpuprof.report.terminal.styles import DIM, HOT, WARM, Look, coloured, shown
 from gpuprof.report.warp_ends import attributed
 
 BAR_CELLS = 8
@@ -125,10 +124,10 @@ class Cells:
 
     def intensity(self, view: View) -> Text:
         """Operations a byte of the blocks that the row is in: the further below the chip's ridge, the hotter."""
-        found = intensity_of(self.kernel.works, view.row.instructions)
-        if found is None:
+        measured = intensity_of(self.kernel.works, view.row.instructions)
+        if measured is None:
             return Text("")
-        value = found.operations_per_byte
+        value = measured.operations_per_byte
         heats = [style for part, style in HEATS if self.ridge and value < part * self.ridge]
         return Text(f"{value:.3g}", DIM if view.nested else heats[0] if heats else "")
 

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.correlate.tasks.task_queries import Tasks
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, percent
-from gpuprof.report.pages.advice import wrapped
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.tasks.read_tasks import MOST_LINES, Node
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import DIM, Look, shown
+from gpuprof.report.terminal.styles import DIM, Look, shown, wrapped
 
 NO_TASKS = "no tasks: the recording is of an older gpuprof, or was stopped before the first one ended"
 
@@ -87,8 +86,8 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
 def task_values(tasks: Tasks, place: int) -> dict:
     """A task as CSV and JSON have it; None for what it has not."""
     numbers = {name: tasks.value(name, place) for name in HEADINGS if name in tasks.columns and name not in WORDS}
-    found = {name: None if value < 0 else value for name, value in numbers.items()}
-    return found | {"kind": tasks.kind(place), "name": tasks.name(place), "row": tasks.row(place)}
+    known = {name: None if value < 0 else value for name, value in numbers.items()}
+    return known | {"kind": tasks.kind(place), "name": tasks.name(place), "row": tasks.row(place)}
 
 
 WORDS = ("kind", "name", "row")

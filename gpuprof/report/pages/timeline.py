@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.number_text import grouped
 from gpuprof.report.pages.page_kind import Page, Request
@@ -49,7 +49,7 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
             yield fitted(Text(shown(row), BOLD), width, look)
         name = fitted(Text("  " * node.depth + label(related.tasks, node)), names, look)
         name.append(" " * (names - cell_len(name.plain) + 1))
-        on_path = any(related.tasks.value("task", each) in critical for each in node.places)
+        on_path = any(related.tasks.value("task", index) in critical for index in node.places)
         bar = bars(related, node, first, last, room, critical)
         yield name.append(bar, HOT if on_path else "")
     yield from strips(related, report.chip.sms, first, last, names, room, look)

@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from gpuprof.correlate.trace_tables import Traced
-from gpuprof.report.formats.csv import cell
+from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count
-from gpuprof.report.pages.advice import wrapped
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import BOLD, DIM, Look, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, Look, shown, wrapped
 
 ADDRESSES = ("pc", "address")  # names of columns, or their last words
 MOST_ROWS = 20  # of a table on a terminal and in a pipe; CSV and JSON have all
@@ -75,7 +74,7 @@ def columns_of(traced: Traced, plain: bool) -> list[Column]:
 
 def is_address(name: str) -> bool:
     """True for an address of code or of memory: it is shown in hexadecimal, and -1 as none."""
-    return name in ADDRESSES or name.endswith(tuple(f"_{each}" for each in ADDRESSES))
+    return name in ADDRESSES or name.endswith(tuple(f"_{address}" for address in ADDRESSES))
 
 
 def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
@@ -85,7 +84,10 @@ def rows(report: Report, request: Request) -> Iterator[Sequence[object]]:
         yield [name_of(traced), len(traced.rows), len(traced.table.columns), cell(traced.table.text)]
     for traced in report.traces:
         yield ["Table", name_of(traced)]
-        yield ["launch", *(f"{each.name} ({each.unit})" if each.unit else each.name for each in traced.table.columns)]
+        yield [
+            "launch",
+            *(f"{column.name} ({column.unit})" if column.unit else column.name for column in traced.table.columns),
+        ]
         for row in traced.rows:
             yield [cell(value) for value in row]
 

@@ -155,9 +155,9 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
     by_draw: dict[int, dict[int, str]] = {}
     for draw, launch, stage in database.execute("SELECT draw, launch, stage FROM draw_launches"):
         by_draw.setdefault(draw, {})[launch] = stage
-    there = {draw for (draw,) in database.execute("SELECT draw FROM draws")}
+    recorded = {draw for (draw,) in database.execute("SELECT draw FROM draws")}
     chosen = set(by_draw) if launches is None else {draw for draw, own in by_draw.items() if own.keys() & launches}
-    _list(database, there if launches is None else chosen & there)
+    _list(database, recorded if launches is None else chosen & recorded)
     busy, blocked = _units(database)
     waves, nbytes, most_nbytes = _waves(database, "d.draw"), _nbytes(database), _most_nbytes(database)
     names = (
@@ -177,12 +177,12 @@ def read_draws(database: sqlite3.Connection, launches: set[int] | None = None) -
             *(start, end, counts, samples, busy.get(draw, {}), blocked.get(draw, {}), waves.get(draw, {})),
             *(nbytes.get(draw, {}), most_nbytes),
         )
-        place = (draw, task, of_pass, buffer_task, buffer or "", name, tuple(extent), changes, bool(drains))
-        draws.append(Draw(*place, by_draw.get(draw, {}), work))
+        identity = (draw, task, of_pass, buffer_task, buffer or "", name, tuple(extent), changes, bool(drains))
+        draws.append(Draw(*identity, by_draw.get(draw, {}), work))
     passes = _groups(draws, lambda draw: draw.number_of_pass, _waves(database, "d.pass"))
     in_buffers = [draw for draw in draws if draw.buffer_task is not None]
     buffers = _groups(in_buffers, lambda draw: draw.buffer_task, _waves(database, "d.command_buffer"))
-    return Draws(tuple(draws), passes, buffers, len(chosen - there))
+    return Draws(tuple(draws), passes, buffers, len(chosen - recorded))
 
 
 def _list(database: sqlite3.Connection, draws: Iterable[int]) -> None:
@@ -244,10 +244,10 @@ def _waves(database: sqlite3.Connection, group: str) -> dict[Hashable, dict[str,
         )
         SELECT key, stage, SUM(step = 1), SUM(-step * cycle), MAX(number) FROM flights GROUP BY key, stage
     """
-    found: dict[Hashable, dict[str, Waves]] = {}
+    by_key: dict[Hashable, dict[str, Waves]] = {}
     for key, stage, *numbers in database.execute(query):
-        found.setdefault(key, {})[stage] = Waves(*numbers)
-    return found
+        by_key.setdefault(key, {})[stage] = Waves(*numbers)
+    return by_key
 
 
 def _groups(
@@ -256,12 +256,12 @@ def _groups(
     waves: dict[Hashable, dict[str, Waves]],
 ) -> tuple[Group, ...]:
     """By `key`, in the order of their first draws."""
-    found: dict[Hashable, list[Draw]] = {}
+    by_key: dict[Hashable, list[Draw]] = {}
     for draw in draws:
-        found.setdefault(key(draw), []).append(draw)
+        by_key.setdefault(key(draw), []).append(draw)
     return tuple(
-        Group(tuple(those), _together([draw.work for draw in those], waves.get(each, {})))
-        for each, those in found.items()
+        Group(tuple(members), _together([draw.work for draw in members], waves.get(group_key, {})))
+        for group_key, members in by_key.items()
     )
 
 
@@ -281,9 +281,9 @@ def _together(works: Sequence[Work], waves: dict[str, Waves]) -> Work:
     )
 
 
-def _sums(each: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
-    found: dict[str, Amount] = {}
-    for amounts in each:
+def _sums(parts: Iterable[Mapping[str, Amount]]) -> dict[str, Amount]:
+    sums: dict[str, Amount] = {}
+    for amounts in parts:
         for name, amount in amounts.items():
-            found[name] = found[name] + amount if name in found else amount
-    return found
+            sums[name] = sums[name] + amount if name in sums else amount
+    return sums

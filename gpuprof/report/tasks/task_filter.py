@@ -15,15 +15,15 @@ def tasks_of(database: sqlite3.Connection, tasks: Tasks, launches: Set[int]) -> 
         wholes.setdefault(part, []).append(whole)
     own = np.isin(tasks.columns["launch"], list(launches))
     stack = tasks.columns["task"][own].tolist()
-    found: set[int] = set()
+    result: set[int] = set()
     while stack:
         task = stack.pop()
-        if task in found:
+        if task in result:
             continue
-        found.add(task)
+        result.add(task)
         parent = tasks.value("parent", tasks.place(task))
         stack += [*([parent] if parent >= 0 else []), *wholes.get(task, ())]
-    return frozenset(found)
+    return frozenset(result)
 
 
 def list_shown(database: sqlite3.Connection, shown: Set[int] | None) -> None:

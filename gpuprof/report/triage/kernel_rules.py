@@ -19,7 +19,7 @@ from gpuprof.report.number_text import product
 from gpuprof.report.sections import source_sections
 from gpuprof.report.throughput import HIGH, throughput
 from gpuprof.report.totals import totals
-from gpuprof.report.triage.findings import Case, Finding, place, stalled
+from gpuprof.report.triage.findings import Case, Finding, line_name, stalled
 from gpuprof.report.triage.sample_rules import in_step, sampled_beside_exact, sampling, too_thin
 
 LINE_SHARE = 0.30
@@ -39,7 +39,7 @@ def target_line(case: Case) -> Iterator[Finding]:
             continue
         cause = next(reason for reason in ranked(row.cost.reasons) if reason != SELECTED)
         part = row.cost.reasons[cause] / sum(row.cost.reasons)
-        text = f"{place(path, row)} holds {percent0(share)} of the stalled cycles"
+        text = f"{line_name(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
             text += (
                 f", and {percent0(part)} of its cycles are {case.vocabulary.told(cause)}. {REASONS[cause].text} "
@@ -144,11 +144,11 @@ def small_grid(case: Case) -> Iterator[Finding]:
 
 def advised(rule: advice.Rule, case: Case) -> Iterator[Finding]:
     """A finding of this rule of `correlate`, with its count and cycles, if the kernel has one."""
-    for found in case.kernel.advice:
-        if found.kind == rule.name:
-            position = case.kernel.positions.get(found.pc)
+    for stored in case.kernel.advice:
+        if stored.kind == rule.name:
+            position = case.kernel.positions.get(stored.pc)
             path, line = (position.path, position.line) if position else ("", 0)
-            yield Finding(rule.name, found.text, path, line, rule.explain)
+            yield Finding(rule.name, stored.text, path, line, rule.explain)
 
 
 class Rule(NamedTuple):

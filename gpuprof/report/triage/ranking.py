@@ -4,8 +4,7 @@ import itertools
 from math import sqrt
 from typing import NamedTuple
 
-from gpuprof.report.estimates import Estimate
-from gpuprof.report.intervals import Z95
+from gpuprof.report.estimates import Z95, Estimate
 
 MIN_PERIOD_CYCLES = 32  # the sampler's
 

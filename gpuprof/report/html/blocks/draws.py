@@ -7,8 +7,8 @@ from itertools import chain
 import numpy as np
 
 from gpuprof.chips.draws import MEMORIES
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Draws, Work, read_draws
 from gpuprof.report.tasks.timeline_lanes import Lane, extent, in_parts, read_lanes, steps
 from gpuprof.tables.draws import DRAW_COUNT_NAMES, DRAW_COUNTS
@@ -79,8 +79,8 @@ SPANS = """
 def draws_of(profile: Profile) -> Draws:
     """All draws, or those of the requested launches. Several tables are filled from it."""
     shown = {launch.launch for kernel in profile.report.kernels for launch in kernel.launches}
-    there = {launch for (launch,) in profile.database.execute("SELECT launch FROM launches")}
-    return read_draws(profile.database, None if there <= shown else shown)
+    recorded = {launch for (launch,) in profile.database.execute("SELECT launch FROM launches")}
+    return read_draws(profile.database, None if recorded <= shown else shown)
 
 
 def draw_columns(profile: Profile) -> Columns:
@@ -94,9 +94,9 @@ def _place(draw: Draw) -> tuple:
 
 
 def group_columns(profile: Profile) -> Columns:
-    found = draws_of(profile)
-    rows = [("pass", str(group.draws[0].number_of_pass), group) for group in found.passes]
-    rows += [("command buffer", group.draws[0].command_buffer, group) for group in found.command_buffers]
+    draws = draws_of(profile)
+    rows = [("pass", str(group.draws[0].number_of_pass), group) for group in draws.passes]
+    rows += [("command buffer", group.draws[0].command_buffer, group) for group in draws.command_buffers]
     return by_column(GROUPS, ((kind, name, len(group.draws), *work_values(group.work)) for kind, name, group in rows))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from gpuprof.isa.stalls import NAMES, REASONS
+from gpuprof.report.html.block import Columns, PageTable, by_column
 from gpuprof.report.html.profile_block import Profile
-from gpuprof.report.html.schema import Columns, PageTable, by_column
 from gpuprof.report.terminal.report_header import facts
 from gpuprof.report.terminal.styles import WARM
 from gpuprof.tables.table import Column

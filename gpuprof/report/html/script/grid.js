@@ -17,7 +17,7 @@ export const view = {
   open: (page) => new Grid(page),
 };
 
-// What costs are grouped by. `ofRun`: it belongs to launches, so that launches can be counted below it.
+// The keys that costs are grouped by. `ofRun`: it belongs to launches, so that launches can be counted below it.
 const GROUPS = [
   { name: "device", title: "device", ofRun: true, text: ({ tables }) => tables.chip.get("name", 0) },
   { name: "stream", title: "stream", ofRun: true, text: ({ tables }, item) => `stream ${tables.runs.get("stream", item.run)}` },
@@ -78,7 +78,7 @@ class Group {
     return this.items.reduce((all, item) => all + (item.works[name] ?? 0), 0);
   }
 
-  // Of the launches, each counted once; null below a function, which is no launch's own.
+  // The sum over the launches, each counted once; null below a function, which is no launch's own.
   ofLaunches(name) {
     if (!this.ofRun) return null;
     const runs = new Set(this.items.map((item) => item.run));
@@ -147,7 +147,7 @@ class Grid {
     const number = (name, title, hint, value, width = 10) => ({ name, title, hint, width, value, cell: (group) => (value(group) === null ? "" : compact(value(group))) });
     const clock = this.profile.tables.chip.get("clock_mhz", 0);
     return [
-      { name: "share", title: "share", hint: "Of all that is shown.", width: 7, value: (group) => sum(group.mix), cell: (group) => percent(sum(group.mix), sum(this.total.mix)) },
+      { name: "share", title: "share", hint: "Share of all that is shown.", width: 7, value: (group) => sum(group.mix), cell: (group) => percent(sum(group.mix), sum(this.total.mix)) },
       number("cycles", "warp-cycles", "Exact cycles of all resident warps, from the ledger.", (group) => sum(group.cycles), 11),
       { name: "mix", title: "stalls", hint: "A part for each stall reason.", width: 22, align: "left", cell: (group) => stackedBar(group.mix, 1, terms, this.profile.unit) },
       number("samples", "samples", "Samples that hit it.", (group) => sum(group.samples)),
@@ -156,7 +156,7 @@ class Grid {
       number("executed", "executed", "Instructions that warps executed.", (group) => group.work("inst_executed")),
       number("excess", "excess", "Sectors of global memory beyond those that packed accesses would ask for.", (group) => group.work("l2_sectors_global") - group.work("l2_sectors_global_ideal")),
       number("conflicts", "conflicts", "Passes through the banks of shared memory that only bank conflicts make.", (group) => group.work("l1_wavefronts_shared") - group.work("l1_wavefronts_shared_ideal")),
-      number("local", "local", "Sectors of local memory asked for.", (group) => group.work("l2_sectors_local")),
+      number("local", "local", "Requested sectors of local memory.", (group) => group.work("l2_sectors_local")),
       ...terms.rows().map((term) => number(`term-${terms.get("reason", term)}`, terms.get("name", term), terms.get("text", term), (group) => group.mix[term], terms.get("name", term).length)),
     ];
   }

@@ -129,7 +129,7 @@ class Machine {
     const columns = [
       { name: "shape", title: "grid, block", width: 0, least: 18, align: "left", cell: (row) => `${residencies.get("grid", row)}, ${residencies.get("block", row)}` },
       { name: "blocks", title: "blocks/SM", width: 10, cell: (row) => grouped(residencies.get("blocks_per_sm", row)) },
-      ...["warps", "blocks", "registers", "shared"].map((name) => ({ name: `by_${name}`, title: `by ${name}`, hint: `Blocks that fit by ${name} alone.`, width: 13, cell: (row) => limit(row, name) })),
+      ...["warps", "blocks", "registers", "shared"].map((name) => ({ name: `by_${name}`, title: `by ${name}`, hint: `Blocks that fit if only ${name} are limited.`, width: 13, cell: (row) => limit(row, name) })),
       { name: "theoretical", title: "theoretical", width: 12, cell: (row) => percent(residencies.get("theoretical", row), 1) },
       { name: "achieved", title: "achieved", width: 9, cell: (row) => (residencies.get("achieved", row) === null ? "-" : percent(residencies.get("achieved", row), 1)) },
     ];
@@ -164,7 +164,7 @@ class Machine {
       { name: "blocks", title: "blocks", width: 10, cell: (row) => grouped(residencies.get("blocks", row)) },
       { name: "wave", title: "a wave", hint: "Blocks that run at a time.", width: 9, cell: (row) => grouped(residencies.get("blocks_per_wave", row)) },
       { name: "waves", title: "waves", width: 8, cell: (row) => residencies.get("waves", row).toFixed(2) },
-      { name: "filled", title: "filled", hint: "Of the room in all waves, the last included.", width: 8, cell: (row) => percent(residencies.get("wave_share", row), 1) },
+      { name: "filled", title: "filled", hint: "Share of the block slots of all waves, the last included.", width: 8, cell: (row) => percent(residencies.get("wave_share", row), 1) },
       { name: "bar", title: "", width: 20, align: "left", cell: (row) => waveBar(residencies.get("waves", row)) },
     ];
     return el("section", {}, el("h2", {}, "Waves"), this.table("Waves of blocks", columns, rows));

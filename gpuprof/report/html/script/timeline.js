@@ -165,7 +165,7 @@ class Timeline {
     });
   }
 
-  // A window that lies within the whole, and has cycles to tell apart.
+  // A window that lies within the whole, and has enough cycles to distinguish.
   fitted(from, to) {
     const [first, last] = this.whole;
     const length = Math.min(last - first, Math.max(LEAST_CYCLES, to - from));
@@ -282,7 +282,7 @@ class Timeline {
     return draw === undefined ? -1 : this.ties.rowOf(this.pipeline.draws.column("task")[draw]);
   }
 
-  // What a lane of the pipeline shows at a place of the canvas; "" where there is none.
+  // The text of a lane of the pipeline at a position of the canvas; "" where there is none.
   blockText(x, y) {
     const block = this.painter.blockAt(x, y);
     if (!block) return "";
@@ -378,7 +378,7 @@ class Timeline {
     const columns = [
       { name: "tasks", title: "tasks", width: 9, cell: ({ n }) => grouped(n), value: ({ n }) => n },
       { name: "cycles", title: "cycles", hint: "Inside the selection, summed.", width: 10, cell: ({ cycles }) => compact(Math.round(cycles)), value: ({ cycles }) => cycles },
-      { name: "share", title: "share", hint: "Of the selection's time; more than 100% where tasks overlap.", width: 8, cell: ({ cycles }) => percent(cycles, to - from) },
+      { name: "share", title: "share", hint: "Share of the selection's time; more than 100% where tasks overlap.", width: 8, cell: ({ cycles }) => percent(cycles, to - from) },
       { name: "kind", title: "kind", width: 16, align: "left", cell: ({ kind }) => kind, value: ({ kind }) => kind },
     ];
     const name = { name: "name", title: "name", width: 0, least: isNarrow() ? 18 : 24, align: "left", cell: ({ name }) => name, value: ({ name }) => name };
