@@ -61,6 +61,7 @@ some-tests: $(READY)
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -rs $(TESTS)
 
 test: $(READY) ## run the tests, on two cores; REQUIRE="mesa chromium": with these tools, and no test skips for them
+	$(BIN)/python -m tests.warm
 	GPUPROF_REQUIRE="$(REQUIRE)" $(BIN)/python -m pytest -q -n 2 --dist worksteal -m 'not long'
 
 test-all: test ## run the tests that take long, too

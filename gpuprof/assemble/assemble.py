@@ -11,7 +11,7 @@ from gpuprof.assemble.abi.device_runtime import with_device_runtime, with_worksp
 from gpuprof.assemble.abi.layout import Layout
 from gpuprof.assemble.abi.limits import check_variables
 from gpuprof.assemble.abi.params import kernel_params
-from gpuprof.assemble.debug_registers import Kept
+from gpuprof.assemble.debug_registers import DebugRegisters
 from gpuprof.assemble.ir import cfg
 from gpuprof.assemble.ir.body import Body, Clobbers
 from gpuprof.assemble.ir.callgraph import bottom_up, indirect_callees
@@ -38,9 +38,11 @@ _REGISTER_FILE = 65536  # 32-bit registers of an SM, every chip since Kepler
 _MOST_THREADS = (1 << 63) - 1  # of a block: what a gpubin can hold; .maxntid may say more
 
 
-def assemble_program(module, *, max_registers: int | None = None, kept: Kept | None = None) -> Program:
+def assemble_program(
+    module, *, max_registers: int | None = None, debug_registers: DebugRegisters | None = None
+) -> Program:
     """A `compile.PtxModule` as a program. `max_registers` limits the 32-bit registers of each kernel; what does not fit
-    is spilled. `kept`: is told where registers of the PTX are.
+    is spilled. `debug_registers`: gets the places of the PTX's registers.
 
     Raises PtxError (place in the text) and UnsupportedInstruction (all such instructions, before anything runs).
     """
@@ -49,18 +51,18 @@ def assemble_program(module, *, max_registers: int | None = None, kept: Kept | N
     layout = Layout(tree)
     with stage("lowering"):
         bodies = {body.name: body for body in lower_functions(tree, layout)}
-    if kept is not None:
-        kept.shared = layout.shared_offsets
+    if debug_registers is not None:
+        debug_registers.shared = layout.shared_offsets
     literals: dict[int, int] = {}
     hazards: list[RegisterHazard] = []
     for body in counted(list(bodies.values()), "optimizing", "functions"):
         body.literals, body.constants_nbytes = literals, layout.constants_nbytes
         cfg.build(body)
         hazards += hazards_of(body)
-        if kept is not None:
-            kept.lowered(body)
+        if debug_registers is not None:
+            debug_registers.lowered(body)
         optimize(body, tree.is_debug)
-    program = _Linker(module, tree, layout, bodies, literals, max_registers, kept).program()
+    program = _Linker(module, tree, layout, bodies, literals, max_registers, debug_registers).program()
     return replace(program, facts=replace(module.facts, register_hazards=tuple(hazards)))
 
 
@@ -90,10 +92,10 @@ class _Linker:
         bodies: dict[str, Body],
         literals: dict[int, int],
         max_registers: int | None,
-        kept: Kept | None,
+        debug_registers: DebugRegisters | None,
     ):
         self.module, self.tree, self.layout, self.bodies, self.literals = module, tree, layout, bodies, literals
-        self.max_registers, self.kept = max_registers, kept
+        self.max_registers, self.debug_registers = max_registers, debug_registers
         self.indirect = indirect_callees(bodies, layout.addressed)
         self.order, self.recursive = bottom_up(bodies, self.indirect)
         self.code: dict[str, list[Instruction]] = {}
@@ -139,8 +141,8 @@ class _Linker:
         )
 
     def _readable(self, location: Location | None) -> Location | None:
-        """The position, with functions named as the source does where the compiler told us; instructions share equal
-        positions.
+        """The position, with functions named as in the source where the compiler gives the names; instructions share
+        equal positions.
         """
         if location is None:
             return None
@@ -159,12 +161,12 @@ class _Linker:
                 targets = [inst.target] if inst.target else sorted(self.indirect)
                 inst.clobbers = self._clobbers(targets)
         allocation = self._allocate(body)
-        if self.kept is not None:
-            self.kept.allocated(body, allocation)
+        if self.debug_registers is not None:
+            self.debug_registers.allocated(body, allocation)
         drop_identity_moves(body, allocation)
         drop_branches_to_next(body)
-        if self.kept is not None:
-            self.kept.laid_out(body)
+        if self.debug_registers is not None:
+            self.debug_registers.laid_out(body)
         body.frame_nbytes = align_up(body.frame_nbytes, 16)
         self.code[name] = encode_body(body, allocation)
         own = _Used(allocation.used["R"], allocation.used["D"], allocation.used["P"], allocation.words)

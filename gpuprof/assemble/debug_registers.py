@@ -7,7 +7,7 @@ allocation has put it, in front of a final instruction that stands for line L of
   itself, and they stand in no loop of which a pass has made copies;
 * in the instruction's own block such writes stand in front of it, or behind, as their lines do.
 
-A value that was moved past the instruction, spilled, or that made room for another is not told so.
+A value that was moved past the instruction, spilled, or that made room for another is reported as not held.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ from gpuprof.assemble.registers.allocate import Allocation
 
 UNSET = -1  # as a line of the PTX: nothing has written it yet, or a call has
 Place = tuple[str, int]  # file and number of a physical register
-Last = frozenset[tuple[int, int]]  # who can have written something last: virtual register, line of the PTX
+Last = frozenset[tuple[int, int]]  # the writes that may have been the last: virtual register, line of the PTX
 
 
 class Line(NamedTuple):
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 @dataclass
 class Shape:
-    """A function behind the lowering: its blocks in the order of the text, with the labels that begin them."""
+    """A function after the lowering: its blocks in the order of the text, with the labels that begin them."""
 
     names: Mapping[str, int]  # registers by their names in the PTX, without %
     files: tuple[str, ...]
@@ -44,15 +44,15 @@ class Shape:
 
     def chain(self, register: int) -> list[int]:
         """A register and those that have its value once it is written."""
-        found = [register]
-        # Registers that nobody sets may be copied in a circle.
-        while (more := self.copies.get(found[-1])) is not None and more not in found:
-            found.append(more)
-        return found
+        copies = [register]
+        # Registers that are never set may be copied in a circle.
+        while (more := self.copies.get(copies[-1])) is not None and more not in copies:
+            copies.append(more)
+        return copies
 
 
 @dataclass
-class Kept:
+class DebugRegisters:
     """`wanted`: names of the PTX's registers, by function. What `assemble_program` leaves here, by function: its shape,
     of each final instruction the places of those that are kept there, by their names, and where variables lie in shared
     memory.
@@ -98,37 +98,37 @@ def starts(blocks: list, successors: list[list[int]], first: dict, step: Callabl
     """The state at the beginning of each block: sets by key, which are united where paths meet. `step(item, state)`
     changes the state by an item of a block; {} for a block that is not reached.
     """
-    found: list[dict] = [first] + [{} for _ in blocks[1:]]
+    states: list[dict] = [first] + [{} for _ in blocks[1:]]
     todo = [0]
     while todo:
         number = todo.pop()
-        state = dict(found[number])
+        state = dict(states[number])
         for item in blocks[number]:
             step(item, state)
         for successor in successors[number]:
-            known = found[successor]
+            known = states[successor]
             met = {key: value | known.get(key, frozenset()) for key, value in state.items()}
             if met != known:
-                found[successor] = met
+                states[successor] = met
                 todo.append(successor)
-    return found
+    return states
 
 
 def _last_writers(shape: Shape, registers: set[int]) -> dict[int, dict[int, Last]]:
-    """In front of each line of the PTX: who can have written each of some registers last."""
+    """Before each line of the PTX: the writes of each of some registers that may have been the last."""
 
     def step(item: Line, state: dict[int, Last]) -> None:
         for register in registers.intersection(item.writes):
             _write(state, register, register, item.line, item.is_sure)
 
     first = {register: frozenset({(register, UNSET)}) for register in registers}
-    found: dict[int, dict[int, Last]] = {}
+    writers: dict[int, dict[int, Last]] = {}
     for block, start in zip(shape.blocks, starts(shape.blocks, shape.successors, first, step), strict=True):
         state = dict(start)
         for item in block:
-            found.setdefault(item.line, dict(state))
+            writers.setdefault(item.line, dict(state))
             step(item, state)
-    return found
+    return writers
 
 
 def _write(state: dict, key, register: int, line: int, is_sure: bool) -> None:
@@ -137,7 +137,7 @@ def _write(state: dict, key, register: int, line: int, is_sure: bool) -> None:
 
 
 class _Final:
-    """A function with its allocation. `starts`: who can have written each word last, at the beginning of its blocks."""
+    """A function with its allocation. `starts`: the last writes of each word at the beginning of its blocks."""
 
     def __init__(self, body: Body, allocation: Allocation, shape: Shape, wanted: Mapping[str, int]):
         self.body, self.allocation = body, allocation
@@ -168,13 +168,13 @@ class _Final:
 
     def places(self, block: Block, start: dict[Place, Last]) -> dict[int, dict[str, Place]]:
         """The places of registers at the instructions of a block, by their ids."""
-        found, state = {}, dict(start)
+        places, state = {}, dict(start)
         writes = [(at, inst.line, set(inst.writes())) for at, inst in enumerate(block.insts)]
         for at, inst in enumerate(block.insts):
             if state and inst.line in self.writers:
-                found[id(inst)] = dict(self._kept(at, inst.line, state, writes))
+                places[id(inst)] = dict(self._kept(at, inst.line, state, writes))
             self._step(inst, state)
-        return found
+        return places
 
     def _kept(self, at: int, line: int, state: dict[Place, Last], writes: list) -> Iterator[tuple[str, Place]]:
         for name, chain in self.wanted.items():

@@ -106,13 +106,13 @@ class _Function:
 def _fragments(body: Body) -> set[int]:
     """Registers with elements of a matrix, and those that copies take these from."""
     multiplied = (inst for inst in body.instructions() if inst.op.kind in _MULTIPLIES)
-    found = {register for inst in multiplied for register in (*_fragment(inst.c), *_fragment(inst.a))}
+    registers = {register for inst in multiplied for register in (*_fragment(inst.c), *_fragment(inst.a))}
     copies = [inst for inst in body.instructions() if inst.is_copy]
     n = 0
-    while len(found) > n:
-        n = len(found)
-        found |= {inst.a for inst in copies if inst.dst in found}
-    return found
+    while len(registers) > n:
+        n = len(registers)
+        registers |= {inst.a for inst in copies if inst.dst in registers}
+    return registers
 
 
 def _fragment(operand: Operand) -> tuple[int, ...]:

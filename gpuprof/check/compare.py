@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, ShaderOf, is_costly, title
+from gpuprof.check.facts import Facts, LaunchFacts, LaunchKey, LineKey, ShaderOf, is_costly, title
 from gpuprof.check.rules import Rule
 from gpuprof.compare.changes import Change, changes, largest_growth_first
 from gpuprof.compare.pairing import paired
@@ -32,7 +32,7 @@ class LineChange(NamedTuple):
 
     place: str  # "path:line" now; the file when the line is gone
     metric: str
-    change: Change
+    change: Change[LineKey, int]
 
 
 class Crossing(NamedTuple):
@@ -41,7 +41,7 @@ class Crossing(NamedTuple):
     """
 
     rule: Rule
-    change: Change
+    change: Change[str, int]
     lines: tuple[LineChange, ...]
 
 
@@ -62,7 +62,7 @@ class Pair(NamedTuple):
 @dataclass(frozen=True)
 class LaunchComparison:
     pair: Pair
-    changes: tuple[Change, ...]  # in the order of METRICS; those that are zero in both left out
+    changes: tuple[Change[str, int], ...]  # in the order of METRICS; those that are zero in both left out
     lines: tuple[LineChange, ...]  # warp-cycles: costlier now first, by how much; unchanged lines left out
     regressions: tuple[Crossing, ...]
     improvements: tuple[Crossing, ...]
@@ -176,8 +176,8 @@ def compare_launch(pair: Pair, old: LaunchFacts, new: LaunchFacts, rules: Sequen
         pair,
         tuple(change for change in of_metric.values() if change.old or change.new),
         compare_lines(old, new, "warp_cycles"),
-        tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old)),
-        tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old)),
+        tuple(c for c in crossings if c.rule.exceeded_by(c.change.delta, c.change.old or 0)),
+        tuple(c for c in crossings if c.rule.exceeded_by(-c.change.delta, c.change.old or 0)),
         new.shader_of,
     )
 

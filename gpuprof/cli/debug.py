@@ -43,8 +43,8 @@ def command(display: Display, file: Path, others: tuple[str, ...], given: Given)
     gpuprof debug app.cu io.cpp -x commands.txt -- --size 1024
     """
     from gpuprof.cli.progress.terminal import WithoutLaunches
+    from gpuprof.debug.commands.console import Console, lines_of
     from gpuprof.debug.commands.table import Quit
-    from gpuprof.debug.console import Console, lines_of
     from gpuprof.debug.debugger import Debugger
 
     scripts = [*map(lines_of, given.scripts), *([line] for line in given.lines)]
@@ -116,7 +116,7 @@ def _with_history() -> None:
 
 def _typed(display: Display, console) -> Iterator[str | None]:
     """Lines until Ctrl-D. Ctrl-C drops what is typed: a whole block, where it gives None."""
-    from gpuprof.debug.console import PROMPT, PROMPT_OF_BLOCK
+    from gpuprof.debug.commands.console import PROMPT, PROMPT_OF_BLOCK
 
     while True:
         try:

@@ -53,8 +53,8 @@ def command(file: Path, given: Given):
     from gpuprof.predict.calibrate import calibrated, read_others
     from gpuprof.predict.output.prediction_screen import calibration_lines
     from gpuprof.predict.recorded import read_recorded
+    from gpuprof.predict.space.design_points import points_of
     from gpuprof.predict.space.pareto import read_costs
-    from gpuprof.predict.space.points import points_of
     from gpuprof.report.terminal.report_screen import console_for, look_for, tolerant, write
     from gpuprof.sweep.sweep_parameters import check_names, parse_parameter
 
@@ -156,8 +156,8 @@ def _print_pages(found, file, level, costs, look, console, mappings) -> None:
 
 
 def _print_more(recorded, points, mappings, sensitivity, explain, look, console) -> None:
-    from gpuprof.predict.draws.explain_draws import explained_draws
     from gpuprof.predict.output.prediction_screen import explained_draw_lines, explained_lines, sensitivity_lines
+    from gpuprof.predict.space.explain_draws import explained_draws
     from gpuprof.predict.space.explain_space import explained
     from gpuprof.predict.space.sensitivity import sensitivities
     from gpuprof.report.terminal.report_screen import write

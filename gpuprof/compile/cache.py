@@ -106,7 +106,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _prune(entries: Path) -> None:
-    """Removes the oldest entries beyond those that are kept, and what killed processes were about to put in place."""
+    """Removes the oldest entries beyond the limit, and unfinished ones of killed processes."""
     for path in entries.glob(f"{_NEW}*"):
         if not is_running(int(path.name.removeprefix(_NEW))):
             path.unlink(missing_ok=True)

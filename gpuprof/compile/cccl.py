@@ -50,19 +50,19 @@ def find(name: str = "") -> Cccl | None:
     if name not in RELEASES:
         raise UsageError(f"--cccl {name}: there are {' and '.join(sorted(RELEASES))}")
     release = RELEASES[name]
-    found = _installed(release)
-    if found is None:
+    installed = _installed(release)
+    if installed is None:
         raise UsageError(f"--cccl {name}: it is not installed: run {release.command}")
-    return found
+    return installed
 
 
 def _installed(release: Release) -> Cccl | None:
     try:
-        found = distribution(release.package)
+        package = distribution(release.package)
     except PackageNotFoundError:
         return None
-    folder = Path(str(found.locate_file(release.folder)))
-    return Cccl(folder, f"{release.package} {found.version}") if folder.is_dir() else None
+    folder = Path(str(package.locate_file(release.folder)))
+    return Cccl(folder, f"{release.package} {package.version}") if folder.is_dir() else None
 
 
 def hint_for(diagnostics: str) -> str:

@@ -71,13 +71,13 @@ def run_child(command: Sequence[str], what: str, source: bytes = b"", env: dict[
         read.write(source)
         read.seek(0)
         code = _run(_limited(command, memory_gb, seconds, output_mb), seconds, (read, out, errors), env)
-        said, told = (_content(file, output_mb * MIB) for file in (out, errors))
+        output, messages = (_content(file, output_mb * MIB) for file in (out, errors))
     if code is None:
         raise _exceeded(what, TIME)
-    exceeded = _limit_of(code, said, told, output_mb * MIB)
+    exceeded = _limit_of(code, output, messages, output_mb * MIB)
     if exceeded:
         raise _exceeded(what, exceeded)
-    return Ended(code, said, told)
+    return Ended(code, output, messages)
 
 
 def diagnostics_of(ended: Ended) -> str:
@@ -132,7 +132,7 @@ def _content(file: BinaryIO, most_nbytes: int) -> bytes:
 
 
 def _limit_of(code: int, out: bytes, errors: bytes, most_nbytes: int) -> Limit | None:
-    """The limit that ended a child, as far as one can tell."""
+    """The limit that ended a child, as far as its end shows."""
     if code == 0:
         return None
     if code == -signal.SIGXCPU:

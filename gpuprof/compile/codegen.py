@@ -44,12 +44,12 @@ PTX_FEATURE = "+ptx80"
 # Architectures that are younger than that version.
 PTX_FEATURE_OF = {"sm_100": "+ptx86"}
 
-# 32-bit addresses in shared, local and constant memory, as the hardware has them. Clang is told the same.
+# 32-bit addresses in shared, local and constant memory, as the hardware has them. Clang has the same option.
 SHORT_POINTERS = "--nvptx-short-ptr"
 
 # Where nvcc 13.0 unrolls, found with loops of 2 to 200 multiplications: a loop of a known number of turns up to 200
 # instructions without the counter's own, one of an unknown number by 4 at most. (By more, nvcc unrolls short loops of
-# thousands of turns; LLVM has no such bound for known numbers alone.) Instructions that unrolling makes constants are
+# thousands of turns; LLVM has no such bound for known numbers only.) Instructions that unrolling makes constants are
 # counted as such for up to 500 turns. nvcc works out the number of turns of `for (i = begin; i < end; i += 32)`, with a
 # maximum, two sums and a shift; LLVM does where it takes no more than this budget. A division, as for a step of
 # blockDim.x, takes more.
@@ -62,7 +62,7 @@ UNROLLING = (
 # nvcc 13.0 makes one branch of `a && b` where b takes up to four instructions before its comparison.
 CONDITIONS = ("--bonus-inst-threshold=4",)
 
-# nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again behind
+# nvcc 13.0 moves an instruction into the one branch that needs its result before it unrolls loops, and not again after
 # that: the sums of an unrolled loop stay in front of the guards of their stores, where they share what they load. So
 # LLVM does it in passes of their own (`sink`), and no more once these options are set. Nothing would undo then what it
 # does in front of a branch so that no lane waits; nvcc does nothing there, not even an address sum.
@@ -74,7 +74,7 @@ _DEVICE_FUNCTION = re.compile(
     re.MULTILINE,
 )
 
-# A line that `cuda` adds behind the source: which symbol an instance that the user named has.
+# A line that `cuda` adds after the source: which symbol an instance that the user named has.
 _INSTANCE = re.compile(r"^@gpuprof_instance_(\d+) = .*? ptr @\"?([\w.$]+)\"?,.*\n", re.MULTILINE)
 
 # A copy of 16-byte-aligned bytes: "call void @llvm.memcpy...(ptr align 16 %to, ptr align 16 %from, i64 32, i1 false),
@@ -200,8 +200,8 @@ def generate(
         _set_options(locations.WHERE_SET)
     ptx, files = lineinfo.decode(show(target.emit_assembly(llvm.parse_assembly(mark(labelled)))), chains, is_plain)
     if numbered:
-        told, listing = locations.told(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
-        ptx = locations.with_places(ptx, show(told), listing, numbered)
+        verbose, listing = locations.verbose_output(target, lambda: llvm.parse_assembly(mark(labelled)), _set_options)
+        ptx = locations.with_places(ptx, show(verbose), listing, numbered)
     ptx = add_cluster_dims(ptx, cluster_dims)
     ptx = ptx if is_plain else share_addresses(turn_branches(ptx))
     if numbered:
@@ -230,7 +230,7 @@ def _arranged(
 
 
 def _arranged_for_debugger(ir: str, target, arch: str) -> str:
-    """Each statement as it stands, and each variable in memory."""
+    """The IR with each statement unchanged, and each variable in memory."""
     prepared = hide_divisions(copy_in_callee(name_scopes(ir), for_debugger=True), arch)
     prepared = show_divisions(optimize(prepared, target, 0))
     return lineinfo.without_inlined_variables(prepared)

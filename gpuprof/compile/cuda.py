@@ -1,4 +1,4 @@
-"""CUDA C++ to PTX: clang parses, a child process generates code, the result is kept in a cache."""
+"""CUDA C++ to PTX: clang parses, a child process generates code, the result is cached."""
 
 import json
 import os
@@ -103,7 +103,7 @@ class _Flags(NamedTuple):
 
 
 class _Unit(NamedTuple):
-    """A file, as clang gets it. `text` is `source` with what stands before and behind it."""
+    """A file, as clang gets it. `text` is `source` with the text that goes before and after it."""
 
     path: str
     source: str
@@ -113,7 +113,7 @@ class _Unit(NamedTuple):
 
 def _unit(path: str, how: _Flags, instantiate: Sequence[str], more: Sequence[str] = ()) -> _Unit:
     source = read_source(path)
-    # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks beside the
+    # The text goes in on stdin, so that what is compiled is what is embedded; #include "..." still looks next to the
     # file.
     flags = [*how.tools.flags, f"--cuda-gpu-arch={how.arch}", "-iquote", os.path.dirname(path) or "."]
     flags += [f"-O{how.optimize}", *([f"-std={how.standard}"] if how.standard else []), *more]
@@ -164,7 +164,7 @@ def _module(
 
 
 def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
-    """Runs clang. Returns LLVM IR, and the files that it opened beside the source."""
+    """Runs clang. Returns LLVM IR, and the files that it opened in addition to the source."""
     path = unit.path
     with temporary_folder() as folder:
         dependencies = folder / "headers.d"
@@ -176,8 +176,8 @@ def _parse(tools: Toolchain, unit: _Unit) -> tuple[str, list[str]]:
         if LAUNCHES.encode() in done.errors:
             done = run([*command[:-1], *linked_flags(0), "-"])
         if done.code:
-            said = diagnostics_of(done)
-            raise CompileError(f"{path} does not compile{cccl.hint_for(said)}", said)
+            messages = diagnostics_of(done)
+            raise CompileError(f"{path} does not compile{cccl.hint_for(messages)}", messages)
         return done.out.decode("utf-8", "replace"), headers_of(
             dependencies.read_text(encoding="utf-8", errors="replace")
         )
@@ -236,7 +236,7 @@ def _sources(
         return str(Path(library_names[library], rest)) if library in library_names else name
 
     own = {unit.path: unit.source for unit in units}
-    found = opened_texts({name: place_of(name) for name in files if name not in own}, opened)
+    texts = opened_texts({name: place_of(name) for name in files if name not in own}, opened)
     for path in own.keys() & set(files):
-        found[path] = own[path].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return {name: found[name] for name in files if name in found}
+        texts[path] = own[path].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return {name: texts[name] for name in files if name in texts}

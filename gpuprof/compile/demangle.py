@@ -83,16 +83,16 @@ class _Reader:
         self.depth = 0
 
     def accept(self, literal: str) -> bool:
-        found = self.text.startswith(literal, self.at)
-        self.at += len(literal) if found else 0
-        return found
+        is_there = self.text.startswith(literal, self.at)
+        self.at += len(literal) if is_there else 0
+        return is_there
 
     def match(self, pattern: re.Pattern) -> str:
-        found = pattern.match(self.text, self.at)
-        if not found:
+        matched = pattern.match(self.text, self.at)
+        if not matched:
             raise _Unknown
-        self.at = found.end()
-        return found.group()
+        self.at = matched.end()
+        return matched.group()
 
     def remember(self, text: str) -> str:
         self.seen.append(text)
@@ -192,8 +192,8 @@ class _Reader:
         return result
 
     def pack_length(self) -> int | None:
-        found = re.compile(r"[PROrVK]*T(\d*)_").match(self.text, self.at)
-        index = (int(found[1]) + 1 if found[1] else 0) if found else len(self.arguments)
+        parameter = re.compile(r"[PROrVK]*T(\d*)_").match(self.text, self.at)
+        index = (int(parameter[1]) + 1 if parameter[1] else 0) if parameter else len(self.arguments)
         return len(self.arguments[index]) if index < len(self.arguments) else None
 
     def type(self) -> str:

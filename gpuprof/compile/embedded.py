@@ -1,4 +1,4 @@
-"""Which files' texts go into a profile beside the code.
+"""The files whose texts go into a profile with the code.
 
 A line table names files, and a source can make it name any: `#line 1 "/home/me/.netrc"`. A profile travels, so a text
 goes into it only where it is evident that the program was made of it: the compiler says that it opened the file, or it
@@ -13,7 +13,7 @@ from gpuprof.base.inputs import EMBEDDED, is_regular, read_input
 from gpuprof.base.text_lines import decoded
 from gpuprof.errors import UsageError
 
-# What compilers to PTX read. Files of other names that lie beside a .ptx file are none of ours.
+# Names of files that compilers to PTX read. Other files next to a .ptx file are not embedded.
 SUFFIXES = frozenset((
     ".cu", ".cuh", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc", ".cl", ".py", ".rs", ".jl",
     ".ptx", ".ll", ".mlir", ".ttir", ".ttgir",
@@ -31,19 +31,19 @@ def texts_below(places: Mapping[str, str], folders: Collection[Path]) -> dict[st
     roots = [Path(os.path.realpath(folder)) for folder in folders]
 
     def is_below(place: str) -> bool:
-        found = Path(os.path.realpath(place))
-        return found.suffix.lower() in SUFFIXES and any(found.is_relative_to(root) for root in roots)
+        real = Path(os.path.realpath(place))
+        return real.suffix.lower() in SUFFIXES and any(real.is_relative_to(root) for root in roots)
 
     return _texts({name: place for name, place in places.items() if "\0" not in place and is_below(place)})
 
 
 def _texts(places: Mapping[str, str]) -> dict[str, str]:
-    found = {}
+    texts = {}
     for name, place in places.items():
         text = _text_of(place)
         if text is not None:
-            found[name] = text
-    return found
+            texts[name] = text
+    return texts
 
 
 def _text_of(place: str) -> str | None:

@@ -12,13 +12,13 @@ MACHINES = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64"
 
 _RUNTIME = (
     "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
-    # frames of the library are chained, so that it finds who called it (channel.cpp)
+    # frames of the library are chained, so that it finds its caller (channel.cpp)
     "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-I", str(INCLUDE / "gpuprof"),
 )  # fmt: skip
 
 
 class HostToolchain(NamedTuple):
-    """Commands and their flags. `cuda`: for .cu files beside `host`; `library`: for our runtime library;
+    """Commands and their flags. `cuda`: for .cu files, in addition to `host`; `library`: for our runtime library;
     `shared`: for all of it as a shared library for glibc.
     """
 
@@ -46,15 +46,15 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
             f"whole programs run on Linux, on x86-64 and aarch64; this is {platform.system()} on {platform.machine()}. "
             "Launch the kernels with --launch, or from a Python script"
         )
-    tools, found = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
+    tools, headers_of_cccl = toolchain.find(cccl_release=cccl_release), cccl.find(cccl_release)
     zig, target = tools.command[0], f"{machine}-unknown-linux-musl"
     library = Path(zig).parent / "lib"
-    ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(found))
+    ours = (*toolchain.CUDA_HEADERS, *toolchain.cccl_flags(headers_of_cccl))
     headers = (*ours, *toolchain.library_flags(library, machine))
     common = (f"--target={target}", "-fno-pie", "-Wno-register", *headers)
     return HostToolchain(
         clang=(zig, "clang"),
-        host=(*common, "-g1", "-gdwarf-4"),  # lines alone, as program/line_table.py reads them
+        host=(*common, "-g1", "-gdwarf-4"),  # only lines, as program/line_table.py reads them
         cuda=(
             "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--no-offload-new-driver",
             "-fuse-cuid=none", "-Wno-unknown-cuda-version", "-include", str(PRELUDE),
@@ -66,6 +66,6 @@ def host_toolchain(cccl_release: str = "") -> HostToolchain:
         ),
         link=(zig, "cc", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
         link_cxx=(zig, "c++", "-target", f"{machine}-linux-musl", "-static", "-no-pie"),
-        folders=tuple(toolchain.library_names(library, found).values()),
+        folders=tuple(toolchain.library_names(library, headers_of_cccl).values()),
         identity=f"{tools.identity} {target}",
     )  # fmt: skip

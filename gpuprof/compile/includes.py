@@ -42,9 +42,9 @@ def _included(name: str, text: str, include_dirs: Sequence[Path | str]) -> Itera
         line, at = line + text.count("\n", at, match.start()), match.start()
         folders = [Path(name).parent, *include_dirs] if match[1] else include_dirs
         places = (Path(folder, match[1] or match[2]) for folder in folders or (Path(),))
-        found = next((place for place in places if is_there(place)), None)
-        if found:
-            yield line, found
+        file = next((place for place in places if is_there(place)), None)
+        if file:
+            yield line, file
 
 
 def is_there(place: Path) -> bool:

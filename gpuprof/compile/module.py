@@ -10,7 +10,7 @@ from gpuprof.isa.gpubin.layout import from_plain, to_plain
 class PtxModule:
     """A compiled module as PTX text, with what the PTX itself cannot say.
 
-    name: the path as the user gave it. ptx: the module's text. compiler: who made it, with versions. arch: "sm_80".
+    name: the path as the user gave it. ptx: the module's text. compiler: its name, with versions. arch: "sm_80".
     sources: the text of every file that a `.file` directive names, when it could be read.
     display: symbol -> the function's name as written in the source, for kernels and for inlined functions.
     param_types: kernel symbol -> the C++ type of each parameter with typedefs resolved ("const float *", "int",

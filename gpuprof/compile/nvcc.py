@@ -1,4 +1,4 @@
-"""CUDA C++ to PTX by nvcc, for those who have it. The result has the shape of our own front end's: same cache, same
+"""CUDA C++ to PTX by nvcc, where it is installed. The result has the shape of our own front end's: same cache, same
 names in the profile.
 """
 
@@ -48,17 +48,17 @@ def find(named: str = "nvcc") -> Nvcc:
     places = (
         [named] if named != "nvcc" else [named, *(os.path.join(folder, "bin", "nvcc") for folder in folders if folder)]
     )
-    command = next((found for place in places if (found := shutil.which(place))), None)
+    command = next((path for place in places if (path := shutil.which(place))), None)
     if command is None:
         raise CompileError(
             f"{named}: no such program on PATH, in CUDA_HOME or {DEFAULT_TOOLKIT}: install the CUDA toolkit, name its "
             "compiler with "
             "--compiler PATH/nvcc, or leave out --compiler to use gpuprof's own clang"
         )
-    told = run_child([command, "--version"], command)
-    release = _RELEASE.search(told.out.decode("utf-8", "replace"))
-    if told.code or not release:
-        raise CompileError(f"{command}: `{command} --version` prints no version; is this nvcc?", diagnostics_of(told))
+    asked = run_child([command, "--version"], command)
+    release = _RELEASE.search(asked.out.decode("utf-8", "replace"))
+    if asked.code or not release:
+        raise CompileError(f"{command}: `{command} --version` prints no version; is this nvcc?", diagnostics_of(asked))
     return Nvcc(command, release[1], Path(command).resolve().parent.parent)
 
 
@@ -81,7 +81,7 @@ def compile_nvcc(
     path = str(path)
     source = read_source(path)
     tools = find(nvcc)
-    # `-O` is for host code; the device's optimizer has its own, and needs none said to be at its best.
+    # `-O` is for host code; the device's optimizer has its own, and needs no flag for its best.
     flags = ["-ptx", "-lineinfo", *(["-Xcicc", f"-O{optimize}"] if optimize < 3 else [])]
     flags += [f"-std={standard}"] if standard else []
     flags += [*(f"-I{each}" for each in include_dirs), *(f"-D{each}" for each in defines)]
@@ -99,15 +99,15 @@ def compile_nvcc(
 
 
 def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tuple[str, list[str], str]:
-    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, the files that nvcc says it opened
-    beside the copy, and the architecture that it compiled for.
+    """Runs nvcc on a copy of the text, which names its origin by #line. Returns PTX, the files that nvcc opened in
+    addition to the copy, and the architecture that it compiled for.
     """
-    beside = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
+    source_folder = os.path.dirname(os.path.abspath(path))  # where #include "..." looks first
     with temporary_folder(_temporary()) as folder:
         place, ptx, dependencies = (folder / name for name in (Path(path).name, "out.ptx", "headers.d"))
         place.write_text(text, encoding="utf-8", errors="surrogateescape")
-        link = folder / "beside"  # a name that -Xcompiler does not split
-        link.symlink_to(beside)
+        link = folder / "source"  # a name that -Xcompiler does not split
+        link.symlink_to(source_folder)
         quoted = ("-Xcompiler", "-iquote", "-Xcompiler", str(link))
         command = [
             tools.command,
@@ -132,15 +132,17 @@ def _run(tools: Nvcc, arch: str, flags: list[str], text: str, path: str) -> tupl
         if LAUNCHES in done.errors + done.out:
             done = run([*command, "-rdc=true"])
         if done.code:
-            said = diagnostics_of(done) + done.out.decode("utf-8", "replace")
-            said = said.replace(str(place), path).replace(str(link), beside)
-            raise CompileError(f"{path} does not compile with nvcc", said)
+            messages = diagnostics_of(done) + done.out.decode("utf-8", "replace")
+            messages = messages.replace(str(place), path).replace(str(link), source_folder)
+            raise CompileError(f"{path} does not compile with nvcc", messages)
         named = headers_of(
-            dependencies.read_text(encoding="utf-8", errors="replace").replace(str(link), beside.replace(" ", "\\ "))
+            dependencies.read_text(encoding="utf-8", errors="replace").replace(
+                str(link), source_folder.replace(" ", "\\ ")
+            )
         )
         headers = [os.path.normpath(each) for each in named]
         kept = [each for each in headers if each != str(place)]
-        return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), beside), kept, arch
+        return ptx.read_text(encoding="utf-8", errors="replace").replace(str(link), source_folder), kept, arch
 
 
 def _oldest_beyond(arch: str, tools: Nvcc) -> str:

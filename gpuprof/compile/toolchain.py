@@ -60,7 +60,7 @@ class Toolchain(NamedTuple):
     flags: tuple[str, ...]  # for every translation unit
     library_names: dict[str, str]  # what debug info calls a header folder -> the folder
     name: str  # for people: "ziglang 0.17.0"
-    # what a cached result depends on beside source and flags: programs and their versions, this package's own files
+    # what a cached result depends on besides source and flags: programs and their versions, this package's own files
     identity: str
 
 
@@ -87,16 +87,16 @@ def find(clang: str | None = None, cccl_release: str = "") -> Toolchain:
     if clang is None and wheel is None:
         raise CompileError("no clang found: run `pip install ziglang`, or name a clang with --compiler PATH")
     if clang is not None:
-        found = shutil.which(clang)
-        if found is None:
+        path = shutil.which(clang)
+        if path is None:
             raise CompileError(
                 f"{clang}: no such program: name a clang with --compiler PATH, or leave it out to use the one of `pip "
                 "install ziglang`"
             )
-        stamp = Path(found).stat()
-        identity = f"{Path(found).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
+        stamp = Path(path).stat()
+        identity = f"{Path(path).resolve()} {stamp.st_size} {stamp.st_mtime_ns}"
         names = library_names(None, headers)
-        return Toolchain((found,), _flags(None, headers), names, Path(found).name, _identity(identity, headers))
+        return Toolchain((path,), _flags(None, headers), names, Path(path).name, _identity(identity, headers))
     name, library = f"ziglang {version('ziglang')}", wheel / "lib"
     names = library_names(library, headers)
     return Toolchain((str(wheel / "zig"), "clang"), _flags(library, headers), names, name, _identity(name, headers))
@@ -117,12 +117,12 @@ def cccl_flags(headers: Cccl | None) -> tuple[str, ...]:
 
 def library_names(library: Path | None, headers: Cccl | None) -> dict[str, str]:
     """The name that stands for a folder of headers in debug info -> the folder."""
-    found = {"<gpuprof>": str(INCLUDE)}
+    names = {"<gpuprof>": str(INCLUDE)}
     if library is not None:
-        found["<ziglang>"] = str(library)
+        names["<ziglang>"] = str(library)
     if headers is not None:
-        found["<cccl>"] = str(headers.folder)
-    return found
+        names["<cccl>"] = str(headers.folder)
+    return names
 
 
 def _identity(clang: str, headers: Cccl | None) -> str:

@@ -10,8 +10,6 @@ from gpuprof.relate.task_kinds import NONE
 from gpuprof.tables.sql import insertion
 from gpuprof.tables.tasks import CALLS, TASKS
 
-TIMES = ("begin_ns", "end_ns", "waited_ns", "nbytes")
-
 
 class ApiCall(NamedTuple):
     """`direction`: what it copied or filled, as tasks are called; "" for nothing, "several" where a graph did both.

@@ -1,5 +1,5 @@
-"""Where the variables of optimized code are before each line of the PTX, by the facts that `compile.variables` has
-recorded: the last setting on every path to the line.
+"""The locations of variables of optimized code before each line of the PTX, from the facts that `compile.variables` has
+recorded: the last assignment that holds on every path to the line.
 """
 
 import re
@@ -17,15 +17,15 @@ _SUM = re.compile(r"([-+*]) (-?\d+)")
 _PART = re.compile(r"@(\d+):(\d+)$")
 
 UNKNOWN = -1  # as a position
-_NEXT = -2  # the position that is told next
+_NEXT = -2  # the next reported position
 
 Part = tuple[int, int] | None  # first bit and number of bits of a piece of a variable; None for all of it
 Key = tuple[int, Part]
 
 
 class Spot(NamedTuple):
-    """`register`: of the PTX, without %; "" for a number, which is `bits`. `sums`: what is added, subtracted or
-    multiplied then.
+    """`register`: of the PTX, without %; "" for a number, which is `bits`. `sums`: operations on its value: add,
+    subtract or multiply by a number.
     """
 
     register: str
@@ -34,9 +34,9 @@ class Spot(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """From `line` on, a variable is in `spot`; None for nowhere. `segment`: the label above, as the number of its line,
-    or 0. `more`: other positions that the code may have reached, for a variable that gives the position, which is then
-    where it was.
+    """From `line` on, the variable is in `spot`; None for nowhere. `segment`: the label above, as the number of its
+    line, or 0. `more`: additional positions that the code may have reached, for variables that report positions; their
+    spot does not change.
     """
 
     line: int
@@ -47,7 +47,7 @@ class Assignment(NamedTuple):
     more: frozenset[int] = frozenset()
 
 
-Scopes = tuple[tuple[int, int], ...]  # scope and inlined call of each function around a place, the innermost first
+Scopes = tuple[tuple[int, int], ...]  # scope and inlined call of each function around a line, the innermost first
 
 
 @dataclass
@@ -96,8 +96,8 @@ def _assignment(setting: Setting, segment: int) -> Assignment:
     if location.startswith("| "):
         return Assignment(line, segment, variable, None, None, frozenset(map(int, location[2:].split())))
     part = _PART.search(location)
-    place = location[: part.start()] if part else location
-    value, _, sums = place.strip().partition(" ")
+    spot_text = location[: part.start()] if part else location
+    value, _, sums = spot_text.strip().partition(" ")
     if value == "?":
         spot = None
     else:
@@ -117,9 +117,9 @@ def assigned(
     first: Mapping[Key, Spot],
     left_out: Collection[int],
 ) -> dict[int, Mapping[Key, Spot]]:
-    """What is known in front of each line that has an instruction. `constant`: registers whose value is known also
-    where nobody has set them yet; `first`: what is known where the function begins; `left_out`: variables that are
-    none of the program's.
+    """The known variables before each line that has an instruction. `constant`: registers whose value is known even
+    before they are set; `first`: the known variables at the function's begin; `left_out`: variables that do not belong
+    to the program.
     """
     items = [[item for item in block if isinstance(item, Line) or item.number not in left_out]
              for block in _items(shape, variables)]  # fmt: skip
@@ -137,19 +137,20 @@ def assigned(
             if met != known:
                 start[successor] = dict(met)
                 todo.append(successor)
-    found: dict[int, Mapping[Key, Spot]] = {}
+    by_line: dict[int, Mapping[Key, Spot]] = {}
     for number, block in enumerate(items):
         state = dict(start[number] or {})
         for item in block:
             if isinstance(item, Line):
-                found.setdefault(item.line, dict(state))
+                by_line.setdefault(item.line, dict(state))
             _step(item, state, names)
-    return found
+    return by_line
 
 
 class Reached(NamedTuple):
-    """In front of a line: of variables that tell positions of the source, those that the code may have come to; of
-    others, those at which they may have been set: UNKNOWN is among them where nobody says.
+    """The state before a line: `positions`: for variables that report positions of the source, those that the code may
+    have reached; `set_at`: for other variables, the positions at which they may have been set, with UNKNOWN if a path
+    lacks this information.
     """
 
     positions: Mapping[int, frozenset[int]]
@@ -159,20 +160,20 @@ class Reached(NamedTuple):
 def reached(
     shape: Shape,
     variables: FunctionVariables,
-    told_by: Mapping[int, int],
+    reported_by: Mapping[int, int],
     is_set: Callable[[int, frozenset[int], int], bool],
 ) -> dict[int, Reached]:
-    """By line that has an instruction. `told_by`: of variables, which one tells their position. What is said of a
-    variable belongs to the position that is told next; `is_set` says whether it may, from some that were told before.
-    If not so, others have been lost, or LLVM says again what was so once.
+    """The state before each line that has an instruction. `reported_by`: the variable that reports the position of each
+    variable. An assignment to a variable belongs to the next reported position; `is_set` decides if it may, given the
+    previously reported positions. If not, others have been lost, or LLVM repeats an earlier record.
     """
-    items, tellers = _items(shape, variables), {*told_by.values()}
+    items, reporters = _items(shape, variables), {*reported_by.values()}
 
-    # The state has three kinds of keys: -1 - teller for what it may have come to, too.
+    # The state has three kinds of keys: -1 - reporter is for additional positions that may have been reached.
     def step(item: Line | Assignment, state: dict[int, frozenset[int]]) -> None:
         if not isinstance(item, Assignment):
             return
-        if item.number not in tellers:
+        if item.number not in reporters:
             state[item.number] = frozenset({_NEXT})
         elif item.more:
             state[-1 - item.number] = state.get(-1 - item.number, frozenset()) | item.more
@@ -182,25 +183,25 @@ def reached(
             state[item.number] = frozenset({now})
             state.pop(-1 - item.number, None)
             for number, known in state.items():
-                if _NEXT in known and told_by.get(number) == item.number:
+                if _NEXT in known and reported_by.get(number) == item.number:
                     state[number] = known - {_NEXT} | {now if is_set(number, before, now) else UNKNOWN}
 
-    found: dict[int, Reached] = {}
+    by_line: dict[int, Reached] = {}
     for block, start in zip(items, starts(items, shape.successors, {}, step), strict=True):
         state = dict(start)
         for item in block:
-            if isinstance(item, Line) and item.line not in found:
-                found[item.line] = Reached(
-                    {each: state[each] | state.get(-1 - each, frozenset()) for each in tellers if each in state},
-                    {each: known for each, known in state.items() if each in told_by},
+            if isinstance(item, Line) and item.line not in by_line:
+                by_line[item.line] = Reached(
+                    {each: state[each] | state.get(-1 - each, frozenset()) for each in reporters if each in state},
+                    {each: known for each, known in state.items() if each in reported_by},
                 )
             step(item, state)
-    return found
+    return by_line
 
 
 def _items(shape: Shape, variables: FunctionVariables) -> list[list[Line | Assignment]]:
-    """For each block its instructions and assignments, in the order of the text. A variable with an assignment outside
-    all blocks is nowhere.
+    """The instructions and assignments of each block, in the order of the text. A variable with an assignment outside
+    of all blocks has no location at all.
     """
     block_of: dict[int, int] = {}
     for number, block in enumerate(shape.blocks):
@@ -208,7 +209,7 @@ def _items(shape: Shape, variables: FunctionVariables) -> list[list[Line | Assig
             block_of.setdefault(inst.line, number)
     lines = sorted(block_of)
     before: dict[int, list[Assignment]] = {}  # by the line of the instruction that follows
-    behind: dict[int, list[Assignment]] = {}  # by block
+    at_end: dict[int, list[Assignment]] = {}  # by block
     lost = set()
     for each in variables.assignments:
         at = bisect_left(lines, each.line)
@@ -216,9 +217,9 @@ def _items(shape: Shape, variables: FunctionVariables) -> list[list[Line | Assig
             before.setdefault(lines[at], []).append(each)
         elif at and variables.segments.get(lines[at - 1]) == each.segment:
             number = block_of[lines[at - 1]]
-            # What holds on one of several ways is known on none.
-            goes_on = shape.successors[number] == [number + 1]
-            behind.setdefault(number, []).append(each if goes_on else each._replace(spot=None))
+            # An assignment that holds on one of several paths is known on none.
+            falls_through = shape.successors[number] == [number + 1]
+            at_end.setdefault(number, []).append(each if falls_through else each._replace(spot=None))
         else:
             lost.add(each.number)
     items: list[list[Line | Assignment]] = []
@@ -226,7 +227,7 @@ def _items(shape: Shape, variables: FunctionVariables) -> list[list[Line | Assig
         items.append([])
         for inst in block:
             items[-1] += [*before.pop(inst.line, ()), inst]
-        items[-1] += behind.get(number, ())
+        items[-1] += at_end.get(number, ())
     return [
         [item._replace(spot=None) if isinstance(item, Assignment) and item.number in lost else item for item in block]
         for block in items

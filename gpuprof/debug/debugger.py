@@ -1,4 +1,4 @@
-"""The debugger as one object: `gpuprof debug` is made of it, and so are tests.
+"""The debugger as one object; `gpuprof debug` and tests use it.
 
 with Debugger("saxpy.cu") as debugger:
     debugger.break_at("saxpy.cu:12", condition="threadIdx.x == 3")
@@ -12,28 +12,28 @@ from pathlib import Path
 
 from gpuprof.compile.source import read_source
 from gpuprof.debug import reverse
+from gpuprof.debug.breakpoints import Breakpoint, Points, Watchpoint
 from gpuprof.debug.event_timeline import Timeline
 from gpuprof.debug.inferior import Inferior
 from gpuprof.debug.locations import Frame, Linespec, LoadedCode, find, linespec
 from gpuprof.debug.plans import (
     Arrived,
     Order,
-    Standing,
+    Position,
     Step,
+    Stop,
     by_instruction,
     by_line,
     out_of_function,
     over_instruction,
     over_line,
     past_line,
-    standing,
-    to_places,
+    position_of,
+    to_instructions,
 )
-from gpuprof.debug.points import Breakpoint, Points, Watchpoint
-from gpuprof.debug.stop import Stop
 from gpuprof.debug.thread import Focus, Thread
+from gpuprof.debug.values.c_types import INT, CType, Value, value_of
 from gpuprof.debug.values.evaluation import assignment, evaluate
-from gpuprof.debug.values.types import INT, CType, Value, value_of
 from gpuprof.debug.values.value_history import NAMED, Nowhere, Remembered
 from gpuprof.errors import DebugError, NoValue
 from gpuprof.run.compile_file import BuildOptions
@@ -43,8 +43,8 @@ from gpuprof.run.target import target_of
 TEXTS = (".cu", ".cuh", ".ptx", ".py", ".cpp", ".c")
 FOR_DEBUGGER = BuildOptions(optimize=0, for_debugger=True)
 
-# Name -> where a step of this kind ends, and whether it goes into functions.
-STEPS: dict[str, Callable[[Standing], Arrived]] = {
+# Name -> the condition that ends a step of this kind.
+STEPS: dict[str, Callable[[Position], Arrived]] = {
     "step": by_line,
     "next": over_line,
     "stepi": by_instruction,
@@ -52,7 +52,6 @@ STEPS: dict[str, Callable[[Standing], Arrived]] = {
     "until": past_line,
     "finish": out_of_function,
 }
-INTO_FUNCTIONS = ("step", "stepi")
 
 
 class Debugger:
@@ -87,11 +86,11 @@ class Debugger:
         self.stop: Stop | None = None
         self.frame = 0
         self.breaks_on_launch = False
-        self.values: list[Value | NoValue] = []  # that `print` has numbered, from 1 on
-        self.named: dict[str, Value] = {}  # that were set as `$name`
-        self.settings: dict[str, str] = {}  # what `set` has chosen, by its name
+        self.values: list[Value | NoValue] = []  # numbered by `print`, from 1 on
+        self.named: dict[str, Value] = {}  # set as `$name`
+        self.settings: dict[str, str] = {}  # values chosen by `set`, by name
         self.displays: dict[int, tuple[str, str]] = {}  # number -> format and expression
-        self.listed: tuple[str, int, Stop | None] | None = None  # file and line that `list` goes on with, and where
+        self.listed: tuple[str, int, Stop | None] | None = None  # file and line of the next `list`, and the stop
 
     def __enter__(self) -> "Debugger":
         return self
@@ -102,18 +101,18 @@ class Debugger:
     # Running
 
     def run(self, order: Order | None = None) -> Stop:
-        """Begins anew; runs to the first stop."""
+        """Starts a new run; runs to the first stop."""
         self.kill()
         for point in self.points.breakpoints():
-            point.hits, point.found = 0, []
+            point.hits, point.resolved = 0, []
         for point in self.points.watchpoints():
-            if point.place.space != "global":
+            if point.storage.space != "global":
                 self.points.remove(point.number)
         self.inferior = Inferior(self._target, self.points, order or Order(breaks_on_launch=self.breaks_on_launch))
         return self._at(self.inferior.start())
 
     def start(self) -> Stop:
-        """Begins anew; runs to the first instruction of the first launch."""
+        """Starts a new run; runs to the first instruction of the first launch."""
         return self.run(Order(breaks_on_launch=True))
 
     def kill(self) -> None:
@@ -153,7 +152,7 @@ class Debugger:
 
     def step(self, kind: str = "step", count: int = 1) -> Stop:
         """`kind`: of STEPS. `finish` leaves the selected frame, and `until` stays in it."""
-        start = self._standing()
+        start = self._position()
         plan = STEPS[kind]
         if kind in ("finish", "until"):
             start = self._of_frame(start)
@@ -166,20 +165,22 @@ class Debugger:
         if self.frame == len(self.frames()) - 1:
             raise DebugError('"finish" not meaningful in the outermost frame.')
 
-    def until_place(self, text: str) -> Stop:
-        """Runs the focused thread to a place, or out of its function."""
-        places = {place for found in self.find(text) for place in found.places if found.code is self.stop.code}
-        step = Step(self.stop.launch, self.focus, self._standing(), lambda start: to_places(frozenset(places), start))
+    def until_location(self, text: str) -> Stop:
+        """Runs the focused thread to a location, or out of its function."""
+        targets = {at for match in self.find(text) for at in match.instructions if match.code is self.stop.code}
+        step = Step(
+            self.stop.launch, self.focus, self._position(), lambda start: to_instructions(frozenset(targets), start)
+        )
         return self._resume(Order(step))
 
-    def _standing(self) -> Standing:
-        """Where the focused thread is."""
+    def _position(self) -> Position:
+        """The position of the focused thread."""
         thread = self.thread
         thread.frames()
-        return standing(self.stop.code, thread.at, self.stop.state.depth(*thread.lane))
+        return position_of(self.stop.code, thread.at, self.stop.state.depth(*thread.lane))
 
-    def _of_frame(self, start: Standing) -> Standing:
-        """Where the selected frame stands: less deep."""
+    def _of_frame(self, start: Position) -> Position:
+        """The position of the selected frame, which is less deep."""
         frames = self.thread.frames()
         chosen = frames[self.frame]
         outer = sum(1 for each in frames[self.frame + 1 :] if each.call == chosen.call)
@@ -194,9 +195,9 @@ class Debugger:
         return self.stop
 
     def _step_back(self, kind: str) -> None:
-        here, focus, now = self.stop, self.focus, self._standing()
-        told = reverse.of_thread(self._resume, self.timeline, here, focus)
-        event = reverse.TARGETS[kind](told, now, self._of_frame(now))
+        here, focus, now = self.stop, self.focus, self._position()
+        past = reverse.past_of_thread(self._resume, self.timeline, here, focus)
+        event = reverse.TARGETS[kind](past, now, self._of_frame(now))
         stop = reverse.go(self._resume, self.timeline, here.launch, here.event if event is None else event)
         self.inferior.timeline.focus = focus
         is_first = event is None
@@ -207,7 +208,7 @@ class Debugger:
         return self._at(reverse.last_stop(self._resume, self.timeline, self.points, self._here()))
 
     def last_write(self, text: str) -> reverse.Writer | None:
-        """Who wrote last what an expression names, or the byte at an address; None for no kernel."""
+        """The last write to the value of an expression, or to the byte at an address; None if no kernel wrote it."""
         here, focus, frame = self._here(), self.focus, self.frame
         point = self._watched(0, "watch", text)
         writer = reverse.last_write(self._resume, self.timeline, here, point)
@@ -223,7 +224,7 @@ class Debugger:
     # Breakpoints
 
     def break_at(self, text: str = "", condition: str = "", is_temporary: bool = False) -> Breakpoint:
-        """`text`: as `break` takes it; "" for here."""
+        """`text`: a location in the syntax of `break`; "" for the current line."""
         spec = self.linespec(text)
         return self.points.add(lambda number: self._breakpoint(number, spec, condition, is_temporary))
 
@@ -237,23 +238,23 @@ class Debugger:
 
     def _watched(self, number: int, kind: str, text: str) -> Watchpoint:
         thread, value = self.thread, self.evaluate(text)
-        if value.place is None and (value.type.is_integer or value.type.kind == "pointer"):
+        if value.storage is None and (value.type.is_integer or value.type.kind == "pointer"):
             # A plain number is an address: one byte of it.
             value = evaluate(f"*(unsigned char *){value.number}", thread)
-        if value.place is None or value.place.space in ("param", "const"):
+        if value.storage is None or value.storage.space in ("param", "const"):
             raise DebugError(f"{text} is not in memory that is written")
-        return Watchpoint(number, kind, text, value.place, value.type, self.stop.launch, self.focus, value=value.data)
+        return Watchpoint(number, kind, text, value.storage, value.type, self.stop.launch, self.focus, value=value.data)
 
     def linespec(self, text: str) -> Linespec:
-        file, line = self.place
+        file, line = self.shown_line
         return linespec(text, file, line)
 
     def find(self, text: str) -> list:
-        """Raises DebugError for a place without code."""
-        found = find(self.linespec(text), self.codes)
-        if not found:
+        """The locations of a text. Raises DebugError for one without code."""
+        locations = find(self.linespec(text), self.codes)
+        if not locations:
             raise DebugError(f"No code at {text}.")
-        return found
+        return locations
 
     @property
     def codes(self) -> list[LoadedCode]:
@@ -261,12 +262,12 @@ class Debugger:
 
     @property
     def own_lines(self) -> list[str]:
-        """Of the file that is debugged, where it is text."""
+        """The lines of the debugged file, if it is text."""
         return read_source(str(self.file)).split("\n") if self.file.suffix in TEXTS and self.file.is_file() else []
 
     @property
-    def place(self) -> tuple[str, int]:
-        """File and line of the selected frame, else the begin of the file that is debugged."""
+    def shown_line(self) -> tuple[str, int]:
+        """File and line of the selected frame, otherwise the begin of the debugged file."""
         if self.stop is not None and self.stop.state is not None:
             location = self.thread.present.location if not self.thread.has_exited else None
             if location is not None:
@@ -297,7 +298,7 @@ class Debugger:
         return evaluate(text, self._scope)
 
     def type_of(self, text: str) -> CType:
-        """Of an expression, or that has the name."""
+        """The type of an expression, or the type with the name."""
         return self._scope.type(text.strip().removeprefix("struct ").strip()) or self.evaluate(text).type
 
     @property
@@ -306,8 +307,8 @@ class Debugger:
         return Remembered(self.thread if is_stopped else Nowhere(), self.values, self.named)
 
     def assign(self, text: str) -> Value:
-        """`PLACE = VALUE`, for the focused thread, in this run: going back undoes it. `$NAME = VALUE` gives a value a
-        name.
+        """Assigns `EXPRESSION = VALUE` for the focused thread, in this run: going back undoes it. `$NAME = VALUE` gives
+        a value a name.
         """
         left, right = assignment(text)
         new = self.evaluate(right)
@@ -316,9 +317,9 @@ class Debugger:
             return new
         thread = self.thread
         value = self.evaluate(left)
-        if value.place is None:
+        if value.storage is None:
             raise DebugError(f"{left} is not in memory")
         made = value_of(value.type, new.number)
-        thread.store(value.place, made.data)
+        thread.store(value.storage, made.data)
         self.timeline.changed(self.stop.launch, self.stop.event)
         return made

@@ -1,18 +1,17 @@
 """Runs launches under an order, and runs them again up to an exact event.
 
-What the session asks for comes here one launch at a time. Each is kept with a checkpoint. When it has ended, and nobody
-is in the past, the session goes on: memory is then as without a debugger.
+The launches of the session arrive here one at a time. Each is stored with a checkpoint. When it has ended, and no
+earlier event is being replayed, the session continues: memory is then as without a debugger.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 
-from gpuprof.debug.history import MOST_NBYTES, MOST_STATES_NBYTES, Checkpoint, States, checkpoint, kept_nbytes
+from gpuprof.debug.breakpoints import Points
+from gpuprof.debug.history import MOST_NBYTES, MOST_STATES_NBYTES, Checkpoint, States, checkpoint, page_nbytes
 from gpuprof.debug.locations import LoadedCode
-from gpuprof.debug.plans import Instant, Order, Rewind
-from gpuprof.debug.points import Points
-from gpuprof.debug.replayer import Player
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Instant, Order, Rewind, Stop
+from gpuprof.debug.replayer import Replayer
 from gpuprof.debug.thread import Focus
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
@@ -23,7 +22,7 @@ from gpuprof.errors import KernelFault
 
 @dataclass(eq=False)
 class Entry:
-    """A launch that was asked for. `n_events`: of a whole run, -1 before one has ended."""
+    """A launch of the session. `n_events`: of a complete run, -1 before one has ended."""
 
     launch: Launch
     memory: AddressSpace
@@ -36,14 +35,14 @@ class Entry:
 
 
 class Timeline:
-    """The launches of one run, and what holds for the one that is under way. `ask` tells a stop, and gives the order
-    that follows it.
+    """The launches of one run, and the state of the current one. `ask` reports a stop, and gives the order that follows
+    it.
     """
 
     def __init__(self, points: Points, ask: Callable[[Stop], Order], order: Order):
         self.points, self.ask, self.order = points, ask, order
         self.entries: list[Entry] = []
-        self.codes: dict[int, LoadedCode] = {}  # by id of their modules, which the entries keep
+        self.codes: dict[int, LoadedCode] = {}  # by id of their modules, which the entries hold
         self.focus = Focus(0, 0)
         self.is_interrupted = False
 
@@ -64,13 +63,13 @@ class Timeline:
             is_fresh = False
 
     def _bound(self) -> None:
-        """Of what is kept, the oldest goes first."""
-        known = [entry for entry in self.entries if entry.states.all]
-        while len(known) > 1 and sum(entry.states.nbytes for entry in known) > MOST_STATES_NBYTES:
-            known.pop(0).states.all = []
-        kept = [entry for entry in self.entries if entry.checkpoint]
-        while len(kept) > 1 and kept_nbytes([entry.checkpoint for entry in kept]) > MOST_NBYTES:
-            kept.pop(0).checkpoint = None
+        """Drops the oldest checkpoints and states that exceed the limits."""
+        with_states = [entry for entry in self.entries if entry.states.all]
+        while len(with_states) > 1 and sum(entry.states.nbytes for entry in with_states) > MOST_STATES_NBYTES:
+            with_states.pop(0).states.all = []
+        with_checkpoint = [entry for entry in self.entries if entry.checkpoint]
+        while len(with_checkpoint) > 1 and page_nbytes([entry.checkpoint for entry in with_checkpoint]) > MOST_NBYTES:
+            with_checkpoint.pop(0).checkpoint = None
 
     def code_of(self, launch: Launch) -> LoadedCode:
         key = id(launch.module)
@@ -82,15 +81,15 @@ class Timeline:
         return self.codes[key]
 
     def changed(self, launch: int, event: int) -> None:
-        """The user has changed memory: what is kept of later places is not so any more, and what follows is not kept,
-        as going back undoes the change.
+        """The user has changed memory: states after `event` are invalid now, and no new ones are saved, as going back
+        undoes the change.
         """
         self.entries[launch].is_changed = True
-        self.entries[launch].states.drop_behind(event)
+        self.entries[launch].states.drop_after(event)
 
     def _play(self, start: Instant, is_fresh: bool, quiet_until: int = 0) -> None:
-        """Runs a launch to its end. Raises Rewind where another is to run. `quiet_until`: nothing is asked before this
-        event, and all events are told from there on.
+        """Runs a launch to its end. Raises Rewind if another position is to be run. `quiet_until`: there are no stops
+        before this event, and all events are reported from it on.
         """
         entry, state = self.entries[start.launch], None
         if not is_fresh:
@@ -102,7 +101,7 @@ class Timeline:
         resumed = state and state.restore(entry.memory, entry.counters)
         if not is_fresh:
             entry.launch.module.refresh_constants(entry.memory)
-        player = Player(self, start.launch, state.event if state else 0, quiet_until)
+        player = Replayer(self, start.launch, state.event if state else 0, quiet_until)
         steps = entry.run(
             counters=entry.counters, listener=player, orders=[traced.Order(traced.REST, traced=False)], resumed=resumed
         )
@@ -111,7 +110,7 @@ class Timeline:
                 pass
         except KernelFault as error:
             if not player.has_seen_all:
-                # A look at it needs the event: again, up to the block that was passed over.
+                # Examining it needs the event: run again, up to the block that was skipped.
                 steps.close()
                 self._play(Instant(start.launch, player.block_event), False, player.block_event)
                 return
@@ -124,7 +123,7 @@ class Timeline:
 
 
 def clear(counters: LaunchCounters) -> None:
-    """All zero again: the launch is run anew."""
+    """Resets the counters to zero, to run the launch again."""
     fresh = LaunchCounters.zeros(len(counters.inst_executed))
     for each in fields(counters):
         if each.name in COUNTER_NAMES:

@@ -1,6 +1,7 @@
-"""What the past is made of again: the memory that launches began with, and states in their midst.
+"""Saved memory and states, from which the past is rebuilt: the memory with which launches began, and states within
+them.
 
-Pages that did not change between two of them are kept once.
+Pages that did not change between two of them are stored once.
 """
 
 from copy import copy
@@ -16,19 +17,19 @@ from gpuprof.emulate.watched_chunk import WatchedChunk
 
 PAGE_NBYTES = 1 << 16
 MOST_NBYTES = 1 << 30  # of pages; the oldest checkpoints go first
-MOST_STATES = 40  # in the midst of a launch; see `States`
-MOST_STATES_NBYTES = 1 << 30  # that they take
+MOST_STATES = 40  # within a launch; see `States`
+MOST_STATES_NBYTES = 1 << 30  # of all states
 
 
 @dataclass(eq=False)
 class Checkpoint:
-    """`pages`: bytes of global memory from its begin on; behind them it is zero."""
+    """`pages`: bytes of global memory from its begin on; memory after them is zero."""
 
     bookkeeping: tuple
     pages: list[bytes]
 
     def restore(self, memory: AddressSpace) -> None:
-        """Memory is as it was. What was allocated since is zero again."""
+        """Restores memory. Later allocations are zero again."""
         end = memory.written_nbytes
         memory.restore(self.bookkeeping)
         at = 0
@@ -39,7 +40,7 @@ class Checkpoint:
 
 
 def checkpoint(memory: AddressSpace, before: Checkpoint | None) -> Checkpoint:
-    """Of memory as it is. `before`: the last one."""
+    """A checkpoint of the current memory. `before`: the previous one."""
     arena, nbytes, pages = memory.arena, memory.written_nbytes, []
     known = before.pages if before else []
     for number, start in enumerate(range(0, nbytes, PAGE_NBYTES)):
@@ -49,15 +50,15 @@ def checkpoint(memory: AddressSpace, before: Checkpoint | None) -> Checkpoint:
     return Checkpoint(memory.bookkeeping(), pages)
 
 
-def kept_nbytes(checkpoints: list[Checkpoint]) -> int:
-    """Bytes that checkpoints take: a page that several have counts once."""
+def page_nbytes(checkpoints: list[Checkpoint]) -> int:
+    """Bytes of the pages of checkpoints: a page that several share counts once."""
     pages = {id(page): len(page) for each in checkpoints for page in each.pages}
     return sum(pages.values())
 
 
 @dataclass(eq=False)
-class Kept:
-    """A launch in its midst: in front of event `event`, where it rested between two basic blocks."""
+class SavedState:
+    """A state within a launch: before event `event`, when it rested between two basic blocks."""
 
     event: int
     chunk: WatchedChunk
@@ -67,16 +68,20 @@ class Kept:
     launched: Launched
 
     def restore(self, memory: AddressSpace, counters: LaunchCounters) -> WatchedChunk:
-        """The chunk to go on with."""
+        """Restores the state, and gives the chunk to continue with."""
         self.memory.restore(memory)
         counters.output, counters.launched = list(self.output), _copied(self.launched)
         return duplicate(self.chunk)[0]
 
 
-def kept(event: int, chunk: WatchedChunk, memory: AddressSpace, counters: LaunchCounters, before: Checkpoint) -> Kept:
-    """A launch as it is. `before`: memory a while before."""
+def saved_state(
+    event: int, chunk: WatchedChunk, memory: AddressSpace, counters: LaunchCounters, before: Checkpoint
+) -> SavedState:
+    """The current state of a launch. `before`: an earlier checkpoint."""
     made, nbytes = duplicate(chunk)
-    return Kept(event, made, nbytes, checkpoint(memory, before), list(counters.output), _copied(counters.launched))
+    return SavedState(
+        event, made, nbytes, checkpoint(memory, before), list(counters.output), _copied(counters.launched)
+    )
 
 
 def _copied(launched: Launched) -> Launched:
@@ -85,28 +90,28 @@ def _copied(launched: Launched) -> Launched:
 
 @dataclass(eq=False)
 class States:
-    """Those kept of one launch, by event. When there are too many, the one goes whose neighbours are closest, for its
-    distance from the newest: so the distances grow with the age, and a place `age` events back is run to again from at
-    most a fraction of `age` before it.
+    """Saved states of one launch, by event. If there are too many, the state whose neighbours are closest relative to
+    their distance from the newest is dropped: so distances grow with age, and a position `age` events back is reached
+    from a state at most a fraction of `age` before it.
     """
 
-    all: list[Kept] = field(default_factory=list)
+    all: list[SavedState] = field(default_factory=list)
 
-    def before(self, event: int) -> Kept | None:
-        """The last one that is not behind an event."""
+    def before(self, event: int) -> SavedState | None:
+        """The last state at or before an event."""
         return next((each for each in reversed(self.all) if each.event <= event), None)
 
-    def add(self, made: Kept) -> None:
+    def add(self, made: SavedState) -> None:
         self.all = sorted([*self.all, made], key=lambda each: each.event)
         while len(self.all) > 2 and (len(self.all) > MOST_STATES or self.nbytes > MOST_STATES_NBYTES):
             self.all.pop(self._least())
 
-    def drop_behind(self, event: int) -> None:
+    def drop_after(self, event: int) -> None:
         self.all = [each for each in self.all if each.event <= event]
 
     @property
     def nbytes(self) -> int:
-        return sum(each.chunk_nbytes for each in self.all) + kept_nbytes([each.memory for each in self.all])
+        return sum(each.chunk_nbytes for each in self.all) + page_nbytes([each.memory for each in self.all])
 
     def _least(self) -> int:
         events = [0, *(each.event for each in self.all)]

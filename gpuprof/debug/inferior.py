@@ -1,4 +1,6 @@
-"""What is debugged, on a thread of its own: it runs while the debugger waits, and waits while the debugger is asked."""
+"""The debugged program, on a thread of its own: it runs while the debugger waits, and waits while the debugger
+works.
+"""
 
 import queue
 import threading
@@ -6,24 +8,23 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from gpuprof.base.interrupts import Ended, is_ctrl_c
+from gpuprof.debug.breakpoints import Points
 from gpuprof.debug.event_timeline import Timeline
-from gpuprof.debug.plans import Order
-from gpuprof.debug.points import Points
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Order, Stop
 from gpuprof.errors import GpuprofError
 
-POLL_SECONDS = 0.05  # a thread that waits without end cannot be stopped
+POLL_SECONDS = 0.05  # a thread that waits forever cannot be stopped
 KILL_SECONDS = 10.0  # for the next instruction of a kernel
 
 RunAll: TypeAlias = Callable[[Timeline], int]  # runs the target under a supervisor, and gives an exit code
 
 
 class Killed(BaseException):
-    """Nobody wants the run any more."""
+    """The run is no longer needed."""
 
 
 class Inferior:
-    """One run of a target. Only one of its thread and the caller's is ever at work."""
+    """One run of a target. Either its thread or the caller's is active, never both."""
 
     def __init__(self, target: RunAll, points: Points, order: Order):
         self._stops: queue.SimpleQueue = queue.SimpleQueue()
@@ -42,7 +43,7 @@ class Inferior:
         return self._wait()
 
     def kill(self) -> None:
-        """Ends it, at a stop or while it runs. Host code that launches nothing more is left to its thread."""
+        """Ends the run, at a stop or while it runs. Host code that launches nothing more is left to its thread."""
         self._is_unwanted = self.timeline.is_interrupted = True
         self._orders.put(None)
         while not self.has_ended:
@@ -68,7 +69,7 @@ class Inferior:
                 self.timeline.is_interrupted = True
 
     def _ask(self, stop: Stop) -> Order:
-        """In the run's own threads."""
+        """Waits for an order, on the run's own threads."""
         if self._is_unwanted:
             raise Killed
         self._stops.put(stop)

@@ -1,4 +1,4 @@
-"""The code of a module by what users type: lines of sources and of the PTX, functions, addresses."""
+"""Locations in a module's code by the text that users type: lines of sources and of the PTX, functions, addresses."""
 
 import re
 from collections import defaultdict
@@ -13,7 +13,7 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 from gpuprof.isa.program import Function, Location
-from gpuprof.run.tracing import code_of
+from gpuprof.run.observers.kernel_facts import code_of
 
 PTX = "ptx"  # as a file's name: the PTX of the module
 _DEPOT = re.compile(r"^\s*mov\.[bu]\d+\s+%SPL,\s*([\w$.]+)\s*;")
@@ -22,8 +22,8 @@ _TAKEN = re.compile(r"^\s*mov\.[bu]\d+\s+%\w+,\s*([\w$.]+)\s*;")
 
 
 class Frame(NamedTuple):
-    """One function on the way to an instruction: `location` is where it stands; None where no source is known.
-    `call`: 0 for functions that are inlined in what the thread runs, and in it; k for its k-th caller and so on.
+    """One function on the call path to an instruction: `location` is its position; None without a known source. `call`:
+    0 for the function that the thread runs and those inlined in it; k for its k-th caller and those inlined there.
     """
 
     function: str
@@ -34,7 +34,7 @@ class Frame(NamedTuple):
 
 
 class LoadedCode:
-    """A module's code, with its symbols."""
+    """The code of a module, with its symbols."""
 
     def __init__(self, module: LoadedModule):
         self.module, self.code = module, code_of(module)
@@ -47,25 +47,25 @@ class LoadedCode:
 
     @cached_property
     def optimized(self) -> Optimized | None:
-        """What is known of variables in optimized code; None of other code."""
+        """The variables of optimized code; None for other code."""
         program = self.module.program
         return Optimized(program, program.facts.variables) if program.facts.variables else None
 
     @property
     def known(self) -> Symbols | Optimized:
-        """Where variables of the module and types are looked up."""
+        """The table in which module variables and types are looked up."""
         return self.symbols if self.optimized is None else self.optimized
 
     @cached_property
     def files(self) -> Mapping[str, str]:
-        """Path -> text, of sources that are known."""
+        """Path -> text, for known sources."""
         return self.module.program.sources
 
     def pc(self, at: int) -> int:
         return self.module.load_base + INSTRUCTION_NBYTES * at
 
     def nbytes_of(self, symbol: str) -> int:
-        """Of a variable of the module in global memory."""
+        """The size of a module variable in global memory."""
         return next(each.nbytes for each in self.module.program.variables if each.name == symbol)
 
     def function_at(self, at: int) -> Function:
@@ -102,21 +102,21 @@ class LoadedCode:
         return {function.first: self._body(function) for function in self.module.program.functions}
 
     def body(self, function: Function) -> int:
-        """Where a function begins behind what puts its arguments in their places, if it was compiled for a debugger."""
+        """The first instruction of a function after its arguments are stored, if it was compiled for a debugger."""
         return self._bodies[function.first]
 
     def _body(self, function: Function) -> int:
         if self.symbols.scope_of(function.name) is None or not function.count:
             return function.first
-        places = range(function.first, function.first + function.count)
-        head = next((self.instructions[at].location for at in places if self.instructions[at].location), None)
-        behind = (at for at in places if (found := self.instructions[at].location) and found != head)
-        return next(behind, function.first)
+        numbers = range(function.first, function.first + function.count)
+        head = next((self.instructions[at].location for at in numbers if self.instructions[at].location), None)
+        after_head = (at for at in numbers if (location := self.instructions[at].location) and location != head)
+        return next(after_head, function.first)
 
     @cached_property
     def _depots(self) -> dict[str, int]:
-        """Offset of each function's local variables in its frame, by their symbol; and of symbols in shared memory."""
-        found: dict[str, int] = {}
+        """Offsets of each function's local variables in its frame, by their symbol, and of symbols in shared memory."""
+        offsets: dict[str, int] = {}
         for instruction in self.instructions:
             text = self.ptx_lines[instruction.ptx_line - 1] if instruction.ptx_line else ""
             if (match := _DEPOT.match(text)) or (match := _TAKEN.match(text)):
@@ -124,11 +124,11 @@ class LoadedCode:
                 # The address is taken by one instruction or two: the frame's begin, and a sum with the offset.
                 offset = encoded.imm if encoded.imm_slot else 0
                 key = f"{self.function_at(instruction.number).name} {match[1]}"
-                found[key] = found.get(key, 0) + offset if _DEPOT.match(text) else offset
-        return found
+                offsets[key] = offsets.get(key, 0) + offset if _DEPOT.match(text) else offset
+        return offsets
 
     def offset_of(self, variable: Variable, at: int) -> int | None:
-        """Where a variable in local or shared memory lies in its function's frame or the block's memory."""
+        """The offset of a variable in its function's frame, or in the block's shared memory."""
         name = self.function_at(at).name
         if self.optimized is not None:
             return self.optimized.shared_offset(name, variable.symbol) if variable.space == "shared" else None
@@ -140,18 +140,20 @@ class LoadedCode:
 
     @cached_property
     def dynamic_shared(self) -> frozenset[str]:
-        """Symbols of shared memory whose size a launch gives: nothing says of what type they are."""
+        """Symbols of shared memory whose size is set by the launch: their type is unknown."""
         return frozenset(match[1] for line in self.ptx_lines if (match := _DYNAMIC.match(line)))
 
     def dynamic_offset(self, symbol: str, at: int) -> int | None:
-        """Where such a symbol lies in the shared memory of a function's blocks; None where the code does not say."""
+        """The offset of such a symbol in the shared memory of a function's blocks; None if the code does not
+        reveal it.
+        """
         return self._depots.get(f"{self.function_at(at).name} {symbol}")
 
-    # What users type.
+    # Text that users type
 
     def at_line(self, file: str, line: int) -> tuple[list[int], int]:
-        """The first instruction of a line in each function and inlined copy of it, and the line: the next one that has
-        code, where it has none. ([], line) for none.
+        """The first instruction of a line in each function and inlined copy of it, and the line: the next one with
+        code, if it has none. ([], line) for none.
         """
         lines: dict[int, dict[tuple, int]] = defaultdict(dict)
         for instruction in self.instructions:
@@ -161,13 +163,13 @@ class LoadedCode:
                 continue
             for location in instruction.frames:
                 if same_file(location.file, file):
-                    # In a function's head its arguments are not in their places.
+                    # In a function's head its arguments are not stored yet.
                     lines[location.line].setdefault((owner, location.inlined_at), max(at, self._bodies[owner]))
                     break
-        found = min((number for number in lines if number >= line), default=0)
-        if not found:
+        first_line = min((number for number in lines if number >= line), default=0)
+        if not first_line:
             return [], line
-        return sorted(set(lines[found].values())), found
+        return sorted(set(lines[first_line].values())), first_line
 
     @cached_property
     def _owner(self) -> list[int]:
@@ -177,7 +179,7 @@ class LoadedCode:
         return owners
 
     def is_head(self, at: int) -> bool:
-        """Whether a function still puts its arguments in their places."""
+        """True while a function still stores its arguments."""
         return at < self._bodies[self._owner[at]]
 
     def first_of(self, at: int) -> int:
@@ -185,8 +187,8 @@ class LoadedCode:
         return self._owner[at]
 
     def at_function(self, name: str) -> list[int]:
-        """Where functions of a name begin: `name` as the source has it, or the symbol; of an inlined function, each
-        place.
+        """The first instructions of functions of a name: `name` as in the source, or the symbol; for an inlined
+        function, of each copy.
         """
         starts = [self.body(each) for each in self.module.program.functions if named(each, name)]
         inlined: dict[Location, int] = {}
@@ -207,7 +209,7 @@ def plain(name: str) -> str:
 
 
 def same_file(known: str, given: str) -> bool:
-    """Whether a path is the one that a user means, who may leave out folders."""
+    """True if a path is the one that a user means, where leading folders may be omitted."""
     parts, wanted = PurePath(known).parts, PurePath(given).parts
     return parts[-len(wanted) :] == wanted or known == given
 
@@ -227,7 +229,9 @@ class Linespec(NamedTuple):
 
 
 def linespec(text: str, file: str, line: int) -> Linespec:
-    """FILE:LINE, LINE, +N, -N, FUNCTION or *ADDRESS; `file` and `line` are the present ones. Raises DebugError."""
+    """The location of FILE:LINE, LINE, +N, -N, FUNCTION or *ADDRESS; `file` and `line` are the current ones. Raises
+    DebugError.
+    """
     text = text.strip()
     if not text:
         return Linespec(file, line)
@@ -235,36 +239,36 @@ def linespec(text: str, file: str, line: int) -> Linespec:
         try:
             return Linespec(address=int(text[1:], 0))
         except ValueError:
-            raise DebugError(f"{text!r} is no address") from None
+            raise DebugError(f"{text!r} is not an address") from None
     if re.fullmatch(r"[+-]?\d+", text):
         number = int(text)
         return Linespec(file, line + number if text[0] in "+-" else number)
     if (match := re.fullmatch(r"(.+):(\d+)", text)) and not match[1].endswith(":"):
         return Linespec(match[1], int(match[2]))
     if not re.fullmatch(r"[~\w$<>,: *&.]+", text):
-        raise DebugError(f"{text!r:.60} is no place: give LINE, FILE:LINE, FUNCTION or *ADDRESS")
+        raise DebugError(f"{text!r:.60} is not a location: give LINE, FILE:LINE, FUNCTION or *ADDRESS")
     return Linespec(function=text)
 
 
-class Found(NamedTuple):
-    """Where a place is: instructions of a module; `line` is the one that has code."""
+class ResolvedLocation(NamedTuple):
+    """A resolved location: instructions of a module; `line` is the line that has code."""
 
     code: LoadedCode
-    places: tuple[int, ...]
+    instructions: tuple[int, ...]
     line: int
 
 
-def find(spec: Linespec, codes: Iterable[LoadedCode]) -> list[Found]:
-    found = []
+def find(spec: Linespec, codes: Iterable[LoadedCode]) -> list[ResolvedLocation]:
+    locations = []
     for code in codes:
-        places, line = [], spec.line
+        instructions, line = [], spec.line
         if spec.address is not None:
             at, rest = divmod(spec.address - code.module.load_base, INSTRUCTION_NBYTES)
-            places = [at] if not rest and 0 <= at < len(code.instructions) else []
+            instructions = [at] if not rest and 0 <= at < len(code.instructions) else []
         elif spec.function:
-            places = code.at_function(spec.function)
+            instructions = code.at_function(spec.function)
         else:
-            places, line = code.at_line(spec.file, spec.line)
-        if places:
-            found.append(Found(code, tuple(places), line))
-    return found
+            instructions, line = code.at_line(spec.file, spec.line)
+        if instructions:
+            locations.append(ResolvedLocation(code, tuple(instructions), line))
+    return locations

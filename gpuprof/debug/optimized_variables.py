@@ -1,8 +1,8 @@
-"""Variables of optimized code: which a place can see, and where they are.
+"""Variables of optimized code: which ones are visible at a position, and where they are.
 
-The program's facts (`isa.facts`) hold which register of the PTX has a variable, or that it is a number. The PTX is
-assembled once more to learn where its registers are in the final code (`assemble.debug_registers`); where that makes
-other code than what runs, as with another limit of registers, only numbers and the kernel's parameters are known.
+The program's facts (`isa.facts`) name the register of the PTX that holds a variable, or its value. The PTX is assembled
+once more to find its registers in the final code (`assemble.debug_registers`); if the result differs from the running
+code, as with another limit of registers, only numbers and the kernel's parameters are known.
 """
 
 import re
@@ -13,18 +13,18 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.debug_registers import Kept, Place, Shape
+from gpuprof.assemble.debug_registers import DebugRegisters, Place, Shape
 from gpuprof.compile.module import PtxModule
 from gpuprof.compile.variables.positions import SIGN
 from gpuprof.debug.assignments import FunctionVariables, Key, Reached, Scopes, Spot, assigned, by_function, reached
-from gpuprof.debug.positions import Positions
+from gpuprof.debug.source_positions import Positions
 from gpuprof.debug.symbols import BRAIN, Variable
-from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.values.c_types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 from gpuprof.isa.facts import VariableFacts
 from gpuprof.isa.program import Program
 
-MOST_OF_LOOP = 2  # copies of a position: in front of the loop and at its end, where its condition is
+MOST_OF_LOOP = 2  # copies of a position: before the loop and at its end, where its condition is
 BITS = {"r": 32, "rd": 64, "rs": 16, "p": 1, "rq": 128}  # of registers, by the letters of LLVM's names
 KINDS = {
     "DW_ATE_boolean": "bool",
@@ -40,7 +40,9 @@ _SAME = re.compile(r"^\tcvta\.to\.global\.u64 \t%(\w+), %(\w+);")
 
 
 class Argument(NamedTuple):
-    """A part of a kernel's parameter: its name in the PTX, and the offset in it; or a special register, as `tid.x`."""
+    """A part of a kernel's parameter: its name in the PTX, and the offset in it; or a special register, such as
+    `tid.x`.
+    """
 
     name: str
     offset: int
@@ -53,7 +55,7 @@ def _damage_reported() -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, RecursionError, TypeError, ValueError):
-        raise FileFormatError("the program's facts about variables are damaged: none of them can be read") from None
+        raise FileFormatError("the program's facts about variables are damaged: no variable is known") from None
 
 
 class Optimized:
@@ -70,32 +72,34 @@ class Optimized:
         self._types = _Types(self.table["types"])
 
     @cached_property
-    def _kept(self) -> tuple[Kept, bool]:
-        """With whether it is of the code that runs."""
+    def _register_map(self) -> tuple[DebugRegisters, bool]:
+        """The registers of variables, and if they belong to the code that runs."""
         program = self.program
         module = PtxModule(program.name, program.ptx, {}, {}, program.compiler, program.arch)
-        kept = Kept({name: variables.registers for name, variables in self.functions.items()})
-        made = assemble_program(module, kept=kept)
-        return kept, made.code.tobytes() == program.code.tobytes()
+        registers = DebugRegisters({name: variables.registers for name, variables in self.functions.items()})
+        made = assemble_program(module, debug_registers=registers)
+        return registers, made.code.tobytes() == program.code.tobytes()
 
     @cached_property
     def _assigned(self) -> dict[str, dict[int, Mapping[Key, Spot]]]:
-        shapes, found = self._kept[0].shapes, {}
+        shapes, by_name = self._register_map[0].shapes, {}
         for name, constant in self._arguments.items():
             variables = self.functions[name]
             first = self._first(variables, constant)
-            found[name] = assigned(shapes[name], variables, constant, first, {*self._told_by.values()})
-        return found
+            by_name[name] = assigned(shapes[name], variables, constant, first, {*self._reported_by.values()})
+        return by_name
 
     @cached_property
-    def _told_by(self) -> dict[int, int]:
-        """Of each variable's number, that of the one which tells its position: of the same call of its function."""
-        found = {}
+    def _reported_by(self) -> dict[int, int]:
+        """The variable that reports the position of each variable, by numbers: the one in the same call of its
+        function.
+        """
+        reporter_of = {}
         for number, (node, call) in enumerate(self.table["places"]):
-            teller = self.numbers.get((self.table["positions"][str(self._function_of(node))]["marked"], call))
-            if teller not in (None, number):
-                found[number] = teller
-        return found
+            reporter = self.numbers.get((self.table["positions"][str(self._function_of(node))]["marked"], call))
+            if reporter not in (None, number):
+                reporter_of[number] = reporter
+        return reporter_of
 
     def _function_of(self, node: int) -> int:
         *_, function = self._around(self.table["variables"][str(node)][2])
@@ -103,55 +107,58 @@ class Optimized:
 
     @cached_property
     def _reached(self) -> dict[str, dict[int, Reached]]:
-        shapes = self._kept[0].shapes
+        shapes = self._register_map[0].shapes
 
         def is_set(variable: int, before: frozenset[int], position: int) -> bool:
             node, _ = self.table["places"][variable]
             return self._positions[self._function_of(node)].is_set(node, before, position)
 
-        return {name: reached(shapes[name], variables, self._told_by, is_set)
+        return {name: reached(shapes[name], variables, self._reported_by, is_set)
                 for name, variables in self.functions.items() if name in shapes}  # fmt: skip
 
     @cached_property
     def _positions(self) -> dict[int, Positions]:
-        """By function."""
+        """The positions of each function."""
         return {
             int(function): Positions(each["lines"], each["following"], each["sets"], each["ends"])
             for function, each in self.table["positions"].items()
         }
 
     def _is_so(self, variable: Variable, line: int) -> bool:
-        """Whether a variable is, where the code has come to, what it is at a line of the source."""
+        """True if a variable has, at the position that the code has reached, its value at a line of the source."""
         node, call = self.table["places"][variable.offset]
         positions = self._positions[self._function_of(node)]
         known = self._reached[variable.symbol].get(variable.first, Reached({}, {}))
-        now, then = known.positions.get(self._told_by.get(variable.offset, -1), ()), known.set_at.get(variable.offset)
+        now, then = (
+            known.positions.get(self._reported_by.get(variable.offset, -1), ()),
+            known.set_at.get(variable.offset),
+        )
         if not positions.lasts(node, then, now) or not positions.agree(node, line, now, call > 0):
             return False
         return not self._is_unrolled(variable, then) or not positions.leaves(then, now)
 
     def _is_unrolled(self, variable: Variable, then: Collection[int] | None) -> bool:
-        """Whether the code has more copies of a position than a loop has by itself: LLVM may have made one way of
-        those that leave two turns, and what the last one set is not told.
+        """True if the code has more copies of a position than a loop has by itself: LLVM may have merged the paths that
+        leave two iterations, and the facts lack the last assignment.
         """
-        told = self._n_told[variable.symbol]
-        return any(told[self._told_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
+        n_reported = self._n_reported[variable.symbol]
+        return any(n_reported[self._reported_by[variable.offset], each] > MOST_OF_LOOP for each in then or ())
 
     @cached_property
-    def _n_told(self) -> dict[str, Counter[tuple[int, int]]]:
-        """How often each position is told in a function, by the variable that tells it."""
-        tellers = {*self._told_by.values()}
+    def _n_reported(self) -> dict[str, Counter[tuple[int, int]]]:
+        """How often each position is reported in a function, by the variable that reports it."""
+        reporters = {*self._reported_by.values()}
         return {
             name: Counter((each.number, each.spot.bits) for each in variables.assignments
-                          if each.number in tellers and each.spot is not None)
+                          if each.number in reporters and each.spot is not None)
             for name, variables in self.functions.items()
         }  # fmt: skip
 
     def _first(self, variables: FunctionVariables, constant: Mapping[str, Argument]) -> dict[Key, Spot]:
-        """Arguments where a kernel begins: those that are in a register of `constant` at first. It has to be their own:
-        a parameter whose first value nobody needs is first heard of where it gets another.
+        """Arguments at a kernel's begin: those that are in a register of `constant` at first. It must be their own: a
+        parameter whose first value is unused has its first record at its next assignment.
         """
-        found: dict[Key, Spot | None] = {}
+        spots: dict[Key, Spot | None] = {}
         for _, _, number, part, spot, _ in variables.assignments:
             variable, call = self.table["places"][number]
             position = self.table["variables"][str(variable)][3]
@@ -159,32 +166,34 @@ class Optimized:
                 is_own = (
                     spot and not spot.sums and spot.register in constant and _is_of(constant[spot.register], position)
                 )
-                found.setdefault((number, part), spot if is_own else None)
-        return {key: spot for key, spot in found.items() if spot}
+                spots.setdefault((number, part), spot if is_own else None)
+        return {key: spot for key, spot in spots.items() if spot}
 
     @cached_property
     def _arguments(self) -> dict[str, dict[str, Argument]]:
-        """Registers that hold a part of a kernel's parameter from one place on, and nothing else."""
-        return {name: self._loaded(self._kept[0].shapes[name], variables) for name, variables in self.functions.items()
-                if name in self._kept[0].shapes}  # fmt: skip
+        """Registers that hold a part of a kernel's parameter from one position on, and no other value."""
+        shapes = self._register_map[0].shapes
+        return {
+            name: self._loaded(shapes[name], variables) for name, variables in self.functions.items() if name in shapes
+        }
 
     def _loaded(self, shape: Shape, variables: FunctionVariables) -> dict[str, Argument]:
         writes = [register for block in shape.blocks for inst in block for register in inst.writes]
-        found: dict[str, Argument] = {}
+        by_register: dict[str, Argument] = {}
         for number in sorted(variables.segments):
             text = self.lines[number - 1]
             if match := _PARAMETER.match(text):
-                found[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
+                by_register[match[2]] = Argument(match[3], int(match[4] or 0), int(match[1]) // 8)
             elif match := _SPECIAL.match(text):
-                found[match[1]] = Argument(match[2], 0, 4)
-            elif (match := _SAME.match(text)) and match[2] in found:
-                found[match[1]] = found[match[2]]
-        return {name: each for name, each in found.items() if writes.count(shape.names[name]) == 1}
+                by_register[match[1]] = Argument(match[2], 0, 4)
+            elif (match := _SAME.match(text)) and match[2] in by_register:
+                by_register[match[1]] = by_register[match[2]]
+        return {name: each for name, each in by_register.items() if writes.count(shape.names[name]) == 1}
 
-    # What a place sees.
+    # Visible variables
 
     def _around(self, scope: int | None) -> Iterator[int]:
-        """A scope and those around it, the innermost first."""
+        """A scope and the enclosing ones, the innermost first."""
         seen: set[int] = set()
         while scope is not None and scope not in seen:
             yield scope
@@ -193,14 +202,14 @@ class Optimized:
 
     @cached_property
     def _declared(self) -> dict[int, list[tuple[int, str, int, int]]]:
-        """By scope, the last first: the node of a variable, its name and type, its place among the arguments or 0."""
-        found: dict[int, list] = {}
+        """By scope, the last first: the node of a variable, its name and type, its index among the arguments or 0."""
+        by_scope: dict[int, list] = {}
         for key, (name, type, scope, argument) in self.table["variables"].items():
             if name.startswith(SIGN):
                 continue
-            found.setdefault(scope, []).append((int(key), name, type, argument))
+            by_scope.setdefault(scope, []).append((int(key), name, type, argument))
         return {
-            scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in found.items()
+            scope: sorted(rows, key=lambda row: (row[3] > 0, row[3], row[0]))[::-1] for scope, rows in by_scope.items()
         }
 
     @_damage_reported()
@@ -212,30 +221,30 @@ class Optimized:
         if len(scopes) != n_frames:
             return []
         innermost, call = scopes[depth]
-        found: list[Variable] = []
+        variables: list[Variable] = []
         for scope in self._around(innermost):
             for key, name, type, argument in self._declared.get(scope, ()):
                 number = self.numbers.get((key, call), -1)
                 made = self._types.of(type)
-                found.append(Variable(name, made, "register", function, number, argument > 0, line, line))
-            found += self._static.get(scope, ())
-        return found
+                variables.append(Variable(name, made, "register", function, number, argument > 0, line, line))
+            variables += self._static.get(scope, ())
+        return variables
 
     @cached_property
     def _static(self) -> dict[int | None, list[Variable]]:
-        """Variables of the module by their scope."""
-        found: dict[int | None, list[Variable]] = {}
+        """Module variables by their scope."""
+        by_scope: dict[int | None, list[Variable]] = {}
         for symbol, (name, type, scope, space) in self.table["globals"].items():
             made = Variable(name, self._types.of(type), space, symbol, 0, False, 0, 0)
-            found.setdefault(scope, []).append(made)
-        return found
+            by_scope.setdefault(scope, []).append(made)
+        return by_scope
 
     @cached_property
     @_damage_reported()
     def globals(self) -> list[Variable]:
-        """Variables that stand in no function."""
+        """Variables outside of all functions."""
         scopes = self.table["scopes"]
-        return [each for scope, found in self._static.items() if str(scope) not in scopes for each in found]
+        return [each for scope, variables in self._static.items() if str(scope) not in scopes for each in variables]
 
     @cached_property
     @_damage_reported()
@@ -244,8 +253,8 @@ class Optimized:
         return {type.name: type for type in made if type.kind in ("struct", "enum", "int", "float")}
 
     def shared_offset(self, function: str, symbol: str) -> int | None:
-        """Where a variable lies in the shared memory of a function's blocks."""
-        placed = self._kept[0].shared.get(function, {})
+        """The offset of a variable in the shared memory of a function's blocks."""
+        placed = self._register_map[0].shared.get(function, {})
         # The assembler names a variable that a function declares `FUNCTION::SYMBOL#SCOPE`.
         return next((at for name, at in placed.items() if name.rpartition("::")[2].partition("#")[0] == symbol), None)
 
@@ -253,7 +262,7 @@ class Optimized:
         variables = self.functions.get(function)
         return variables.scopes.get(line, ()) if variables else ()
 
-    # Where they are.
+    # Locations of variables
 
     @_damage_reported()
     def bits(
@@ -261,14 +270,14 @@ class Optimized:
         variable: Variable,
         at: int,
         line: int,
-        place: Callable[[str, int], int],
+        register_value: Callable[[str, int], int],
         parameter: Callable[[str, int, int], int | None],
         is_own: bool,
     ) -> bytes | None:
-        """The bytes of a variable in front of an instruction; None where it is not kept, or may not be what it is at
-        the instruction's line of the source, `line`. `place`: what a register of a
-        file holds; `parameter`: what a kernel's parameter has at an offset, so many bytes, or a special register.
-        `is_own`: the function has not called another, which may have its registers.
+        """The bytes of a variable before an instruction; None if it is not available, or may differ from its value at
+        the instruction's source line `line`. `register_value` gives the value of a register by file and number;
+        `parameter` gives `nbytes` of a kernel's parameter at an offset, or a special register. `is_own`: the function
+        has not called another one, which may have overwritten its registers.
         """
         spots = self._assigned.get(variable.symbol, {}).get(variable.first, {})
         pieces = {part: spot for (number, part), spot in spots.items() if number == variable.offset}
@@ -278,41 +287,43 @@ class Optimized:
         n_bits = 8 * variable.type.nbytes
         for part, spot in pieces.items():
             first, count = part or (0, n_bits)
-            value = self._value(spot, count, variable.symbol, at, place, parameter, is_own)
+            value = self._value(spot, count, variable.symbol, at, register_value, parameter, is_own)
             if value is None:
                 return None
             data |= value << first
             known |= ((1 << count) - 1) << first
-        is_whole = n_bits and known & (1 << n_bits) - 1 == (1 << n_bits) - 1
-        return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_whole else None
+        is_complete = n_bits and known & (1 << n_bits) - 1 == (1 << n_bits) - 1
+        return (data & (1 << n_bits) - 1).to_bytes(variable.type.nbytes, "little") if is_complete else None
 
-    def _value(self, spot: Spot, count: int, function: str, at: int, place, parameter, is_own: bool) -> int | None:
-        """`count` bits of what a place holds."""
+    def _value(
+        self, spot: Spot, count: int, function: str, at: int, register_value, parameter, is_own: bool
+    ) -> int | None:
+        """`count` bits of the value in a spot."""
         value, width = spot.bits, 64
         if spot.register:
             width = BITS[_NAME.fullmatch(spot.register)[1]]
-            value = self._held(spot.register, function, at, place, parameter, is_own)
+            value = self._held(spot.register, function, at, register_value, parameter, is_own)
         if value is None or (count > width and width > 1):
             return None
         for sign, number in spot.sums:
             value = {"+": value + number, "-": value - number, "*": value * number}[sign]
         return value & (1 << count) - 1
 
-    def _held(self, name: str, function: str, at: int, place, parameter, is_own: bool) -> int | None:
+    def _held(self, name: str, function: str, at: int, register_value, parameter, is_own: bool) -> int | None:
         argument = self._arguments.get(function, {}).get(name)
         if argument is not None:
             return parameter(argument.name, argument.offset, argument.nbytes)
-        found = self._place(function, at).get(name) if is_own else None
-        return None if found is None else place(*found)
+        register = self._place(function, at).get(name) if is_own else None
+        return None if register is None else register_value(*register)
 
     def _place(self, function: str, at: int) -> Mapping[str, Place]:
-        kept, is_same = self._kept
+        registers, is_same = self._register_map
         first = next(each.first for each in self.program.functions if each.name == function)
-        return kept.places[function][at - first] if is_same else {}
+        return registers.places[function][at - first] if is_same else {}
 
 
 def _is_of(argument: Argument, position: int) -> bool:
-    """Whether it is the parameter of this number, from 1 on."""
+    """True if it is the parameter of this number, from 1 on."""
     return argument.name.endswith(f"_param_{position - 1}")
 
 

@@ -1,15 +1,14 @@
-"""The listener of one run of a launch: it stops it as the order and the points say."""
+"""The listener of one run of a launch: it stops the run as the order and the points require."""
 
 import time
 from collections.abc import Iterator
 
 import numpy as np
 
-from gpuprof.debug.history import kept
+from gpuprof.debug.breakpoints import Breakpoint, Watchpoint, holds, may_hold, seen_text
+from gpuprof.debug.history import saved_state
 from gpuprof.debug.locations import LoadedCode
-from gpuprof.debug.plans import Order, Rewind, Step, row_of, runs, standing
-from gpuprof.debug.points import Breakpoint, Watchpoint, holds, may_hold, seen_text
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Order, Rewind, Step, Stop, position_of, row_of, runs
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, focus_of, text_of, warp_of
 from gpuprof.device.commands import Launch
 from gpuprof.emulate.blocks import Block
@@ -19,15 +18,15 @@ from gpuprof.emulate.watch.listener import Wanted
 from gpuprof.emulate.watched_chunk import WatchedChunk
 from gpuprof.errors import DebugError, KernelFault
 
-# A state is kept after so many seconds of the thread's own time, or so many times what keeping one takes.
+# Pause between saved states: seconds of the thread's own time, or a multiple of the time that saving one takes.
 LEAST_PAUSE_SECONDS = 0.15
 PAUSE_SHARE = 20
-BLOCKS_A_LOOK = 16  # at the clock
+BLOCKS_PER_CHECK = 16  # of the clock
 
 
-class Player:
-    """Of launch `number` of a `timeline.Timeline`. `event`: the one that it begins with. Before event `quiet_until`
-    nothing is asked; if that is not 0, all events are told from there on.
+class Replayer:
+    """The listener of launch `number` of an `event_timeline.Timeline`. `event`: the first event. Before event
+    `quiet_until` there are no stops; if that is not 0, all events are reported from it on.
     """
 
     def __init__(self, timeline, number: int, event: int = 0, quiet_until: int = 0):
@@ -38,17 +37,21 @@ class Player:
         self.now = event - 1  # the event that is about to happen
         self.last: Executed | None = None
         self.quiet_until = quiet_until
-        self.has_seen_all = True  # and has been told of event `now`
-        self.block_event = 0  # the first one of the block that was passed over last
-        self._memory = self.entry.checkpoint  # a while before
-        self._kept_event = event
-        self._kept_at, self._pause_seconds, self._blocks_left = time.thread_time(), LEAST_PAUSE_SECONDS, BLOCKS_A_LOOK
+        self.has_seen_all = True  # event `now` was reported, too
+        self.block_event = 0  # the first one of the block that was skipped last
+        self._memory = self.entry.checkpoint  # an earlier checkpoint
+        self._saved_event = event
+        self._saved_at, self._pause_seconds, self._blocks_left = (
+            time.thread_time(),
+            LEAST_PAUSE_SECONDS,
+            BLOCKS_PER_CHECK,
+        )
         self._version = -1
         self._blocks: frozenset[int] | None = None  # basic blocks with breakpoints
-        self._minded: dict[int, bool] = {}  # basic block -> whether a watchpoint hears of it
+        self._minded: dict[int, bool] = {}  # basic block -> may it access a watched byte?
         self._breaks: dict[int, list[Breakpoint]] = {}
         self._watches: list[Watchpoint] = []
-        self._touched: list[tuple[Watchpoint, Focus, int]] = []  # by the last instruction: who, and where
+        self._touched: list[tuple[Watchpoint, Focus, int]] = []  # by the last instruction: point, thread, instruction
         self._follow()
 
     def block(self, run) -> None: ...
@@ -56,20 +59,20 @@ class Player:
     def after(self, executed: Executed) -> None: ...
 
     def _follow(self) -> None:
-        """Takes over the points as they are now."""
+        """Takes over the current points."""
         points = self.timeline.points
         if self._version == points.version:
             return
         self._version, self._breaks, self._blocks, self._minded = points.version, {}, None, {}
         for point in points.breakpoints():
-            for at in point.places(self.code) if point.is_enabled else ():
+            for at in point.instructions(self.code) if point.is_enabled else ():
                 self._breaks.setdefault(at, []).append(point)
         self._watches = [point for point in points.watchpoints() if point.is_enabled]
 
-    # What need not be told
+    # Skipped blocks
 
     def passes_over(self, block: Block, lanes: Lanes) -> bool:
-        self._wish_to_rest(lanes.chunk)
+        self._request_rest(lanes.chunk)
         if not self._may_pass(block, lanes):
             return False
         self.block_event, self.has_seen_all = self.now + 1, False
@@ -91,7 +94,7 @@ class Player:
         return order.look is None or (order.overlook is not None and order.overlook(block, lanes, self.now + 1))
 
     def _is_minded(self, block: Block, chunk: WatchedChunk) -> bool:
-        """Whether a breakpoint or a watchpoint may stop in a block, or has something to say of the event before it."""
+        """True if a breakpoint or a watchpoint may stop in a block, or still has to report the previous event."""
         if self._touched or (self._watches and self.last is not None and self.last.ranges):
             return True
         if self._blocks is None:
@@ -107,33 +110,33 @@ class Player:
         return bool(self._watches) and self._minded[block.index]
 
     def _may_step(self, step: Step, lanes: Lanes) -> bool:
-        """Whether the thread that is followed runs with these lanes, or runs no more."""
+        """True if the followed thread runs with these lanes, or runs no more."""
         warp = warp_of(lanes.chunk, step.focus)
         if warp is None or not int(lanes.chunk.live[warp]) >> step.focus.thread % WARP & 1:
             return True
         return runs(lanes, step.focus)
 
-    # States that are kept
+    # Saved states
 
-    def _wish_to_rest(self, chunk: WatchedChunk) -> None:
+    def _request_rest(self, chunk: WatchedChunk) -> None:
         self._blocks_left -= 1
         if not self._blocks_left:
-            self._blocks_left = BLOCKS_A_LOOK
-            chunk.is_due = time.thread_time() - self._kept_at >= self._pause_seconds
+            self._blocks_left = BLOCKS_PER_CHECK
+            chunk.is_due = time.thread_time() - self._saved_at >= self._pause_seconds
 
     def rests(self, chunk: WatchedChunk) -> None:
-        """Keeps the state if it is time to. What watchpoints have still to say of the last event is not part of it."""
+        """Saves the state if it is time to. Pending reports of watchpoints on the last event are not part of it."""
         begin = time.thread_time()
         states = self.entry.states
         is_pending = bool(self._touched) or (self.last is not None and bool(self.last.ranges))
-        if self.entry.is_changed or is_pending or begin - self._kept_at < self._pause_seconds:
+        if self.entry.is_changed or is_pending or begin - self._saved_at < self._pause_seconds:
             return
-        if not any(self._kept_event < each.event <= self.now + 1 for each in states.all):
-            made = kept(self.now + 1, chunk, self.entry.memory, self.entry.counters, self._memory)
+        if not any(self._saved_event < each.event <= self.now + 1 for each in states.all):
+            made = saved_state(self.now + 1, chunk, self.entry.memory, self.entry.counters, self._memory)
             states.add(made)
             self._memory = made.memory
-        self._kept_at, self._kept_event = time.thread_time(), self.now + 1
-        self._pause_seconds = max(LEAST_PAUSE_SECONDS, PAUSE_SHARE * (self._kept_at - begin))
+        self._saved_at, self._saved_event = time.thread_time(), self.now + 1
+        self._pause_seconds = max(LEAST_PAUSE_SECONDS, PAUSE_SHARE * (self._saved_at - begin))
 
     def before(self, executed: Executed) -> None:
         self.now += 1
@@ -182,7 +185,7 @@ class Player:
         return self._stop("interrupt", executed, self._near(executed), "Program received signal SIGINT, Interrupt.")
 
     def _near(self, executed: Executed) -> Focus:
-        """The focused thread if it runs the instruction, else the first that does."""
+        """The focused thread if it runs the instruction, otherwise the first that does."""
         focus = self.timeline.focus
         return focus if row_of(executed, focus) is not None else first_focus(executed)
 
@@ -199,7 +202,7 @@ class Player:
                     "exited", executed, first_focus(executed), f"thread {thread} of block {block} has exited"
                 )
             return None
-        here = standing(self.code, executed.at, executed.depth)
+        here = position_of(self.code, executed.at, executed.depth)
         return self._stop("step", executed, step.focus) if step.looks(here, self.code) else None
 
     def _has_exited(self, executed: Executed, focus: Focus) -> bool:
@@ -222,7 +225,7 @@ class Player:
         return None
 
     def _counts(self, point: Breakpoint | Watchpoint) -> bool:
-        """Counts a hit; whether it stops."""
+        """Counts a hit; True if it stops."""
         point.hits += 1
         if point.ignore:
             point.ignore -= 1
@@ -232,13 +235,13 @@ class Player:
         return True
 
     def _meets(self, point: Breakpoint, executed: Executed) -> Focus | None:
-        """The thread that a breakpoint stops: the focused one if it can be."""
+        """The thread that a breakpoint stops: the focused one if possible."""
         near = self._near(executed)
         if not point.condition:
             return near
-        return met(point.condition, executed, self.code, near, point.frame(self.code, executed.at))
+        return first_match(point.condition, executed, self.code, near, point.frame(self.code, executed.at))
 
-    # Watchpoints. An instruction is told of before it runs; what it has changed is seen in front of the next one.
+    # Watchpoints. An instruction is reported before it runs; its changes are visible before the next one.
 
     def _touching(self, executed: Executed):
         for point in self._watches:
@@ -249,15 +252,15 @@ class Player:
                 yield point, focus_of(executed.state(), int(executed.warps[row]), lane), executed.at
 
     def _read(self, executed: Executed, point: Watchpoint) -> bytes | None:
-        if point.place.space != "global" and point.launch != self.number:
+        if point.storage.space != "global" and point.launch != self.number:
             return None
         try:
             thread = Thread(executed.state(), self.code, point.owner)
         except DebugError:
-            if point.place.space != "global":
+            if point.storage.space != "global":
                 return None
             thread = Thread(executed.state(), self.code, first_focus(executed))
-        return thread.state.read(point.place.space, point.place.address, point.type.nbytes, thread.lane)
+        return thread.state.read(point.storage.space, point.storage.address, point.type.nbytes, thread.lane)
 
     def _watchpoint(self, executed: Executed) -> Stop | None:
         touched = self._touched + list(self._touching_ranges())
@@ -273,8 +276,8 @@ class Player:
                 continue
             if self._counts(point):
                 where = self.code.instructions[at]
-                place = f" ({where.file}:{where.line})" if where.location else ""
-                text.append(f"{described(focus, self.entry.launch)} did it at {where.pc:#x}{place}")
+                location = f" ({where.file}:{where.line})" if where.location else ""
+                text.append(f"{described(focus, self.entry.launch)} did it at {where.pc:#x}{location}")
                 return self._stop("watchpoint", executed, focus, *text, points=(point.number,))
         return None
 
@@ -288,14 +291,14 @@ class Player:
         if self.last is None or not self.last.ranges:
             return
         for point in self._watches:
-            place = point.in_ranges(self.last, self.number, point.operations)
-            if place is not None:
-                row, lane = place
+            access = point.in_ranges(self.last, self.number, point.operations)
+            if access is not None:
+                row, lane = access
                 warp = int(self.last.warps[row])
                 yield point, focus_of(self.last.state(), warp, lane), self.last.at
 
     def fault(self, error: KernelFault) -> None:
-        """The kernel did what a GPU would trap on: a last look at it."""
+        """Stops after a kernel fault, on which a GPU would trap, to examine the state."""
         executed = self.last
         if executed is None or self.timeline.order.until is not None:
             return
@@ -322,7 +325,7 @@ def described(focus: Focus, launch: Launch) -> str:
 
 
 def first_focus(executed: Executed) -> Focus:
-    """The first thread of an event: of its lowest block, and there the lowest."""
+    """The first thread of an event: the lowest of its lowest block."""
     row = min(range(len(executed.masks)), key=lambda k: (int(executed.grid_blocks[k]), int(executed.warps_of_block[k])))
     mask = int(executed.masks[row])
     lane = (mask & -mask).bit_length() - 1
@@ -339,9 +342,9 @@ def foci(executed: Executed) -> Iterator[Focus]:
                 yield Focus(blocks[row], WARP * warps[row] + lane)
 
 
-def met(condition: str, executed: Executed, code: LoadedCode, first: Focus, frame: int) -> Focus | None:
-    """The thread for which a condition holds in a frame: `first` if it does, else the lowest; None for none. Raises
-    DebugError where it has a value for no thread.
+def first_match(condition: str, executed: Executed, code: LoadedCode, first: Focus, frame: int) -> Focus | None:
+    """The thread for which a condition holds in a frame: `first` if it does, otherwise the lowest; None for none.
+    Raises DebugError if the condition has a value for no thread.
     """
     state, errors, n_known = executed.state(), [], 0
     launch = state.chunk.launch

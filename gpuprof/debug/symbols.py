@@ -1,11 +1,11 @@
-"""Variables and types of PTX that was compiled for a debugger, from its DWARF: places of code are lines of the PTX."""
+"""Variables and types of PTX that was compiled for a debugger, from its DWARF: code addresses are lines of the PTX."""
 
 import io
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpuprof.debug.sections import SYMBOL_STEP, read_sections
-from gpuprof.debug.values.types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
+from gpuprof.debug.debug_sections import SYMBOL_STEP, read_sections
+from gpuprof.debug.values.c_types import CType, Member, arrays_of, fill_pointer, fill_struct, pointer_shell, renamed
 from gpuprof.errors import FileFormatError
 
 # DW_AT_address_class of CUDA (the CUDA-specific DWARF of nvcc, and LLVM's NVPTX).
@@ -21,9 +21,9 @@ TRANSPARENT = ("DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_typ
 
 
 class Variable(NamedTuple):
-    """A variable that lies `offset` bytes behind a symbol of the PTX, in a state space; "" where it is not kept,
-    "register" in optimized code, where `offset` is its number for `optimized`. It is known in the lines [first, last)
-    of the PTX.
+    """A variable that is `offset` bytes after a symbol of the PTX, in a state space; "" if it is optimized out,
+    "register" in optimized code, where `offset` is its number in `optimized_variables`. It is known in the lines
+    [first, last) of the PTX.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Variable(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """A function's variables, in the order in which the source has them, the innermost blocks' last."""
+    """A function's variables, in the order of the source, those of the innermost blocks last."""
 
     symbol: str
     name: str
@@ -52,7 +52,7 @@ class Symbols(NamedTuple):
     types: dict[str, CType]
 
     def scope_of(self, symbol: str) -> Scope | None:
-        """Of a function."""
+        """The scope of a function."""
         return next((scope for scope in self.scopes if scope.symbol == symbol), None)
 
     def visible(self, symbol: str, line: int) -> list[Variable]:
@@ -60,8 +60,10 @@ class Symbols(NamedTuple):
         scope = self.scope_of(symbol)
         if scope is None:
             return []
-        whole = scope.first, scope.last
-        return [each for each in scope.variables if (each.first, each.last) == whole or each.first <= line <= each.last]
+        extent = scope.first, scope.last
+        return [
+            each for each in scope.variables if (each.first, each.last) == extent or each.first <= line <= each.last
+        ]
 
 
 NOTHING = Symbols((), (), {})
@@ -100,17 +102,17 @@ class _Reader:
         self.types: dict[int, CType] = {}
 
     def read(self, units: list) -> Symbols:
-        scopes, found, named = [], [], {}
+        scopes, variables, named = [], [], {}
         for unit in units:
             for prefix, die in _outer(unit.get_top_DIE()):
                 if die.tag == "DW_TAG_subprogram" and "DW_AT_low_pc" in die.attributes:
                     scopes.append(self._scope(die))
                 elif die.tag == "DW_TAG_variable":
-                    found += (each._replace(name=prefix + each.name) for each in self._variable(die, 0, 1 << 40))
+                    variables += (each._replace(name=prefix + each.name) for each in self._variable(die, 0, 1 << 40))
                 elif die.tag in NAMED and (name := _text(die, "DW_AT_name")):
                     named.setdefault(prefix + name, die)
         types = {name: self.type_of(die) for name, die in named.items()}
-        return Symbols(tuple(scopes), tuple(each for each in found if each.space), types)
+        return Symbols(tuple(scopes), tuple(each for each in variables if each.space), types)
 
     def _scope(self, die) -> Scope:
         first, last = _range(die)
@@ -146,9 +148,9 @@ class _Reader:
         yield Variable(name, type, space if symbol else "", symbol, offset, is_argument, first, last)
 
     def _location(self, die) -> tuple[str, int]:
-        """Symbol and offset; "" for a place of another form."""
-        found = die.attributes.get("DW_AT_location")
-        expression = bytes(found.value) if found is not None and isinstance(found.value, list | bytes) else b""
+        """Symbol and offset; "" for a location of another form."""
+        entry = die.attributes.get("DW_AT_location")
+        expression = bytes(entry.value) if entry is not None and isinstance(entry.value, list | bytes) else b""
         if len(expression) < 9 or expression[0] != _ADDRESS:
             return "", 0
         number, offset = divmod(int.from_bytes(expression[1:9], "little"), SYMBOL_STEP)
@@ -223,7 +225,7 @@ class _Reader:
 
 
 def _outer(die, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
-    """What stands in no function, with the namespaces in front of its name: `a::`."""
+    """The entries outside of all functions, with the namespaces before their names: `a::`."""
     for child in die.iter_children():
         if child.tag == "DW_TAG_namespace" and depth < MOST_NESTED:
             name = _text(child, "DW_AT_name")
@@ -237,7 +239,7 @@ def _linkage_name(die) -> str:
 
 
 def _bits(die) -> tuple[int, int] | None:
-    """Of a bit-field: its first bit, from the lowest on, and how many. DWARF 2 counts from the highest one."""
+    """For a bit-field: its first bit, from the lowest on, and how many. DWARF 2 counts from the highest one."""
     count = _number(die, "DW_AT_bit_size")
     if "DW_AT_data_bit_offset" in die.attributes:
         return _number(die, "DW_AT_data_bit_offset"), count
@@ -245,17 +247,17 @@ def _bits(die) -> tuple[int, int] | None:
 
 
 def _text(die, name: str) -> str:
-    found = die.attributes.get(name)
-    return found.value.decode("utf-8", "replace") if found is not None and isinstance(found.value, bytes) else ""
+    entry = die.attributes.get(name)
+    return entry.value.decode("utf-8", "replace") if entry is not None and isinstance(entry.value, bytes) else ""
 
 
 def _number(die, name: str) -> int:
-    found = die.attributes.get(name)
-    return found.value if found is not None and isinstance(found.value, int) else 0
+    entry = die.attributes.get(name)
+    return entry.value if entry is not None and isinstance(entry.value, int) else 0
 
 
 def _range(die) -> tuple[int, int]:
-    """The first and last line of the PTX that belong to a function or block: labels stand before and behind it."""
+    """The first and last line of the PTX that belong to a function or block: labels precede and follow it."""
     return _number(die, "DW_AT_low_pc"), _number(die, "DW_AT_high_pc")
 
 
@@ -266,12 +268,12 @@ def _count(die) -> int:
 
 
 def _offset(die) -> int:
-    """Of a member. DWARF 2 has an expression: DW_OP_plus_uconst, and a number."""
-    found = die.attributes.get("DW_AT_data_member_location")
-    if found is None or isinstance(found.value, int):
-        return found.value if found is not None else 0
+    """The offset of a member. DWARF 2 has an expression: DW_OP_plus_uconst, and a number."""
+    attribute = die.attributes.get("DW_AT_data_member_location")
+    if attribute is None or isinstance(attribute.value, int):
+        return attribute.value if attribute is not None else 0
     value, shift = 0, 0
-    for byte in list(found.value)[1:]:
+    for byte in list(attribute.value)[1:]:
         value |= (byte & 0x7F) << shift
         shift += 7
     return value

@@ -1,4 +1,4 @@
-"""One thread at a stop: where it is, and what it sees."""
+"""One thread at a stop: its position, and what is visible there."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,18 @@ from typing import NamedTuple
 
 from gpuprof.debug.locations import Frame, LoadedCode
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.values.types import BASIC, BOOL, INT, UNSIGNED, UNSIGNED_LONG, CType, Member, Place, Value, value_of
+from gpuprof.debug.values.c_types import (
+    BASIC,
+    BOOL,
+    INT,
+    UNSIGNED,
+    UNSIGNED_LONG,
+    CType,
+    Member,
+    Storage,
+    Value,
+    value_of,
+)
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_NBYTES
 from gpuprof.emulate.chunk import Chunk
@@ -20,12 +31,12 @@ WARP = 32
 DIM3 = CType("struct", "dim3", 12, members=tuple(Member(name, 4 * k, UNSIGNED) for k, name in enumerate("xyz")))
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 _REGISTER = re.compile(r"\$([RDP])(\d+)")
-_MADE_OF_SYMBOL = re.compile(r"^.*_(param_\d+)$")  # a parameter's name of the kernel's symbol and its number
+_MADE_OF_SYMBOL = re.compile(r"^.*_(param_\d+)$")  # a parameter's name: the kernel's symbol and its number
 # Special registers of the PTX -> a variable of CUDA and its component.
 SPECIAL = {
-    f"{register}.{letter}": (name, place)
+    f"{register}.{letter}": (name, dimension)
     for register, name in (("tid", "threadIdx"), ("ntid", "blockDim"), ("ctaid", "blockIdx"), ("nctaid", "gridDim"))
-    for place, letter in enumerate("xyz")
+    for dimension, letter in enumerate("xyz")
 }
 REGISTER_TYPES = {"R": UNSIGNED, "D": UNSIGNED_LONG, "P": BOOL}
 
@@ -33,20 +44,20 @@ Coordinates = tuple[int, int, int]
 
 
 def coordinates(number: int, extent: Coordinates) -> Coordinates:
-    """Of a linear index."""
+    """The coordinates of a linear index."""
     x, y, _ = extent
     return number % x, number // x % y, number // (x * y)
 
 
 class Focus(NamedTuple):
-    """A thread of a launch, by linear indexes: of its block in the grid, and in the block."""
+    """A thread of a launch, by linear indexes: of its block in the grid, and of the thread in the block."""
 
     block: int
     thread: int
 
 
 class Thread:
-    """Thread `focus` of a launch at a stop. Its chunk must be what runs: DebugError says so otherwise."""
+    """Thread `focus` of a launch at a stop. Raises DebugError if its chunk is not the one that runs."""
 
     def __init__(self, state: State, code: LoadedCode, focus: Focus, frame: int = 0):
         self.state, self.code, self.focus = state, code, focus
@@ -76,17 +87,17 @@ class Thread:
 
     @property
     def frame_base(self) -> int:
-        """Where the selected frame begins in the thread's local memory."""
+        """The begin of the selected frame in the thread's local memory."""
         return self._calls[self.present.call][1]
 
     def frames(self) -> list[Frame]:
         """Innermost first. Raises DebugError for a thread that has exited."""
         if self.has_exited:
             raise DebugError(f"{self.name} has exited")
-        found = self.code.frames_at(self.at)
+        frames = self.code.frames_at(self.at)
         for call, (after, _) in enumerate(self._calls[1:], 1):
-            found += self.code.frames_at(after - 1, call)
-        return found
+            frames += self.code.frames_at(after - 1, call)
+        return frames
 
     @cached_property
     def present(self) -> Frame:
@@ -97,15 +108,15 @@ class Thread:
     # Variables
 
     def visible(self) -> list[Variable]:
-        """Those that the frame can see, the innermost block's first."""
+        """The variables that are visible in the frame, those of the innermost block first."""
         frame = self.present
         calls = [each.call for each in self.frames()]
         depth = calls[: min(self.frame, len(calls) - 1)].count(frame.call)
         return self.code.visible_at(frame.at, depth)
 
     def params(self) -> list[tuple[str, Value]]:
-        """The kernel's parameters as PTX names them, where nothing better is known; `param_0` and so on where a
-        compiler has dropped their names.
+        """The kernel's parameters by their PTX names, if no better ones are known; `param_0` and so on if a compiler
+        has dropped their names.
         """
         function = self.code.function_at(self.present.at)
         if not function.is_kernel:
@@ -119,17 +130,17 @@ class Thread:
         ]
 
     def value(self, variable: Variable) -> Value:
-        """Raises NoValue where it has none here."""
+        """The value of a variable. Raises NoValue if it has none here."""
         frame = self.present
         if variable.space == "register":
-            return self._kept_value(variable, frame)
+            return self._optimized_value(variable, frame)
         if variable.space == "":
             raise NoValue("<optimized out>")
         if variable.space in ("global", "const"):
             address = self.launch.module.global_symbols.get(variable.symbol)
             if address is None:
                 raise NoValue("<optimized out>")
-            place = Place("global", address + variable.offset)
+            storage = Storage("global", address + variable.offset)
         else:
             offset = self.code.offset_of(variable, frame.at)
             if offset is None:
@@ -138,22 +149,22 @@ class Thread:
                 if self.code.is_head(frame.at):
                     raise NoValue("<not set yet>")
                 offset += self._calls[frame.call][1]
-            place = Place(variable.space, offset)
-        return Value(variable.type, self.fetch(place, variable.type.nbytes), place)
+            storage = Storage(variable.space, offset)
+        return Value(variable.type, self.fetch(storage, variable.type.nbytes), storage)
 
-    def _kept_value(self, variable: Variable, frame: Frame) -> Value:
-        """In optimized code; see `value`."""
+    def _optimized_value(self, variable: Variable, frame: Frame) -> Value:
+        """The value of a variable in optimized code; see `value`."""
         is_own = frame.call == 0
-        found = None
+        data = None
         if not is_own or not self._is_held_back():
             line = frame.location.line if frame.location is not None else 0
-            found = self.code.optimized.bits(variable, frame.at, line, self._bits, self._parameter, is_own)
-        if found is None:
+            data = self.code.optimized.bits(variable, frame.at, line, self._bits, self._parameter, is_own)
+        if data is None:
             raise NoValue("<optimized out>")
-        return Value(variable.type, found)
+        return Value(variable.type, data)
 
     def _is_held_back(self) -> bool:
-        """Whether a guard keeps the thread from what the instruction does, so that it is not where its line says."""
+        """True if a guard disables the thread's instruction, so that the thread is not at the instruction's line."""
         instruction = self.code.instructions[self.at]
         if not instruction.is_guarded or instruction.kind == "branch":
             return False
@@ -172,11 +183,11 @@ class Thread:
                 return int.from_bytes(self.launch.params[start : start + nbytes], "little")
         return None
 
-    # What expressions ask for
+    # The scope of expressions
 
     def variable(self, name: str) -> Value | None:
-        found = self._named(name)
-        return self.value(found) if isinstance(found, Variable) else found
+        known = self._named(name)
+        return self.value(known) if isinstance(known, Variable) else known
 
     def has(self, name: str) -> bool:
         return self._named(name) is not None
@@ -203,10 +214,10 @@ class Thread:
     def _without_type(self, name: str) -> DebugError:
         start = None if self.has_exited else self.code.dynamic_offset(name, self.present.at)
         where = "" if start is None else f", as in `print *(@shared float *){start:#x}@4`"
-        return DebugError(f"{name} is dynamic shared memory, whose type is not kept: give one{where}")
+        return DebugError(f"{name} is dynamic shared memory, whose type is unknown: give one{where}")
 
     def _enumerator(self, name: str) -> Value | None:
-        """A name of an enum's value, alone or behind its enum's: `Mode::ON`."""
+        """The value of an enumerator, with or without its enum's name: `Mode::ON`."""
         for type in self.code.known.types.values():
             for number, known in type.names:
                 if name in (known, f"{type.name}::{known}"):
@@ -239,29 +250,29 @@ class Thread:
     def type(self, name: str) -> CType | None:
         return self.code.known.types.get(name) or (DIM3 if name == "dim3" else BASIC.get(name))
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
-        found = self.state.read(place.space, place.address, nbytes, self.lane)
-        if found is None:
-            space = "" if place.space == "global" else f" of {place.space} memory"
-            raise DebugError(f"Cannot access memory at address {place.address:#x}{space}")
-        return found
+    def fetch(self, storage: Storage, nbytes: int) -> bytes:
+        data = self.state.read(storage.space, storage.address, nbytes, self.lane)
+        if data is None:
+            space = "" if storage.space == "global" else f" of {storage.space} memory"
+            raise DebugError(f"Cannot access memory at address {storage.address:#x}{space}")
+        return data
 
-    def store(self, place: Place, data: bytes) -> None:
-        if not self.state.write(place.space, place.address, data, self.lane):
-            raise DebugError(f"Cannot write memory at address {place.address:#x}")
+    def store(self, storage: Storage, data: bytes) -> None:
+        if not self.state.write(storage.space, storage.address, data, self.lane):
+            raise DebugError(f"Cannot write memory at address {storage.address:#x}")
 
-    def generic(self, place: Place) -> int:
-        return place.address + WINDOWS.get(place.space, 0)
+    def generic(self, storage: Storage) -> int:
+        return storage.address + WINDOWS.get(storage.space, 0)
 
-    def place_of(self, address: int) -> Place:
+    def storage_of(self, address: int) -> Storage:
         for space, base in WINDOWS.items():
             if base <= address < base + WINDOW_NBYTES:
-                return Place(space, address - base)
-        return Place("global", address)
+                return Storage(space, address - base)
+        return Storage("global", address)
 
 
 def param_type(param: Param) -> CType:
-    """Of a parameter whose C type is not known: that of PTX."""
+    """The type of a parameter whose C type is not known: that of PTX."""
     kinds = {"f32": BASIC["float"], "f64": BASIC["double"]}
     if param.type in kinds:
         return kinds[param.type]
@@ -274,7 +285,7 @@ UCHAR = CType("int", "unsigned char", 1)
 
 
 def warp_of(chunk: Chunk, focus: Focus) -> int | None:
-    """The number in the chunk of a thread's warp; None where its block is not among those that run."""
+    """The number of a thread's warp in the chunk; None if its block is not running."""
     for position in range(chunk.n_blocks):
         if int(chunk.launch.grid_blocks(chunk.first_block + position)) == focus.block:
             if 0 <= focus.thread < chunk.launch.threads_per_block:
@@ -290,5 +301,5 @@ def focus_of(state: State, warp: int, lane: int) -> Focus:
     return Focus(block, warp % chunk.warps_per_block * WARP + lane)
 
 
-def text_of(place: Coordinates) -> str:
-    return f"({place[0]},{place[1]},{place[2]})"
+def text_of(position: Coordinates) -> str:
+    return f"({position[0]},{position[1]},{position[2]})"

@@ -1,18 +1,18 @@
-"""Profiles that other tools measured, as databases: a row of FORMATS and a file beside this one each.
+"""Profiles that other tools measured, as databases: each has a row of FORMATS and a file in this folder.
 
-    REPORT.ncu-rep, ... ─ read ─> Profile ─ fill ─> NAME.gpudb
+    REPORT.ncu-rep, ... ─ read ─> Profile ─ write ─> NAME.gpudb
 
-The table imports nothing, so that help is quick. A format's file has `read(path, disassembler)`, which gives a
-`profile.Profile` and raises FileFormatError for a file that is damaged, or of a version that is not known.
+The table imports nothing, so that help is quick. A format's file has `read(path, disassembler)`, which gives an
+`imported_profile.Profile` and raises FileFormatError for a file that is damaged, or of an unknown version.
 """
 
 from typing import NamedTuple
 
 
 class Entry(NamedTuple):
-    text: str  # what it is and who writes it, for --help and docs/import.md
+    text: str  # the file and the tool that writes it, for --help and docs/import.md
     extension: str  # of files, from the dot on
-    file: str  # that reads it, in this folder
+    file: str  # the module of this folder that reads it
 
 
 FORMATS = {

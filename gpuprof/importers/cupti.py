@@ -1,9 +1,9 @@
-"""PC samples of CUPTI, as the sample program `pc_sampling_utility` of CUPTI prints them: a line an instruction.
+r"""PC samples of CUPTI, as CUPTI's sample program `pc_sampling_utility` prints them: one line per instruction.
 
     functionName: _Z4copyPf, functionIndex: 1, pcOffset: 16, lineNumber:3, fileName: copy.cu, dirName: /src, \
 stallReasonCount: 1, smsp__pcsamp_warps_issue_stalled_long_scoreboard: 6
 
-It says neither launches nor cycles: each kernel stands as one launch, of one thread and no cycles, and a note says so.
+It has neither launches nor cycles: each kernel becomes one launch, of one thread and no cycles, and a note says so.
 """
 
 import re
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gpuprof.base.inputs import CUPTI_SAMPLES, read_input_text
 from gpuprof.compile.demangle import demangle
 from gpuprof.errors import FileFormatError
-from gpuprof.importers.imported_profile import Function, Instruction, Launch, Module, Place, Profile, Samples, Site
+from gpuprof.importers.imported_profile import Function, Instruction, Launch, Module, Profile, Samples, Site, SourceLine
 from gpuprof.importers.ncu_metrics import NOT_ISSUED, SAMPLES
 from gpuprof.isa.stalls import INDEX
 
@@ -30,17 +30,17 @@ NO_CUBIN = "ERROR_NO_CUBIN"  # for a file's name
 INSTRUCTION_NBYTES = 16
 MOST_OFFSET = 1 << 28
 UNKNOWN_TEXT = "?"
-NOTE = "CUPTI says neither launches nor cycles: each kernel stands as one launch without a shape"
+NOTE = "CUPTI records neither launches nor cycles: each kernel is shown as one launch without a shape"
 
 
 class Wrong(ValueError):
-    """The text says what is wrong with the file."""
+    """A fault of the file; the text describes it."""
 
 
 class Row(NamedTuple):
     function: str
     offset: int
-    place: Place | None
+    line: SourceLine | None
     counts: dict[str, int]  # by stall reason, "drain" or "drain_not_issued"
 
 
@@ -59,18 +59,18 @@ def rows_of(text: str) -> Iterator[Row]:
             continue
         match = LINE.fullmatch(line[line.index(STARTS) :])
         if not match:
-            raise Wrong(f"line {number} is no sample of pc_sampling_utility")
+            raise Wrong(f"line {number} is not a sample of pc_sampling_utility")
         offset = int(match["offset"])
         if offset % INSTRUCTION_NBYTES or offset >= MOST_OFFSET:
             raise Wrong(f"line {number} has a pcOffset of {offset:,}, where no instruction is")
-        yield Row(match["function"], offset, place_of(match), dict(counts_of(match["reasons"], number)))
+        yield Row(match["function"], offset, source_line_of(match), dict(counts_of(match["reasons"], number)))
 
 
-def place_of(match: re.Match) -> Place | None:
+def source_line_of(match: re.Match) -> SourceLine | None:
     if match["file"] in ("", NO_CUBIN) or not int(match["line"] or 0):
         return None
     folder = f"{match['folder'].rstrip('/')}/" if match["folder"] else ""
-    return Place(folder + match["file"], int(match["line"]))
+    return SourceLine(folder + match["file"], int(match["line"]))
 
 
 def counts_of(text: str, number: int) -> Iterator[tuple[str, int]]:
@@ -87,20 +87,20 @@ def profile_of(rows: list[Row]) -> Profile:
     code: dict[str, dict[int, Instruction]] = {}
     counts: dict[tuple[str, int], Counter] = {}
     for row in rows:
-        places = (row.place,) if row.place else ()
-        code.setdefault(row.function, {})[row.offset] = Instruction(UNKNOWN_TEXT, places)
+        lines = (row.line,) if row.line else ()
+        code.setdefault(row.function, {})[row.offset] = Instruction(UNKNOWN_TEXT, lines)
         counts.setdefault((row.function, row.offset), Counter()).update(row.counts)
     numbers = {name: number for number, name in enumerate(code)}
     samples: list[dict[tuple[Site, int], Samples]] = [{} for _ in code]
-    has_not_issued = any(reason.endswith(NOT_ISSUED) for found in counts.values() for reason in found)
-    for (function, offset), found in counts.items():
+    has_not_issued = any(reason.endswith(NOT_ISSUED) for counted in counts.values() for reason in counted)
+    for (function, offset), counted in counts.items():
         site = Site(0, numbers[function], offset)
         for reason, number in INDEX.items():
-            if found[reason]:
-                not_issued = found[reason + NOT_ISSUED] if has_not_issued else None
-                samples[numbers[function]][site, number] = Samples(found[reason], not_issued)
-    functions = tuple(Function(name, demangle(name), is_kernel=True, code=found) for name, found in code.items())
+            if counted[reason]:
+                not_issued = counted[reason + NOT_ISSUED] if has_not_issued else None
+                samples[numbers[function]][site, number] = Samples(counted[reason], not_issued)
+    functions = tuple(Function(name, demangle(name), is_kernel=True, code=counted) for name, counted in code.items())
     launches = tuple(
-        Launch(0, number, (1, 1, 1), (1, 1, 1), 0, 0, 0, {}, found, {}) for number, found in enumerate(samples)
+        Launch(0, number, (1, 1, 1), (1, 1, 1), 0, 0, 0, {}, counted, {}) for number, counted in enumerate(samples)
     )
     return Profile("CUPTI", "unknown card", {}, 0, (Module("", "", functions),), {}, launches, (NOTE,))

@@ -1,6 +1,6 @@
 """A card's profile as a database, which every page and export reads.
 
-A card has no ledger: the tables of exact warp-cycles stay empty, and `samples` has what its sampler saw. `meta` has the
+A card has no ledger: the tables of exact warp-cycles are empty, and `samples` has those of its sampler. `meta` has the
 maker as `measured_by`. Launches follow each other, since a profiler runs them one by one.
 """
 
@@ -49,7 +49,7 @@ def write(profile: Profile, source: Path, database: Path) -> None:
     """Write the database of what was read from `source`. Raises FileFormatError for values that no database holds."""
     try:
         with replacing(database) as partial:
-            partial.touch()  # where the system refuses it says why, and SQLite would not
+            partial.touch()  # unlike SQLite, the system gives the reason if it refuses this
             with closing(sqlite3.connect(partial, isolation_level=None)) as db:
                 build(db, profile, source)
                 with stage(f"packing {database.name}"):
@@ -101,7 +101,7 @@ class Layout:
 
 
 def sites(profile: Profile) -> Iterator[Site]:
-    """Every instruction that something is known of; some more than once."""
+    """Every instruction with known code, samples or counters; some occur more than once."""
     for m, module in enumerate(profile.modules):
         for f, function in enumerate(module.functions):
             yield from (Site(m, f, offset) for offset in function.code)
@@ -114,7 +114,7 @@ def fill(database: sqlite3.Connection, profile: Profile) -> None:
     layout = Layout(profile)
     if layout.end > PC_END:
         raise OverflowError(f"code of {layout.end:,} bytes")
-    paths = sorted({place.path for _, _, each in known_code(profile) for place in each.places} | set(profile.sources))
+    paths = sorted({line.path for _, _, code in known_code(profile) for line in code.lines} | set(profile.sources))
     numbers = {path: number for number, path in enumerate(paths)}
     insert(database, MODULES, (module_row(layout, m, module) for m, module in enumerate(profile.modules)))
     insert(database, SOURCES, ((numbers[path], path, profile.sources.get(path)) for path in paths))
@@ -140,9 +140,9 @@ def fill(database: sqlite3.Connection, profile: Profile) -> None:
             database,
             SAMPLES,
             sorted(
-                (number, layout.pc(site), reason, *found, None)
-                for (site, reason), found in launch.samples.items()
-                if found.n
+                (number, layout.pc(site), reason, *samples, None)
+                for (site, reason), samples in launch.samples.items()
+                if samples.n
             ),
         )
         insert(
@@ -174,27 +174,27 @@ def function_row(layout: Layout, m: int, f: int, function: Function) -> tuple:
 
 
 def instruction_rows(profile: Profile, layout: Layout, numbers: dict[str, int]) -> Iterator[tuple]:
-    """The instructions that a disassembler has listed or that have measurements."""
+    """Rows of the instructions that were disassembled, or that something was measured for."""
     for site in sorted(set(sites(profile))):
         code = profile.modules[site.module].functions[site.function].code
         known = code.get(site.offset, Instruction(UNKNOWN_TEXT))
-        place = (numbers[known.places[0].path], known.places[0].line) if known.places else (None, 0)
+        file_and_line = (numbers[known.lines[0].path], known.lines[0].line) if known.lines else (None, 0)
         function = layout.number[site.module, site.function]
-        yield layout.pc(site), site.module, function, known.text, "", *place, 0, 0, "", "", 0, "", 0
+        yield layout.pc(site), site.module, function, known.text, "", *file_and_line, 0, 0, "", "", 0, "", 0
 
 
 def frame_rows(profile: Profile, layout: Layout, numbers: dict[str, int]) -> Iterator[tuple]:
-    """Disassemblers say where code is inlined, and not the name of what is."""
+    """Disassemblers print where code is inlined, but not the name of the inlined function."""
     for m, module in enumerate(profile.modules):
         for f, function in enumerate(module.functions):
             for offset, instruction in sorted(function.code.items()):
-                for depth, place in enumerate(instruction.places[1:], 1):
+                for depth, line in enumerate(instruction.lines[1:], 1):
                     pc = layout.pc(Site(m, f, offset))
-                    yield pc, depth, UNKNOWN_FUNCTION, numbers[place.path], place.line
+                    yield pc, depth, UNKNOWN_FUNCTION, numbers[line.path], line.line
 
 
 def launch_row(layout: Layout, number: int, launch: Launch, kernel: str, start: int) -> tuple:
-    n_samples = sum(found.n for found in launch.samples.values())
+    n_samples = sum(samples.n for samples in launch.samples.values())
     return (
         number,
         layout.number[launch.module, launch.function],

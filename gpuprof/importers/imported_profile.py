@@ -1,27 +1,27 @@
-"""What was measured on a card, as plain values. Addresses are offsets in their function, in bytes."""
+"""The measurements of a card, as plain values. Addresses are offsets in their function, in bytes."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 
-class Place(NamedTuple):
+class SourceLine(NamedTuple):
     path: str
     line: int
 
 
 class Instruction(NamedTuple):
-    """`places`: innermost first; each other one is where the code is inlined. None: not known."""
+    """`lines`: innermost first; each further one is where the code is inlined. Empty: not known."""
 
     text: str
-    places: tuple[Place, ...] = ()
+    lines: tuple[SourceLine, ...] = ()
 
 
 @dataclass(frozen=True)
 class Function:
-    """`code`: what is known of its instructions, by offset."""
+    """`code`: the known instructions, by offset."""
 
     symbol: str
-    display: str  # name as people write it
+    display: str  # name in the source
     is_kernel: bool
     registers: int = 0  # of a thread
     shared_nbytes: int = 0  # of a block, static
@@ -44,7 +44,7 @@ class Site(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """Of an instruction and a stall reason."""
+    """Samples of an instruction and a stall reason."""
 
     n: int
     not_issued: int | None  # of these, taken while the warp's scheduler issued nothing; None: not known
@@ -59,7 +59,7 @@ class Launch:
     dynamic_shared_nbytes: int
     stream: int
     cycles: int
-    metrics: dict[str, int | float | str]  # by the names of gpuprof's and of the maker's
+    metrics: dict[str, int | float | str]  # by gpuprof's and by the maker's names
     samples: dict[tuple[Site, int], Samples]  # by stall reason (isa.stalls)
     counters: dict[Site, dict[str, int]]  # columns of the table `counters`
 
@@ -73,4 +73,4 @@ class Profile:
     modules: tuple[Module, ...]
     sources: dict[str, str]  # path -> text
     launches: tuple[Launch, ...]
-    notes: tuple[str, ...] = ()  # what a reader of the numbers has to know
+    notes: tuple[str, ...] = ()  # remarks that a reader of the numbers needs

@@ -1,9 +1,10 @@
-"""What `ncu --csv` prints, as a profile of metrics: the details page, a row a metric, or the raw page, a row a launch.
+"""The output of `ncu --csv`, as a profile of metrics: the details page, one row per metric, or the raw page, one row
+per launch.
 
     ncu --csv --page raw ./app > profile.csv
 
 Numbers may have commas between thousands, and units with prefixes. Both are undone: a value is then in the unit that
-Nsight Compute's reports have. Lines before the headings (`==PROF== ...`) are those of the program and of ncu.
+Nsight Compute's reports have. Lines before the headings (`==PROF== ...`) are output of the program and of ncu.
 """
 
 import csv
@@ -56,7 +57,7 @@ EXTENT = re.compile(r"\(?\s*([0-9]{1,10}),\s*([0-9]{1,10}),\s*([0-9]{1,10})\s*\)
 
 
 class Wrong(ValueError):
-    """The text says what is wrong with the file."""
+    """A fault of the file; the text describes it."""
 
 
 class Row(NamedTuple):
@@ -78,10 +79,10 @@ def read(path: Path, disassemble: Callable | None) -> Profile:
 def table_of(text: str) -> list[list[str]]:
     """The headings, and the rows below them."""
     lines = text.split("\n")
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         cells = next(csv.reader([line]), [])
         if all(heading in cells for heading in HEADINGS):
-            return [cells, *filter(None, csv.reader(io.StringIO("\n".join(lines[place + 1 :]))))]
+            return [cells, *filter(None, csv.reader(io.StringIO("\n".join(lines[index + 1 :]))))]
     raise Wrong(f"it has no line with the headings {' and '.join(HEADINGS)}, as `ncu --csv` prints them")
 
 
@@ -95,13 +96,13 @@ def launches(table: list[list[str]]) -> Iterator[Row]:
 
 
 def of_details(rows: list[dict[str, str]]) -> Iterator[Row]:
-    found: dict[str, Row] = {}
+    by_id: dict[str, Row] = {}
     for row in rows:
-        launch = found.setdefault(row["ID"], Row(row, {}))
+        launch = by_id.setdefault(row["ID"], Row(row, {}))
         if row[METRIC]:
             name = LABELS.get(row[METRIC], row[METRIC])
             launch.metrics[name] = number(row.get(VALUE, ""), row.get(UNIT, ""))
-    yield from found.values()
+    yield from by_id.values()
 
 
 def of_raw(headings: list[str], rows: list[dict[str, str]]) -> Iterator[Row]:
@@ -113,7 +114,7 @@ def of_raw(headings: list[str], rows: list[dict[str, str]]) -> Iterator[Row]:
 
 
 def number(text: str, unit: str) -> float | str:
-    """In the unit of reports; what is no number stays a text."""
+    """The value in the unit of reports; a cell that is not a number stays a text."""
     if not NUMBER.fullmatch(text):
         return text
     return float(Decimal(text.replace(",", "")).scaleb(UNITS.get(unit, 0)))
@@ -126,17 +127,17 @@ def profile_of(rows: list[Row]) -> Profile:
     functions: dict[str, Function] = {}
     for row in rows:
         name = row.identity["Kernel Name"]
-        found = of_launch(row.metrics, chip)
+        metrics = of_launch(row.metrics, chip)
         functions[name] = Function(
-            name, short_name(name), True, int(found.get("registers", 0)), int(found.get("shared_nbytes", 0))
+            name, short_name(name), True, int(metrics.get("registers", 0)), int(metrics.get("shared_nbytes", 0))
         )
-    places = {name: number for number, name in enumerate(functions)}
+    numbers = {name: number for number, name in enumerate(functions)}
     capability = rows[0].identity.get("CC", "").replace(".", "")
     module = Module("", f"sm_{capability}" if capability else "", tuple(functions.values()))
-    found = tuple(launch_of(row, places[row.identity["Kernel Name"]], chip) for row in rows)
+    launches = tuple(launch_of(row, numbers[row.identity["Kernel Name"]], chip) for row in rows)
     card = str(rows[0].metrics.get(CHIP_NAME, "unknown card"))
-    notes = ("it has metrics alone: no samples, lines or instructions",)
-    return Profile(MAKER, card, chip, 0, (module,), {}, found, notes)
+    notes = ("it has only metrics: no samples, lines or instructions",)
+    return Profile(MAKER, card, chip, 0, (module,), {}, launches, notes)
 
 
 def launch_of(row: Row, function: int, chip: dict[str, int | float]) -> Launch:
@@ -160,19 +161,19 @@ def launch_of(row: Row, function: int, chip: dict[str, int | float]) -> Launch:
 
 
 def extent(row: Row, heading: str, metric: str) -> tuple[int, int, int]:
-    """Of the launch, or the number of all along x where only that is told."""
+    """The extent of the launch, or the total count along x if only that is recorded."""
     if match := EXTENT.fullmatch(row.identity.get(heading, "")):
         x, y, z = map(int, match.groups())
         return x, y, z
-    whole = first(row.metrics, (metric,))
-    if whole is None:
+    total = first(row.metrics, (metric,))
+    if total is None:
         raise Wrong(f"launch {row.identity['ID']} has neither a {heading} nor {metric}")
-    return round(whole), 1, 1
+    return round(total), 1, 1
 
 
 def short_name(name: str) -> str:
     """ "void scale<(int)4>(float *)" -> "scale": without type, arguments and template arguments."""
-    depth, kept = 0, []
+    depth, letters = 0, []
     for letter in name:
         if letter == "<":
             depth += 1
@@ -181,5 +182,5 @@ def short_name(name: str) -> str:
         elif letter == "(" and not depth:
             break
         elif not depth:
-            kept.append(letter)
-    return "".join(kept).split()[-1].rpartition("::")[2] if "".join(kept).split() else name
+            letters.append(letter)
+    return "".join(letters).split()[-1].rpartition("::")[2] if "".join(letters).split() else name

@@ -1,6 +1,6 @@
-"""Nsight Compute's names of what gpuprof has names for, too (Nsight Compute, "Metrics Reference").
+"""Nsight Compute's names of metrics that gpuprof has names for, too (Nsight Compute, "Metrics Reference").
 
-All numbers of a launch come along under Nsight Compute's own names, besides.
+All numbers of a launch are imported under Nsight Compute's own names as well.
 """
 
 import math
@@ -69,7 +69,7 @@ MOST = 1e18  # of a number in a database
 
 
 def first(metrics: Metrics, names: tuple[str, ...]) -> float | None:
-    """The first of these that is there and is a number."""
+    """The value of the first of `names` that is present and a number."""
     return next((metrics[name] for name in names if is_number(metrics.get(name))), None)
 
 
@@ -79,14 +79,14 @@ def is_number(value: Any) -> TypeGuard[int | float]:
 
 def of_launch(metrics: Metrics, chip: Mapping[str, int | float]) -> dict[str, int | float | str]:
     """A launch's metrics under gpuprof's names, and those of Nsight Compute that are numbers."""
-    found = {
+    values_by_name = {
         name: value for name, value in metrics.items() if is_number(value) and not name.startswith(NOT_OF_A_LAUNCH)
     }
     for name, sources in OF_LAUNCHES:
         values = [value for source in sources if is_number(value := metrics.get(source))]
         if len(values) == len(sources):
-            found[name] = round(sum(values))
-    return found | _occupancy(metrics) | _residence(metrics, chip)
+            values_by_name[name] = round(sum(values))
+    return values_by_name | _occupancy(metrics) | _residence(metrics, chip)
 
 
 def _occupancy(metrics: Metrics) -> dict[str, int | str]:
@@ -103,9 +103,9 @@ def _residence(metrics: Metrics, chip: Mapping[str, int | float]) -> dict[str, i
     if not (is_number(active) and "sms" in chip):
         return {}
     cycles = active * chip["sms"]
-    found = {"sm_active_cycles": round(cycles)}
+    cycles_by_name = {"sm_active_cycles": round(cycles)}
     warps = metrics.get("sm__warps_active.avg.per_cycle_active")
-    return found | ({"resident_warp_cycles": round(cycles * warps)} if is_number(warps) else {})
+    return cycles_by_name | ({"resident_warp_cycles": round(cycles * warps)} if is_number(warps) else {})
 
 
 def period_of(metrics: Metrics) -> int:
@@ -118,8 +118,8 @@ def period_of(metrics: Metrics) -> int:
 
 def chip_of(metrics: Metrics) -> dict[str, int | float]:
     """Facts of the card; its clock is that of the launch, which the profiler may have fixed."""
-    found: dict[str, int | float] = {
+    facts: dict[str, int | float] = {
         name: round(metrics[source]) for name, source in OF_CHIP.items() if is_number(metrics.get(source))
     }
     per_second = first(metrics, CLOCK)
-    return found | ({"clock_mhz": round(per_second / 1e6, 3)} if per_second else {})
+    return facts | ({"clock_mhz": round(per_second / 1e6, 3)} if per_second else {})

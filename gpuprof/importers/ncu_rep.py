@@ -1,7 +1,7 @@
 """A report of Nsight Compute, .ncu-rep, as a profile: metrics, machine code, sources and PC samples.
 
 Samples and counters are by address. An address belongs to the function that was loaded at the greatest address up to
-it; reports before 2022 do not say where functions were loaded, and the lowest address of a launch then is its kernel's
+it; reports before 2022 lack the addresses of functions, so the lowest address of a launch is taken as its kernel's
 first.
 """
 
@@ -37,8 +37,8 @@ NO_CODE = "instructions and lines are not known: the machine code was not disass
 
 
 def read(path: Path, disassemble: Disassembler | None) -> Profile:
-    """`disassemble`: a cubin's instructions by function, None where nothing can. Raises FileFormatError for a file that
-    is damaged, newer, or has what is not known; UsageError for one that cannot be read.
+    """The profile of a report. `disassemble`: a cubin's instructions by function; None without a disassembler. Raises
+    FileFormatError for a file that is damaged, newer, or has unknown content; UsageError for one that cannot be read.
     """
     try:
         return profile_of(parse(read_input(path, NCU_REPORT)), disassemble)
@@ -47,7 +47,7 @@ def read(path: Path, disassemble: Disassembler | None) -> Profile:
 
 
 def profile_of(report: Report, disassemble: Disassembler | None) -> Profile:
-    """Raises Malformed for what the report should not say."""
+    """Raises Malformed for content that no valid report has."""
     if not report.results:
         raise Malformed("it has no launch")
     modules = Modules(report, disassemble)
@@ -95,7 +95,7 @@ class Modules:
         self.code: list[Mapping[str, dict[int, Instruction]]] = []
         self.addresses: list[dict[int, str]] = []  # where functions were loaded
         self.functions: list[dict[str, Function]] = []
-        self.places: list[dict[str, int]] = []  # of functions in their module
+        self.numbers: list[dict[str, int]] = []  # of functions in their module
         self._sorted: dict[int, list[int]] = {}
         for source in report.sources:
             self._read(source, disassemble)
@@ -118,16 +118,16 @@ class Modules:
             self.code.append({})
             self.addresses.append({})
             self.functions.append({})
-            self.places.append({})
+            self.numbers.append({})
         return self.ids[module_id]
 
     def add(self, module: int, function: Function) -> int:
-        """Its number in the module."""
+        """Adds a function and gives its number in the module."""
         self.functions[module][function.symbol] = function
-        return self.places[module].setdefault(function.symbol, len(self.places[module]))
+        return self.numbers[module].setdefault(function.symbol, len(self.numbers[module]))
 
     def finder(self, module: int, kernel: str, addresses: set[int]) -> Callable[[int], Site]:
-        """A function from an address of a launch to its instruction."""
+        """A function that maps an address of a launch to its instruction."""
         loaded = self.addresses[module]
         if not loaded and addresses:
             loaded = {min(addresses): kernel}
@@ -151,7 +151,7 @@ class Modules:
         if symbol not in self.functions[module]:
             code = self.code[module].get(symbol, {})
             return self.add(module, Function(symbol, demangle(symbol), is_kernel=False, code=code))
-        return self.places[module][symbol]
+        return self.numbers[module][symbol]
 
     def modules(self) -> tuple[Module, ...]:
         return tuple(
@@ -167,7 +167,7 @@ def launch_of(
     single: dict[str, Any],
     chip: dict[str, int | float],
 ) -> Launch:
-    found = of_launch(single, chip)
+    values_by_name = of_launch(single, chip)
     module = modules.number(result.get("module", {}).get("id", 0))
     symbol = result.get("symbol", "")
     if not symbol:
@@ -176,8 +176,8 @@ def launch_of(
         symbol,
         result.get("name") or symbol,
         is_kernel=True,
-        registers=int(found.get("registers", 0)),
-        shared_nbytes=int(found.get("shared_nbytes", 0)),
+        registers=int(values_by_name.get("registers", 0)),
+        shared_nbytes=int(values_by_name.get("shared_nbytes", 0)),
         code=modules.code[module].get(symbol, {}),
     )
     function = modules.add(module, kernel)
@@ -195,7 +195,7 @@ def launch_of(
         int(first(single, ("launch__shared_mem_per_block_dynamic",)) or 0),
         int(first(single, ("launch__stream_id",)) or 0),
         round(cycles),
-        found,
+        values_by_name,
         {(find(address), reason): samples for (address, reason), samples in sampled.items()},
         {find(address): counts for address, counts in counted.items()},
     )
@@ -207,7 +207,7 @@ def extent(value: dict[str, int] | None) -> tuple[int, int, int]:
 
 
 def by_address(metric: dict[str, Any], name: str) -> Iterator[tuple[int, int]]:
-    """(address, count); one that is not there is 0."""
+    """(address, count) of each instance; a missing count is 0."""
     for instance in metric["instances"]:
         address, count = value_of(instance.get("id")), value_of(instance.get("value")) or 0
         if not isinstance(address, int) or not isinstance(count, int | float) or not 0 <= count < 1 << 63:

@@ -132,7 +132,7 @@ def _messages(view: memoryview, at: int, n: int) -> Iterator[memoryview]:
 
 
 def _message(view: memoryview, at: int) -> tuple[memoryview, int]:
-    """The bytes behind a size, and where they end."""
+    """The message after its size field, and the offset of its end."""
     if at + SIZE.size > len(view):
         raise Malformed("it ends in the middle of a size")
     (nbytes,) = SIZE.unpack_from(view, at)

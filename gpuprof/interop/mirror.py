@@ -1,7 +1,7 @@
-"""Host arrays of one launch, in device memory at the distances they have on the host.
+"""Arguments of one launch: its host arrays in device memory, and the bytes of its parameters.
 
-A kernel of Triton or Numba is given strides, so a view, a transposed matrix and two arrays that overlap must lie in
-device memory as they lie on the host. What is copied is therefore the memory between an array's first and last byte,
+A kernel of Triton or Numba is given strides, so a view, a transposed matrix and two arrays that overlap must have the
+same distances in device memory as on the host. The memory between an array's first and last byte is therefore copied,
 and arrays whose memory overlaps share one copy. A view keeps its offset from the array it was cut out of, modulo the
 alignment: compilers specialise kernels on that.
 """
@@ -16,13 +16,16 @@ from numpy.lib.array_utils import byte_bounds
 
 from gpuprof.device import commands as cmd
 from gpuprof.device.array import type_text
+from gpuprof.device.launching.argument_values import Raw
+from gpuprof.device.launching.bind import ArrayValue, Value
 from gpuprof.device.memory import ALIGNMENT
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
+from gpuprof.isa.program import Param
 
 
 class HostArray(NamedTuple):
-    """A numpy array and what messages call it."""
+    """A numpy array and its name in messages."""
 
     name: str
     array: np.ndarray
@@ -39,7 +42,7 @@ class _Span:
     order: int
     allocated: int = 0
     address: int = 0
-    before: bytes = field(default=b"", repr=False)  # what was copied in
+    before: bytes = field(default=b"", repr=False)  # the bytes that were copied in
 
     @property
     def is_writeable(self) -> bool:
@@ -59,7 +62,7 @@ class Mirror:
         self.addresses = [self._address(host.array) for host in hosts]
 
     def copy_back(self) -> None:
-        """Puts what the kernel wrote into the host's memory. Raises UsageError when it wrote to an array that is
+        """Copies the kernel's writes into the host's memory. Raises UsageError when it wrote to an array that is
         read-only.
         """
         for span in self._spans:
@@ -125,7 +128,16 @@ def _merged(spans: list[_Span]) -> list[_Span]:
 
 
 def _owner_start(array: np.ndarray) -> int:
-    """Where the memory begins that a view was cut out of."""
+    """The start of the memory that a view was cut out of."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array.ctypes.data if array.size == 0 else byte_bounds(array)[0]
+
+
+def value_of(param: Param, data: bytes, text: str) -> Value:
+    """`data`, little-endian, for a parameter at least as wide. The assembler may take a 64-bit number, such as a
+    stride, for a pointer.
+    """
+    if param.is_pointer:
+        return ArrayValue(int.from_bytes(data, "little"), "", 0)
+    return Raw(text, data.ljust(param.nbytes, b"\0"))

@@ -16,8 +16,7 @@ from gpuprof.device.array import DeviceArray
 from gpuprof.device.launching.bind import Value, check_count
 from gpuprof.device.streams import Submit
 from gpuprof.errors import UsageError
-from gpuprof.interop.mirror import HostArray, Mirror
-from gpuprof.interop.values import value_of
+from gpuprof.interop.mirror import HostArray, Mirror, value_of
 from gpuprof.isa.program import Function
 
 _FLOATS = {types.float16: "<e", types.float32: "<f", types.float64: "<d"}
@@ -77,7 +76,7 @@ class Arguments:
         ]
 
     def _extended(self, kind: Any, value: Any, extensions: list, stream: Any) -> tuple[Any, Any]:
-        """What numba's extensions for foreign types, and cuda.In and cuda.Out, make of an argument."""
+        """An argument after numba's extensions for foreign types, and without cuda.In or cuda.Out."""
         for extension in reversed(extensions):
             kind, value = extension.prepare_args(kind, value, stream=stream, retr=self._write_back)
         return kind, value.value if type(value).__module__ == "numba.cuda.args" else value

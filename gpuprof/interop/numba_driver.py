@@ -1,4 +1,4 @@
-"""The emulated GPU in the place of numba.cuda's driver.
+"""The emulated GPU instead of numba.cuda's driver.
 
 kernel[grid, block](...) ─ numba: type, compile ─> PTX ─ EmulatedKernel.bind ─> loaded module ─ launch ─> Device.launch
 """
@@ -55,7 +55,7 @@ class CurrentDevice:
         self.supports_fp8 = self.compute_capability >= (8, 9)
 
     def reset(self) -> None:
-        """There is nothing that a script could have left behind."""
+        """A script leaves no state that could be reset."""
 
     def __enter__(self) -> "CurrentDevice":
         return self
@@ -141,13 +141,13 @@ class EmulatedKernel(dispatcher._Kernel):
             self._raise_error()
 
     def _raise_error(self) -> None:
-        """What the kernel raised, as numba raises it: the first thread's that did."""
+        """Raises the exception of the kernel's first thread that has one, like numba."""
         code = self._read_symbol("errcode__")
         if code == 0:
             return
         thread, block = ([self._read_symbol(f"{name}{axis}__") for axis in "zyx"] for name in ("tid", "ctaid"))
-        kind, arguments, place = self.call_helper.get_exception(code)
-        where = f"In function {place[0]!r}, file {place[1]}, line {place[2]}, " if place else ""
+        kind, arguments, location = self.call_helper.get_exception(code)
+        where = f"In function {location[0]!r}, file {location[1]}, line {location[2]}, " if location else ""
         text = f"{where}tid={thread} ctaid={block}"
         raise kind(*([f"{text}: {arguments[0]}", *arguments[1:]] if arguments else [text]))
 

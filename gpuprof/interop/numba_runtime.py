@@ -1,5 +1,5 @@
-"""What a driver would link to a kernel of numba's: the kernel's other PTX texts, CUDA sources, and a part of cudadevrt
-in PTX of our own.
+"""Code that a driver would link to a kernel of numba's: the kernel's other PTX texts, CUDA sources, and a part of
+cudadevrt in PTX of our own.
 """
 
 import re

@@ -1,5 +1,5 @@
 """CUDA sources that numba would link to a kernel, compiled by NVRTC: its half precision is written so. No driver is
-asked.
+used.
 """
 
 from collections.abc import Callable

@@ -57,8 +57,8 @@ def _functions(text: str) -> list[tuple[int, int, str]]:
 
 
 def _one_line(block: re.Match) -> str:
-    """Inline assembly with its first position alone. LLVM counts the lines of the assembly on from the Python line it
-    stands for.
+    """Inline assembly with only its first position. LLVM counts the lines of the assembly from the Python line that it
+    belongs to.
     """
     first, *others = _LOC.split(block[0])
     positions = _LOC.findall(block[0])

@@ -96,7 +96,7 @@ def _replace(owner: Any, name: str, new: Any) -> None:
 
 
 def _key_with_path(key: property) -> property:
-    """A kernel's name in Triton's cache, with the file that the kernel stands in.
+    """A kernel's name in Triton's cache, with the file that contains the kernel.
 
     Triton's own names the text and the first line only. Its cache would give the PTX of the same text in another file,
     whose line table names that file.

@@ -1,5 +1,4 @@
-"""What a launch gives, as Triton wants to see it: numpy arrays and torch CPU tensors become objects with a device
-address.
+"""Arguments of a launch in the form of Triton: numpy arrays and torch CPU tensors become objects with a device address.
 
 They are copied in before the launch and back after it. Numbers of numpy become Python's; everything else stays as it
 is.
@@ -172,7 +171,7 @@ def _check_dtype(name: str, dtype: np.dtype) -> None:
 
 
 def _is_torch(value: Any) -> bool:
-    """Whether it is a torch tensor. torch is never imported for this: a value of its types means that it was."""
+    """True for a torch tensor. torch is never imported for this: a value of its types means that it was."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 

@@ -1,4 +1,4 @@
-"""The driver that Triton asks for its device: the emulated GPU in the place of CUDA's.
+"""The driver that Triton asks for its device: the emulated GPU instead of CUDA's.
 
 kernel[grid](...) ─ Triton: specialise, compile ─> PTX ─ load_binary ─> loaded module ─ Launcher ─> Device.launch
 """
@@ -22,9 +22,9 @@ from gpuprof.device.launching.config import LaunchConfig
 from gpuprof.device.module import LoadedModule
 from gpuprof.device.tensormap import TensorMap
 from gpuprof.errors import UsageError
+from gpuprof.interop.mirror import value_of
 from gpuprof.interop.ptx import python_module
 from gpuprof.interop.triton_arguments import given
-from gpuprof.interop.values import value_of
 from gpuprof.isa.program import Function, Param
 from gpuprof.isa.tensormap import ELEMENT_NUMBERS, SWIZZLES
 
@@ -38,7 +38,7 @@ _FLOATS = {
     "f32": lambda value: np.float32(value).tobytes(),
     "fp64": lambda value: struct.pack("<d", value),
 }
-_numbers = itertools.count()  # of drivers: Triton keeps the kernels of each device under its number
+_numbers = itertools.count()  # of drivers: Triton caches the kernels of each device under its number
 
 
 class Loaded(NamedTuple):
@@ -124,7 +124,7 @@ class _Utils:
         )
 
     def unload_module(self, module: LoadedModule) -> None:
-        """A recording goes on naming it: loaded code stays."""
+        """Loaded code stays, as a recording names it."""
 
 
 def keep_ptx(backend=None, stages=None, options=None, language=None, capability=None) -> tuple[str, str]:
@@ -156,7 +156,7 @@ def benchmark(driver: EmulatedDriver) -> Callable:
 
 
 class Launcher:
-    """Launches one compiled kernel; `src` is Triton's ASTSource, `metadata` what its compiler found out."""
+    """Launches one compiled kernel; `src` is Triton's ASTSource, `metadata` the results of its compiler."""
 
     def __init__(self, driver: EmulatedDriver, src: Any, metadata: Any):
         self.driver, self.metadata = driver, metadata
@@ -259,7 +259,7 @@ def _descriptor(name: str, value: Any, made: dict[str, Any] | None) -> Iterator[
 
 
 def _tensor_map(value: Any, made: dict[str, Any]) -> TensorMap:
-    """As Triton's own driver fills it in: triton.backends.nvidia.driver.make_tensordesc_arg."""
+    """The tensor map that Triton's own driver makes: triton.backends.nvidia.driver.make_tensordesc_arg."""
     if made.get("is_im2col"):
         raise UsageError("gpuprof.interop.triton has no descriptors in im2col mode; load the tensor by pointers")
     names = {number: element for element, number in ELEMENT_NUMBERS.items()}

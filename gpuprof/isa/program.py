@@ -19,7 +19,7 @@ class Param:
     nbytes: int
     align: int
     is_pointer: bool = False
-    # For pointers: element type where the compiler told it ("f32", "s32", ...; "" unknown), and use inside the kernel.
+    # For pointers: element type where the compiler gives it ("f32", "s32", ...; "" unknown), and use inside the kernel.
     element: str = ""
     is_read: bool = True
     is_written: bool = True
@@ -75,7 +75,7 @@ class Function:
 
     @property
     def uniform_words(self) -> int:
-        """32-bit uniform registers that a warp uses, numbered behind the threads' own. Functions use none."""
+        """32-bit uniform registers that a warp uses, numbered after the threads' own. Functions use none."""
         if not self.is_kernel:
             return 0
         return max(0, max(self.r_count, 2 * self.d_count) - self.thread_words)
@@ -151,10 +151,10 @@ class Program:
 
 def first_uniform_words(functions: tuple[Function, ...], n_instructions: int) -> list[int]:
     """For each instruction of a module, the number from which on its registers are uniform ones."""
-    found = [MOST_WORDS] * n_instructions
+    first = [MOST_WORDS] * n_instructions
     for function in functions:
-        found[function.first : function.first + function.count] = [function.first_uniform_word] * function.count
-    return found
+        first[function.first : function.first + function.count] = [function.first_uniform_word] * function.count
+    return first
 
 
 def basic_block_starts(code: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ FLOAT = ("rnd", "ftz", "sat")
 # Latency classes of rows without a latency: chip files have no number for them, and what uses a result of such a row
 # can issue in the next cycle. What else there is to wait for, the instruction's kind says.
 NO_LATENCY = {
-    "store": "memory takes it; nobody waits for a register",
+    "store": "memory takes it; no register has to be waited for",
     "branch": "the next issue waits for the place it goes to, not for a register",
     "barrier": "the warp waits at the barrier",
     "membar": "the warp waits for its stores",

@@ -20,8 +20,8 @@ SPECIAL = (
     "is_explicit_cluster",
 )  # fmt: skip
 
-# Extents of the launch: words behind the parameter block, which no kernel's parameters reach (CUDA 12.1 and later:
-# 32764 bytes), so that instructions read them as constants, as they do on hardware. There they stand just before the
+# Extents of the launch: words after the parameter block, which no kernel's parameters reach (CUDA 12.1 and later:
+# 32764 bytes), so that instructions read them as constants, as they do on hardware. There they are just before the
 # parameters: so they must not share their place in a small direct-mapped cache with the first of these, and lie 31 of
 # its lines of 64 bytes further on.
 LAUNCH_WORDS_AT = 0x8000 + 31 * 64
@@ -30,11 +30,11 @@ LAUNCH_WORDS = {
         "nctaid.y", "nctaid.z"))
 }  # fmt: skip
 
-# 64-bit constants of the program text that no immediate can hold: `Program.literals`, behind the extents. ptxas gives
+# 64-bit constants of the program text that no immediate can hold: `Program.literals`, after the extents. ptxas gives
 # them a bank of their own, c[2]. Here they lie half way round that cache from the first parameters.
 LITERALS_AT = 0x8000 + 48 * 64
 
-# The variables in constant memory, as constant operands read them: behind all literals that there may be. ptxas gives
+# The variables in constant memory, as constant operands read them: after all literals that there may be. ptxas gives
 # them a bank of their own, c[3]. Here they lie a quarter round that cache from the first parameters.
 CONSTANTS_AT = 0x20000 + 8 * 64
 

@@ -20,7 +20,7 @@ class Vocabulary(NamedTuple):
     title: str
     map: str
     terms: dict[str, str]
-    missing: dict[str, str] = {}  # noqa: RUF012 (nobody writes it)
+    missing: dict[str, str] = {}  # noqa: RUF012 (it is never written)
 
     @property
     def is_own(self) -> bool:
@@ -36,8 +36,8 @@ class Vocabulary(NamedTuple):
         """
         return COLUMNS[reason].removeprefix("stall_") if self.is_own else self.word(reason)
 
-    def told(self, reason: int) -> str:
-        """The term, and the reason it stands for where it is another word."""
+    def label(self, reason: int) -> str:
+        """The term, and the reason in brackets where it is another word."""
         return NAMES[reason] if self.is_own else f"{self.word(reason)} ({NAMES[reason]})"
 
     def first(self, term: str) -> int:
@@ -53,7 +53,7 @@ class Vocabulary(NamedTuple):
         return tuple(dict.fromkeys(self.first(self.terms[name]) for name in NAMES))
 
     def merged(self, per_reason: Sequence[int]) -> tuple[int, ...]:
-        """Numbers per reason as numbers per term, in as many places: each term's sum stands at its first reason, the
+        """Numbers per reason as numbers per term, in as many places: each term's sum is at its first reason, the
         others are zero.
         """
         if self.is_own:

@@ -10,7 +10,7 @@ from gpuprof.predict.chip_numbers import Numbers
 
 
 class Unit(NamedTuple):
-    """`rates` are doubled, `times` halved; both are names of a chip file."""
+    """A hardware unit: to double its speed, `rates` are doubled and `times` halved; both are names of a chip file."""
 
     text: str
     rates: tuple[str, ...] = ()
@@ -63,14 +63,14 @@ UNITS = {
 
 
 def with_twice(chips: Numbers, name: str) -> Numbers:
-    """As far as a chip file may say so much."""
-    changed = {each: allowed(each, 2 * chips[each]) for each in UNITS[name].rates}
-    changed |= {each: allowed(each, chips[each] / 2) for each in UNITS[name].times}
+    """Chips whose unit `name` is twice as fast, within the range that a chip file may give its numbers."""
+    changed = {number: allowed(number, 2 * chips[number]) for number in UNITS[name].rates}
+    changed |= {number: allowed(number, chips[number] / 2) for number in UNITS[name].times}
     return Numbers(chips.names, chips.archs, chips.columns | changed)
 
 
 def allowed(name: str, values: np.ndarray | float) -> np.ndarray:
-    """The nearest values that a chip file may say, as float64."""
+    """The values nearest to `values` that a chip file may give the number `name`, as float64."""
     field = field_of(name)
-    found = np.clip(np.asarray(values, np.float64), field.low, field.high)
-    return np.floor(found) if field.kind == "int" else found
+    clipped = np.clip(np.asarray(values, np.float64), field.low, field.high)
+    return np.floor(clipped) if field.kind == "int" else clipped

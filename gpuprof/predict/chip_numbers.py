@@ -1,4 +1,4 @@
-"""Chips as columns: one array a number, as long as there are chips."""
+"""Chips as columns: one array per number, with one value per chip."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from gpuprof.chips.fields import FIELDS, OPTIONAL_TABLES, TABLES
 
 @dataclass(frozen=True)
 class Numbers:
-    """`columns`: float64 (n,) by a number's name in a chip file ("sms", "latency.shared"), NaN where a chip lacks the
-    whole table; `names` and `archs`: of the n chips.
+    """Numbers of n chips. `columns`: float64 (n,) by the number's name in a chip file ("sms", "latency.shared"), NaN
+    where a chip lacks the complete table; `names` and `archs`: those of the chips.
     """
 
     names: tuple[str, ...]
@@ -30,9 +30,9 @@ class Numbers:
         columns = {name: column[first:end] for name, column in self.columns.items()}
         return Numbers(self.names[first:end], self.archs[first:end], columns)
 
-    def chosen(self, places: np.ndarray) -> "Numbers":
-        names, archs = ([each[place] for place in places.tolist()] for each in (self.names, self.archs))
-        return Numbers(tuple(names), tuple(archs), {name: column[places] for name, column in self.columns.items()})
+    def chosen(self, indices: np.ndarray) -> "Numbers":
+        names, archs = ([values[index] for index in indices.tolist()] for values in (self.names, self.archs))
+        return Numbers(tuple(names), tuple(archs), {name: column[indices] for name, column in self.columns.items()})
 
 
 NUMERIC = tuple(field.name for field in FIELDS if field.kind != "text")
@@ -53,11 +53,11 @@ def numbers_of(chips: Sequence[Chip]) -> Numbers:
 
 
 def numbers_of_chip(chip: Chip) -> dict[str, float]:
-    """By their names in a chip file."""
-    found = {name: float(chip.values[name]) for name in NUMERIC}
+    """A chip's numbers by their names in a chip file."""
+    numbers = {name: float(chip.values[name]) for name in NUMERIC}
     for table in TABLES:
-        found |= {f"{table}.{entry}": float(value) for entry, value in getattr(chip, table).items()}
-    return found | {f"{table}.{entry}": float(getattr(chip, table).get(entry, np.nan)) for table, entry in OPTIONAL}
+        numbers |= {f"{table}.{entry}": float(value) for entry, value in getattr(chip, table).items()}
+    return numbers | {f"{table}.{entry}": float(getattr(chip, table).get(entry, np.nan)) for table, entry in OPTIONAL}
 
 
 def joined(parts: Sequence[Numbers]) -> Numbers:

@@ -1,5 +1,5 @@
-"""Mapping functions: from a sum of parts to the time that they take together. They are all that is ever fitted, on
-chips that were simulated.
+"""Mapping functions: from a sum of parts to the time that they take together. They are the only part of a prediction
+that is fitted, to chips that were simulated.
 """
 
 from collections.abc import Hashable, Sequence
@@ -31,7 +31,7 @@ IDENTITIES = Mappings()
 
 
 class Pair(NamedTuple):
-    """What was predicted and what was simulated, and what both are of: its chip, its test."""
+    """A predicted and a simulated time, with the chip and the test that both belong to."""
 
     predicted: float
     simulated: float
@@ -51,16 +51,16 @@ def fit(pairs: Sequence[Pair]) -> Mapping:
 
 
 def errors(pairs: Sequence[Pair], mapping: Mapping = IDENTITY) -> np.ndarray:
-    """By how much of the simulated time each prediction is off."""
+    """The share of the simulated time by which each prediction is off."""
     return np.array([abs(float(mapping(np.float64(p.predicted))) / p.simulated - 1) for p in pairs])
 
 
 def leave_one_out(pairs: Sequence[Pair], by: str) -> np.ndarray:
-    """`errors` of each pair by a mapping that was fitted without all of its chip (`by` "chip"), or without its test."""
-    found = np.empty(len(pairs))
+    """`errors` of each pair by a mapping that was fitted without all pairs of its chip (`by` "chip") or of its test."""
+    all_errors = np.empty(len(pairs))
     keys = [getattr(pair, by) for pair in pairs]
     for key in dict.fromkeys(keys):
-        there = np.array([each == key for each in keys])
-        mapping = fit([pair for pair, out in zip(pairs, there, strict=True) if not out])
-        found[there] = errors([pair for pair, out in zip(pairs, there, strict=True) if out], mapping)
-    return found
+        left_out = np.array([other == key for other in keys])
+        mapping = fit([pair for pair, is_out in zip(pairs, left_out, strict=True) if not is_out])
+        all_errors[left_out] = errors([pair for pair, is_out in zip(pairs, left_out, strict=True) if is_out], mapping)
+    return all_errors

@@ -1,4 +1,4 @@
-"""What an instruction takes on each chip: issue slots, time of its pipe, latency. float64 arrays (ops, chips)."""
+"""Issue slots, pipe time and latency of each instruction on each chip, as float64 arrays (ops, chips)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,28 +30,28 @@ def facts_of(ops: Sequence[Opcode], chips: Numbers) -> Facts:
     archs = np.array(chips.archs)
     for arch in dict.fromkeys(chips.archs):
         on = archs == arch
-        for place, op in enumerate(ops):
-            _fill(facts, place, on, row_on_architecture(op.number, arch), chips)
+        for index, op in enumerate(ops):
+            _fill(facts, index, on, row_on_architecture(op.number, arch), chips)
     return facts
 
 
-def _fill(facts: Facts, place: int, on: np.ndarray, op: Opcode, chips: Numbers) -> None:
-    facts.slots[place, on] = op.slots
-    facts.latency[place, on] = 1 if op.latency in NO_LATENCY else chips[f"latency.{op.latency}"][on]
+def _fill(facts: Facts, index: int, on: np.ndarray, op: Opcode, chips: Numbers) -> None:
+    facts.slots[index, on] = op.slots
+    facts.latency[index, on] = 1 if op.latency in NO_LATENCY else chips[f"latency.{op.latency}"][on]
     chain = f"chain.{op.latency}"
-    facts.chain[place, on] = chips[chain if chain in chips.columns else "chain.other"][on]
+    facts.chain[index, on] = chips[chain if chain in chips.columns else "chain.other"][on]
     if op.slots == 0 or op.kind in THROUGH_QUEUE:
         return
     on_pipe = -(-op.slots // slots_apart(op))
-    wide = op.latency == "conversion" and any(each.endswith("64") for each in op.types)
+    wide = op.latency == "conversion" and any(type.endswith("64") for type in op.types)
     if op.pipe == "tensor":
-        facts.busy["tensor"][place, on] = on_pipe * _products(op, chips, on)
+        facts.busy["tensor"][index, on] = on_pipe * _products(op, chips, on)
     elif op.pipe in PIPES:
         lanes = chips[f"lanes.{LANES_OF_LATENCY.get(op.latency, op.pipe)}"][on]
         cycles = on_pipe * chips["warp_lanes"][on] * (2 if "f32x2" in op.types else 1)
         narrow = wide & (chips["lanes.fp64"][on] < chips["lanes.xu"][on])
-        facts.busy["fp64"][place, on] += np.where(narrow, cycles / chips["lanes.fp64"][on], 0)
-        facts.busy[op.pipe][place, on] += np.where(narrow, 0, cycles / lanes)
+        facts.busy["fp64"][index, on] += np.where(narrow, cycles / chips["lanes.fp64"][on], 0)
+        facts.busy[op.pipe][index, on] += np.where(narrow, 0, cycles / lanes)
 
 
 def _products(op: Opcode, chips: Numbers, on: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""Words that instructions read from the two banks of the register file, from their text: even registers are in one, odd
-ones in the other. A word that the same place of the instruction before named is in the reuse cache, if the same warp
-issued that one right before (docs/model/instructions.md, Register file).
+"""Words that instructions read from the two banks of the register file, parsed from their text: even registers are in
+one, odd ones in the other. A word that the previous instruction named in the same operand position is in the reuse
+cache, if the same warp issued that one immediately before (docs/model/instructions.md, Register file).
 """
 
 import re
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from gpuprof.isa.row import Opcode
 
-PIPES = ("alu", "fma", "half")  # others read their operands later, or have time to
-WRITTEN = {"": 0, "P": 2}  # operands in front of the sources; one for any other destination
+PIPES = ("alu", "fma", "half")  # other pipes read their operands later, or have the time
+WRITTEN = {"": 0, "P": 2}  # operands before the sources; one for any other destination
 NAME = re.compile(r"-?\|?([RD])(\d+)\b")
 
 
 class Instruction(NamedTuple):
-    """`registers`: words of a thread; what has a higher number is uniform, and in neither bank."""
+    """`registers`: words of a thread; registers with a higher number are uniform, and in neither bank."""
 
     op: Opcode
     text: str
@@ -23,8 +23,8 @@ class Instruction(NamedTuple):
 
 
 class Reads(NamedTuple):
-    """Words of the even and the odd bank; `_left`: those that the reuse cache does not have behind the instruction
-    before.
+    """Words read from the even and the odd bank; `_left`: those that are not in the reuse cache after the previous
+    instruction.
     """
 
     even: int
@@ -34,31 +34,31 @@ class Reads(NamedTuple):
 
 
 def reads_of(instructions: Sequence[Instruction]) -> list[Reads]:
-    """Of instructions in the order of their addresses."""
-    found: list[Reads] = []
-    kept: set[tuple[int, int]] = set()
+    """The reads of each instruction; instructions come in the order of their addresses."""
+    reads: list[Reads] = []
+    cached: set[tuple[int, int]] = set()
     for instruction in instructions:
         if instruction.op.slots == 0:
-            found.append(Reads(0, 0, 0, 0))
+            reads.append(Reads(0, 0, 0, 0))
             continue
         words = _words(instruction) if instruction.op.pipe in PIPES and instruction.op.slots == 1 else set()
-        found.append(Reads(*_by_bank(words), *_by_bank(words - kept)))
-        kept = words
-    return found
+        reads.append(Reads(*_by_bank(words), *_by_bank(words - cached)))
+        cached = words
+    return reads
 
 
 def _words(instruction: Instruction) -> set[tuple[int, int]]:
-    """(place, register) of each word."""
+    """(operand position, register) of each word that an instruction reads."""
     text = re.sub(r"^@\S+ ", "", instruction.text)
     _, _, operands = text.partition(" ")
     words = set()
-    for place, operand in enumerate(operands.split(", ")[WRITTEN.get(instruction.op.dst, 1) :]):
+    for position, operand in enumerate(operands.split(", ")[WRITTEN.get(instruction.op.dst, 1) :]):
         name = NAME.match(operand)
         if name is None:
             continue
         width = 2 if name[1] == "D" else 1
         first = int(name[2]) * width
-        words |= {(place, each) for each in range(first, first + width) if each < instruction.registers}
+        words |= {(position, register) for register in range(first, first + width) if register < instruction.registers}
     return words
 
 

@@ -1,5 +1,5 @@
-"""How accesses of a launch lie in memory: as its recording counted them (table access_counters), or what follows from
-lines and sectors where it did not.
+"""Locality of a launch's accesses: as its recording counted them (table access_counters), else estimated from lines and
+sectors.
 """
 
 import sqlite3
@@ -11,8 +11,8 @@ BIN_BITS = 2  # a bin is a quarter of an octave wide
 
 
 class Reuse(NamedTuple):
-    """float64 (bins,): sectors of lines by how many other lines were accessed since. `least_lines` ascends; -1: never
-    before.
+    """float64 (bins,): sectors by their line's reuse distance, the number of other lines accessed since. `least_lines`
+    is ascending; -1: first accesses.
     """
 
     least_lines: np.ndarray
@@ -25,8 +25,8 @@ class Reuse(NamedTuple):
         return len(self.least_lines) > 0
 
     def far(self, lines: np.ndarray, sectors: np.ndarray) -> np.ndarray:
-        """Of `sectors`, those whose line has left a cache of so many lines, of each of `lines`; first accesses, too.
-        Distances of a bin lie evenly in it.
+        """How many of `sectors` miss a cache of `lines` lines, for each of `lines`: their line was evicted, or is
+        accessed for the first time. Distances are spread evenly over a bin.
         """
         if not self.is_known:
             return np.zeros(len(lines))
@@ -40,8 +40,8 @@ def together(first: Reuse, second: Reuse) -> Reuse:
     """The histogram of two launches, one after the other."""
     least = np.union1d(first.least_lines, second.least_lines)
     sums = np.zeros((3, len(least)))
-    for each in (first, second):
-        sums[:, np.searchsorted(least, each.least_lines)] += each[1:]
+    for reuse in (first, second):
+        sums[:, np.searchsorted(least, reuse.least_lines)] += reuse[1:]
     return Reuse(least, *sums)
 
 
@@ -52,13 +52,13 @@ COLUMNS = ("wavefronts", "tag_passes", "tag_lookups", "conflicts", "partial_sect
 
 
 def counted(database: sqlite3.Connection, launch: int) -> dict[int, tuple[float, ...]]:
-    """COLUMNS by pc; nothing of a launch that was collected without such counters."""
+    """COLUMNS by pc; empty for a launch that was collected without these counters."""
     text = f"SELECT pc, {', '.join(COLUMNS)} FROM access_counters WHERE launch = ?"
     return {pc: values for pc, *values in database.execute(text, (launch,))}
 
 
 def reused(database: sqlite3.Connection, launch: int, scope: str) -> Reuse:
-    """Of a scope of the table reuse_distances; empty for a launch that was collected without."""
+    """The histogram of a scope in the table reuse_distances; empty for a launch that was collected without it."""
     rows = database.execute(
         "SELECT least_lines, lines, sectors - store_sectors, store_sectors FROM reuse_distances "
         "WHERE launch = ? AND scope = ? ORDER BY least_lines",
@@ -68,7 +68,9 @@ def reused(database: sqlite3.Connection, launch: int, scope: str) -> Reuse:
 
 
 def assumed(warps, lanes, lines, sectors, ideal) -> dict[str, np.ndarray]:
-    """COLUMNS as they are where lanes that share nothing are scattered, and those that share are packed."""
+    """COLUMNS estimated for accesses in which lanes that share no sector are scattered, and those that share one are
+    packed.
+    """
     excess = np.maximum(sectors - ideal, 0)
     partial = np.where(sectors >= 2 * ideal, np.where(excess > 0, sectors, 0), np.minimum(sectors, 2 * excess))
     return {

@@ -1,4 +1,4 @@
-"""A launch on some chips: what its block models are given."""
+"""A launch on some chips: the input of the block models."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,15 +7,13 @@ import numpy as np
 
 from gpuprof.isa.row import Opcode
 from gpuprof.predict.chip_numbers import Numbers
-from gpuprof.predict.counters import LaunchCounters
+from gpuprof.predict.launch_counters import LaunchCounters
 from gpuprof.predict.opcode_facts import Facts, facts_of
 
 
 @dataclass(frozen=True)
 class Work:
-    """`chips`: the reference chip first, then those that are asked for. All arrays that are made of it have a place for
-    each of them.
-    """
+    """`chips`: the reference chip first, then the requested ones. All arrays made from it have one value per chip."""
 
     counters: LaunchCounters
     chips: Numbers
@@ -34,21 +32,21 @@ class Work:
         return np.ceil(self.counters.threads / self.chips["warp_lanes"])
 
     def by_op(self, values: np.ndarray) -> np.ndarray:
-        """float64 (ops,): the sums of what each instruction has, a warp's share of them."""
+        """float64 (ops,): sums of per-instruction values, per warp."""
         ex = self.counters.executed
         return np.bincount(ex.op, values, len(self.counters.ops)) / self.counters.warps
 
     @cached_property
     def executions(self) -> np.ndarray:
-        """float64 (ops,): a warp's."""
+        """float64 (ops,): executions per warp."""
         return self.by_op(self.counters.executed.warps)
 
-    def places(self, wanted) -> np.ndarray:
-        """bool (instructions,): those whose row is wanted."""
-        of_ops = np.array([wanted(op) for op in self.counters.ops], bool)
+    def mask_of(self, matches) -> np.ndarray:
+        """bool (instructions,): the instructions for whose row `matches(row)` holds."""
+        of_ops = np.array([matches(op) for op in self.counters.ops], bool)
         return of_ops[self.counters.executed.op]
 
 
 def width(op: Opcode) -> int:
-    """Words of 4 bytes that a lane's access has."""
+    """Words of 4 bytes that each lane accesses."""
     return max(1, op.nbytes // 4) if op.kind in ("load", "store") else 1

@@ -44,11 +44,11 @@ class Calls:
             return
         self._waited_ns = self._nbytes = 0
         place = self._places.line(origin.caller)
-        is_told = self._tasks.wants_calls(origin.thread)
-        identifier = self._tasks.new() if is_told else cmd.NOBODY
+        is_listed = self._tasks.wants_calls(origin.thread)
+        identifier = self._tasks.new() if is_listed else cmd.NOBODY
         name = self._places.function(origin.function) or "call"
         self._submit(cmd.CallBegin(name, place.file, place.line, origin.thread, origin.host_ns, identifier))
-        if is_told:
+        if is_listed:
             self._tasks.call(identifier, origin.thread)
 
     def note(self, waited_ns: int, nbytes: int) -> None:

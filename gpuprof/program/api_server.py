@@ -1,8 +1,7 @@
 """Serves a program's calls: each by its method, with its errors, its place and its time."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from gpuprof.chips import Chip
 from gpuprof.compile.module import PtxModule
@@ -17,7 +16,6 @@ from gpuprof.program.api.streams import Streams
 from gpuprof.program.api_calls import Calls
 from gpuprof.program.arena import Arena
 from gpuprof.program.build import Executable
-from gpuprof.program.calls import CALLS
 from gpuprof.program.channel import NOWHERE, Reply, Request
 from gpuprof.program.costs import cost_ns
 from gpuprof.program.errors import Failed
@@ -28,19 +26,6 @@ from gpuprof.program.tasks import ProgramTasks
 BETWEEN = ("copy_in", "copy_out", "staged_in", "staged_out")  # host and device
 
 
-class Services(Protocol):
-    """Services that this room does not have itself."""
-
-    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
-        """How many blocks of a kernel an SM holds. Raises UsageError for a block that fits none."""
-
-    def linked(self, paths: Sequence[Path]) -> PtxModule:
-        """.cu files as one module for the device."""
-
-    def tell(self, text: str) -> None:
-        """Shows a sentence to the user."""
-
-
 class ApiServer:
     """Serves one program's calls. `fault`: what ended its context, None as long as it lives."""
 
@@ -49,33 +34,76 @@ class ApiServer:
         device: Device,
         arena: Arena,
         executable: Executable,
-        services: Services,
-        tells_writes: bool = False,
+        *,
+        blocks_per_sm: Callable[[Chip, Function, int, int], int],
+        link: Callable[[Sequence[Path]], PtxModule],
+        notice: Callable[[str], None],
+        reports_writes: bool = False,
         choice: LaunchChoice = ALL_LAUNCHES,
         lists_calls: bool = False,
     ):
-        """`tells_writes`: what the host writes to memory that is open to it becomes commands, so that a stream of them
-        can be replayed. `choice`: which launches are timed. `lists_calls`: calls become tasks.
+        """blocks_per_sm: by kernel, threads and bytes of dynamic shared memory of a block; it raises UsageError for
+        a block that fits on no SM. link: makes .cu files one module for the device. notice: shows a sentence to the
+        user. reports_writes: writes of the host to memory that is open to it become commands, so that a stream of them
+        can be replayed. choice: which launches are timed. lists_calls: calls become tasks.
         """
-        self.device, self.arena, self.services = device, arena, services
+        self.device, self.arena, self._notice = device, arena, notice
         self.fault: KernelFault | None = None
         self.places = Places(executable.path, executable.library_file)
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._tasks = ProgramTasks(device.submit)
         self._calls = Calls(device.submit, self.places, self._tasks) if lists_calls else None
         self._origin = NOWHERE  # of the request that is served
         self._streams = Streams(device)
-        modules = Modules(device, executable, services.linked)
-        memory = Memory(device, arena, self._streams, tells_writes)
-        launches = Launches(device, modules, memory, self._streams, choice, services.blocks_per_sm)
-        groups = (modules, memory, launches, self._streams)
-        own = {name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")}
-        self._served_by = own | {
-            call.name: getattr(group, call.name) for call in CALLS for group in groups if hasattr(group, call.name)
+        modules = Modules(device, executable, link)
+        memory = Memory(device, arena, self._streams, reports_writes)
+        launches = Launches(device, modules, memory, self._streams, choice, blocks_per_sm)
+        self._handlers = self._table(modules, memory, launches, self._streams)
+
+    def _table(self, modules: Modules, memory: Memory, launches: Launches, streams: Streams) -> dict[str, Callable]:
+        """The handler of each call. It takes the payload, and the words by their names in `calls`; it gives words and
+        payload of the reply.
+        """
+        return {
+            "module": modules.module,
+            "module_image": modules.module_image,
+            "function": modules.function,
+            "variable": modules.variable,
+            "allocate": memory.allocate,
+            "free": memory.free,
+            "free_later": memory.free_later,
+            "copy_in": memory.copy_in,
+            "copy_out": memory.copy_out,
+            "staged_in": memory.staged_in,
+            "staged_out": memory.staged_out,
+            "copy_within": memory.copy_within,
+            "fill": memory.fill,
+            "fill_words": memory.fill_words,
+            "make_image": memory.make_image,
+            "memory": memory.memory,
+            "synchronize": memory.synchronize,
+            "launch": launches.launch,
+            "shared_limit": launches.shared_limit,
+            "occupancy": launches.occupancy,
+            "profile": launches.profile,
+            "make_stream": streams.make_stream,
+            "destroy_stream": streams.destroy_stream,
+            "make_event": streams.make_event,
+            "record": streams.record,
+            "wait": streams.wait,
+            "event_time": streams.event_time,
+            "begin_call": self._begin_call,
+            "end_call": self._end_call,
+            "begin_task": self._begin_task,
+            "end_task": self._end_task,
+            "last_task": self._last_task,
+            "relate": self._relate,
+            "parameter": self._parameter,
+            "properties": self._properties,
         }
 
     def serve(self, request: Request) -> Reply:
-        """Carries a call out. Errors of ours become CUDA's; each is told once."""
+        """Carries a call out. Errors of ours become CUDA's; each is reported once."""
         is_part = request.origin.is_part or not request.call.is_listed
         if not self._calls or is_part or self._calls.is_open:
             return self._served(request)
@@ -88,71 +116,71 @@ class ApiServer:
         name, self._origin = request.call.name, request.origin
         waited_ns = self._streams.gpu_ns
         try:
-            words, payload = self._served_by[name](request.payload, *request.words)
+            words, payload = self._handlers[name](request.payload, **request.named_words)
         except Failed as failure:
-            self._tell(failure.text)
+            self._notify(failure.text)
             return Reply(failure.status)
         except KernelFault as fault:
             self.fault = fault
-            self._tell(str(fault))
+            self._notify(str(fault))
             return Reply(errors.number_of(fault))
         except DeviceMemoryError as error:
             if not error.is_told:
-                self._tell(str(error))
+                self._notify(str(error))
             return Reply(errors.number_of(error))
         except GpuprofError as error:
-            self._tell(str(error))
+            self._notify(str(error))
             return Reply(errors.number_of(error))
         waited_ns = self._streams.gpu_ns - waited_ns
         if self._calls:
             self._calls.note(waited_ns, request.nbytes)
         return Reply(0, words, payload, cost_ns(name, request.nbytes if name in BETWEEN else 0) + waited_ns)
 
-    def _tell(self, text: str) -> None:
+    def _notify(self, text: str) -> None:
         """With the call and its line; each of a place once."""
         whole = ": ".join(each for each in (self.place_of_call(), text) if each)
-        if text and whole not in self._told:
-            self._told.add(whole)
-            self.services.tell(whole)
+        if text and whole not in self._reported:
+            self._reported.add(whole)
+            self._notice(whole)
 
     def place_of_call(self) -> str:
         """The line and the call that is served, as far as they are known: "app.cu:15: cudaFree"."""
         place, function = self.places.line(self._origin.caller), self.places.function(self._origin.function)
         return ": ".join(each for each in (str(place), function) if each)
 
-    def _on_begin_task(self, name: bytes, is_nested: int):
+    def _begin_task(self, name: bytes, is_nested: int):
         return (self._tasks.begin(name.decode("utf-8", "replace"), self._origin.thread, bool(is_nested)),), b""
 
-    def _on_end_task(self, payload: bytes, task: int):
+    def _end_task(self, payload: bytes, task: int):
         if not self._tasks.end(task):
             raise Failed(errors.INVALID_VALUE, f"there is no open task {task}")
         return (), b""
 
-    def _on_last_task(self, payload: bytes):
+    def _last_task(self, payload: bytes):
         return (self._tasks.last(),), b""
 
-    def _on_relate(self, kind: bytes, task: int, other: int, address: int):
+    def _relate(self, kind: bytes, task: int, other: int, address: int):
         self._tasks.relate(kind.decode("utf-8", "replace"), task, other, address)
         return (), b""
 
-    def _on_parameter(self, text: bytes, task: int):
+    def _parameter(self, text: bytes, task: int):
         parts = text.decode("utf-8", "replace").split("\0", 2)
         if len(parts) < 3:
             raise Failed(errors.INVALID_VALUE, "a parameter has a name, a kind and a value")
         self._tasks.parameter(task, *parts)
         return (), b""
 
-    def _on_begin_call(self, payload: bytes):
+    def _begin_call(self, payload: bytes):
         if self._calls:
             self._calls.begin(self._origin)
         return (), b""
 
-    def _on_end_call(self, payload: bytes):
+    def _end_call(self, payload: bytes):
         if self._calls and self._calls.is_open:
             self._calls.end(self._origin.host_ns, 0)
         return (), b""
 
-    def _on_properties(self, payload: bytes):
+    def _properties(self, payload: bytes):
         return properties(self.device.chip, self.arena.nbytes)
 
 

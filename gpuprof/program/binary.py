@@ -53,9 +53,9 @@ def open_binary(path: Path) -> Executable:
 def library_name(path: Path) -> str:
     """The name by which an executable wants the CUDA runtime. Raises UsageError where it has none."""
     needed, sections = _linked_libraries(path)
-    found = next((name for name in needed if name.startswith(LIBRARY)), None)
-    if found is not None and found.removeprefix(LIBRARY).isdecimal():
-        return found
+    library = next((name for name in needed if name.startswith(LIBRARY)), None)
+    if library is not None and library.removeprefix(LIBRARY).isdecimal():
+        return library
     if DEVICE_CODE in sections:
         raise UsageError(
             f"{path}: the CUDA runtime is linked in, where gpuprof cannot reach it; link with `nvcc -cudart shared`"
@@ -96,7 +96,7 @@ def _runtime(name: str) -> Path:
         return place
     with stage("building the runtime library"), temporary_folder() as scratch:
         (scratch / "calls.h").write_text(header(), encoding="utf-8")
-        # The calls have the version that executables ask for. The clocks have none, and so stand before libc's.
+        # The calls have the version that executables ask for. The clocks have none, and so go before libc's.
         script = scratch / "versions"
         script.write_text(f"{name} {{ global: cuda*; __cuda*; }};\n", encoding="utf-8")
         new = scratch / name

@@ -67,7 +67,7 @@ class Executable(NamedTuple):
 
 
 def build_program(sources: Sequence[Path], options: HostOptions, arch: str) -> Executable:
-    """The executable of a program's sources. It is kept, and built again only when one of them or of their headers
+    """The executable of a program's sources. It is cached, and built again only when one of them or of their headers
     changes.
 
     Raises CompileError with the compiler's or linker's own words, UsageError for a file that is none.
@@ -96,7 +96,7 @@ def module_number(key: bytes, n_modules: int) -> int:
 
 
 def programs_folder() -> Path:
-    """Where executables and libraries are kept."""
+    """The folder of cached executables and libraries."""
     try:
         return kept_in("programs", is_executed=True).path
     except OSError as error:
@@ -224,8 +224,8 @@ def _missing_calls(diagnostics: str) -> str:
 
 def linkers_environment(folder: Path) -> dict[str, str]:
     """Zig keeps the C libraries that it builds with our other files, unless the user says where."""
-    kept = str(folder / "zig")
-    return {"ZIG_GLOBAL_CACHE_DIR": kept, "ZIG_LOCAL_CACHE_DIR": kept} | cache.environment()
+    cached = str(folder / "zig")
+    return {"ZIG_GLOBAL_CACHE_DIR": cached, "ZIG_LOCAL_CACHE_DIR": cached} | cache.environment()
 
 
 def _compile(command: Sequence[str], what: str) -> None:
@@ -241,8 +241,10 @@ def _compile(command: Sequence[str], what: str) -> None:
 def _run(command: Sequence[str], what: str) -> None:
     ended = run_child(command, what, env=cache.environment())
     if ended.code:
-        said = diagnostics_of(ended)
-        raise CompileError(f"{what} does not compile for the host{_missing_calls(said)}{cccl.hint_for(said)}", said)
+        messages = diagnostics_of(ended)
+        raise CompileError(
+            f"{what} does not compile for the host{_missing_calls(messages)}{cccl.hint_for(messages)}", messages
+        )
 
 
 def put(new: Path, made: Path) -> None:
@@ -258,7 +260,7 @@ REGISTER = re.compile(rb"__cudaRegisterLinkedBinary_\w+")
 
 
 def linking_source(objects: Iterable[bytes]) -> str:
-    """A source in C that stands for nvcc's link of device code; "" where no object needs it. Each object that clang
+    """A source in C in place of nvcc's link of device code; "" where no object needs it. Each object that clang
     makes with -fgpu-rdc calls a function of its own at its start, which the linker of device code makes.
     """
     names = dict.fromkeys(name.decode() for each in objects for name in REGISTER.findall(each))

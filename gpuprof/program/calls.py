@@ -14,7 +14,7 @@ from typing import NamedTuple
 WORD_NBYTES = 8
 STAGING_NBYTES = 64 << 20  # of the memory for copies; longer ones are several
 
-# What a program waits for. Behind a host function its stream goes on, and the host may rely on nothing.
+# What a program waits for. After a host function its stream continues, and the host may rely on nothing.
 WAITS = ("everything", "stream", "event", "nothing")
 
 
@@ -29,7 +29,7 @@ class Call(NamedTuple):
 
 
 CALLS = (
-    Call("module", (), ("module",), payload="key of the module, as it stands in the executable", is_listed=False),
+    Call("module", (), ("module",), payload="key of the module, as in the executable", is_listed=False),
     Call("module_image", (), ("module",), payload="text of PTX", is_listed=False),
     Call(
         "function",

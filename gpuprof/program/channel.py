@@ -36,6 +36,10 @@ class Request(NamedTuple):
     origin: Origin
 
     @property
+    def named_words(self) -> dict[str, int]:
+        return dict(zip(self.call.given, self.words, strict=True))
+
+    @property
     def nbytes(self) -> int:
         """The number of bytes that are copied or filled."""
         at = self.call.nbytes_at
@@ -67,9 +71,7 @@ class Channel:
             return None
         number, n_words, nbytes, *origin, is_part = REQUEST.unpack(head)
         if number >= len(CALLS) or n_words != len(CALLS[number].given) or nbytes > self.most_nbytes:
-            raise GpuprofError(
-                "the program wrote something to gpuprof's socket that is no call; it must leave it alone"
-            )
+            raise GpuprofError("the program wrote something to gpuprof's socket that is no call; it must not use it")
         words, payload = self._read(n_words * WORD_NBYTES), self._read(nbytes)
         if words is None or payload is None:
             return None

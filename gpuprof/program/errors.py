@@ -11,7 +11,7 @@ INVALID_RESOURCE_HANDLE = 400
 COOPERATIVE_LAUNCH_TOO_LARGE = 720
 UNKNOWN = 999
 
-# The first class that an error belongs to tells its number.
+# The first class that an error belongs to gives its number.
 NUMBERS: tuple[tuple[type[GpuprofError], int], ...] = (
     (DeviceMemoryError, INVALID_VALUE),
     (CompileError, 209),

@@ -1,7 +1,7 @@
 """A program's description of a texture or surface, as an image and how it is read."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from gpuprof.device.images import GEOMETRIES, IMAGE_ELEMENTS, Image, Level, check_image
 from gpuprof.errors import UsageError
@@ -15,28 +15,30 @@ READS = ("element", "normalized")  # cudaTextureReadMode
 LEVEL = struct.Struct("<5Q")
 
 
-def image_of(words: Sequence[int], levels: bytes) -> tuple[Image, Sampler]:
+def image_of(words: Mapping[str, int], levels: bytes) -> tuple[Image, Sampler]:
     """`words` and `levels` as in the call make_image. Raises UsageError for an image that there is not."""
-    geometry, bits, kind, channels, layers, is_surface, *how = words
-    *addresses, filter, mip_filter, read, normalized, srgb = how
+    geometry, kind, bits, channels = words["geometry"], words["kind"], words["bits"], words["channels"]
+    filter, mip_filter, read, is_surface = words["filter"], words["mip_filter"], words["read"], words["is_surface"]
+    addresses = [words["address_x"], words["address_y"], words["address_z"]]
     choices = ((geometry, GEOMETRIES), (kind, KINDS), (filter, FILTERS), (mip_filter, FILTERS), (read, READS))
     wrong = [number for number, table in (*choices, *((each, ADDRESSES) for each in addresses)) if number >= len(table)]
     if wrong or len(levels) % LEVEL.size:
-        raise UsageError("a texture is asked for in a way that CUDA does not have")
+        raise UsageError("CUDA has no textures of this kind")
     name = tuple(GEOMETRIES)[geometry]
     element = f"{KINDS[kind]}{bits}"
     what = f"{'surface' if is_surface else 'texture'} {name} of {element} x {channels}"
     if element not in IMAGE_ELEMENTS:
         raise UsageError(f"a texel cannot have channels of {element}; it can have {' '.join(IMAGE_ELEMENTS)}")
     image = Image(
-        what, name, element, channels, tuple(_levels(levels, what, channels, bits)), layers, READS[read], bool(srgb),
+        what, name, element, channels, tuple(_levels(levels, what, channels, bits)), words["layers"],
+        READS[read], bool(words["srgb"]),
         bool(is_surface),
     )  # fmt: skip
     if not check_image(image):
         raise UsageError(f"{what}: there is no such image")
     _check(image, filter or mip_filter)
     modes = (ADDRESSES[addresses[0]], ADDRESSES[addresses[1]], ADDRESSES[addresses[2]])
-    return image, Sampler(modes, FILTERS[filter], bool(normalized), FILTERS[mip_filter])
+    return image, Sampler(modes, FILTERS[filter], bool(words["normalized"]), FILTERS[mip_filter])
 
 
 def _levels(payload: bytes, what: str, channels: int, bits: int):

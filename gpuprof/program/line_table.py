@@ -27,7 +27,7 @@ UNREADABLE = (struct.error, ValueError, IndexError, KeyError, ArithmeticError, O
 
 
 class Place(NamedTuple):
-    """`file` is as the compiler was told; "" and 0: unknown. Code of several lines at once has a file alone."""
+    """`file` is as the compiler got it; "" and 0: unknown. Code of several lines at once has only a file."""
 
     file: str = ""
     line: int = 0
@@ -54,13 +54,13 @@ class Places:
         return names[at] if at >= 0 and offset < ends[at] else ""
 
     def line(self, address: int) -> Place:
-        """Where the call stands that returns to an address."""
-        found = self._kept.get(address)
-        if found is None:
+        """The position of the call that returns to an address."""
+        cached = self._kept.get(address)
+        if cached is None:
             starts, places = self._lines
             at = bisect_right(starts, address - 1) - 1
-            found = self._kept[address] = places[at] if at >= 0 else NOWHERE
-        return found
+            cached = self._kept[address] = places[at] if at >= 0 else NOWHERE
+        return cached
 
     @cached_property
     def _functions(self) -> tuple[list[int], list[int], list[str]]:
@@ -81,13 +81,13 @@ class Places:
 
 def _symbols(path: Path | None) -> tuple[list[int], list[int], list[str]]:
     """The functions of the library: where they begin and end in its code, and their names."""
-    texts, found, base = _section(path, ".strtab"), {}, 0
+    texts, symbols, base = _section(path, ".strtab"), {}, 0
     for name, info, _, _, value, size in SYMBOL.iter_unpack(_section(path, ".symtab")):
         if info & 15 == FUNCTION_TYPE:
-            found[value] = (value + size, _text(texts, name))
+            symbols[value] = (value + size, _text(texts, name))
         elif _text(texts, name) == LIBRARY_BEGIN:
             base = value
-    ordered = sorted(found.items())
+    ordered = sorted(symbols.items())
     starts, ends = [value - base for value, _ in ordered], [end - base for _, (end, _) in ordered]
     return starts, ends, [name for _, (_, name) in ordered]
 
@@ -115,7 +115,7 @@ def _text(data: bytes, start: int) -> str:
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, Place]]:
-    """(first address, place); NOWHERE behind the end of a sequence."""
+    """(first address, place); NOWHERE after the end of a sequence."""
     start = 0
     while start + 6 <= len(data):
         length, version = struct.unpack_from("<IH", data, start)
@@ -156,9 +156,9 @@ class _Reader:
 
     def text(self) -> str:
         end = self.data.index(b"\0", self.at)
-        found = self.data[self.at : end].decode("utf-8", "replace")
+        text = self.data[self.at : end].decode("utf-8", "replace")
         self.at = end + 1
-        return found
+        return text
 
 
 class _Header(NamedTuple):

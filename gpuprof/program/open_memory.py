@@ -1,4 +1,4 @@
-"""Memory that host and device both touch (managed, page-locked): what the host writes there is told as copies.
+"""Memory that host and device both touch (managed, page-locked): the host's writes there are reported as copies.
 
 The host writes to the arena itself, without a call. A command stream that is saved has to have these bytes, so what
 differs from what commands have left there is copied in, onto itself, before the next command that may read it.
@@ -15,7 +15,7 @@ from gpuprof.program.arena import PAGE_NBYTES, Arena
 class OpenMemory:
     def __init__(self, device: Device, arena: Arena):
         self._device, self._memory = device, arena.memory
-        self._known: dict[int, np.ndarray] = {}  # address -> its bytes when they were told last
+        self._known: dict[int, np.ndarray] = {}  # address -> its bytes at the last report
 
     def add(self, address: int, nbytes: int) -> None:
         """An allocation, all zero."""
@@ -24,7 +24,7 @@ class OpenMemory:
     def remove(self, address: int) -> None:
         self._known.pop(address, None)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Submits the pages that changed since the last time, by the host or by a launch."""
         if self._known:
             self._device.submit(cmd.Wait(cmd.EVERYTHING, cmd.HOST, cmd.NO_STREAM))

@@ -57,13 +57,13 @@ class ProgramTasks:
         return any(whose in (None, thread) for _, whose in self._loose.values())
 
     def call(self, identifier: int, thread: int) -> None:
-        """A call is a part of the tasks that are open beside the others."""
+        """A call is a part of the open tasks, next to their others."""
         for number, (_, whose) in self._loose.items():
             if whose in (None, thread):
                 self._submit(cmd.Relate("contains", number, (identifier,)))
 
     def last(self) -> int:
-        """An identifier of the launch, copy or wait that was asked for last."""
+        """An identifier of the launch, copy or wait that was requested last."""
         identifier = self.new()
         self._submit(cmd.Identify(identifier))
         return identifier

@@ -43,7 +43,7 @@ def union(start: np.ndarray, end: np.ndarray) -> Ranges:
 
 
 def join(*sets: Ranges) -> Ranges:
-    return union(np.concatenate([each.start for each in sets]), np.concatenate([each.end for each in sets]))
+    return union(np.concatenate([ranges.start for ranges in sets]), np.concatenate([ranges.end for ranges in sets]))
 
 
 def common(a: Ranges, b: Ranges) -> Ranges:
@@ -63,5 +63,5 @@ def coarser(ranges: Ranges, most: int) -> Ranges:
     if len(ranges) <= most:
         return ranges
     gaps = ranges.start[1:] - ranges.end[:-1]
-    kept = np.sort(np.argsort(gaps, kind="stable")[len(gaps) - most + 1 :])
-    return Ranges(ranges.start[np.concatenate(([0], kept + 1))], ranges.end[np.concatenate((kept, [len(gaps)]))])
+    left = np.sort(np.argsort(gaps, kind="stable")[len(gaps) - most + 1 :])
+    return Ranges(ranges.start[np.concatenate(([0], left + 1))], ranges.end[np.concatenate((left, [len(gaps)]))])

@@ -13,7 +13,7 @@ class Path(NamedTuple):
 
 
 class Needs:
-    """Who needs whom: pairs (before, after) of tasks, each once. A task's number is greater than those before it."""
+    """Needs between tasks: pairs (before, after), each once. A task's number is greater than those before it."""
 
     def __init__(self, before: np.ndarray, after: np.ndarray):
         """int64 (m,), in any order; pairs may be there twice."""
@@ -25,7 +25,7 @@ class Needs:
         assert (self.before < self.after).all()
 
     def reaches(self, start: int, end: int) -> bool:
-        """Whether a chain of needs leads from one task to another."""
+        """True if a chain of needs leads from one task to another."""
         seen, stack = {start}, [start]
         while stack:
             first, last = np.searchsorted(self.before, (stack[-1], stack.pop() + 1)).tolist()
@@ -44,7 +44,7 @@ def longest(tasks: np.ndarray, durations: np.ndarray, needs: Needs) -> Path:
         return Path(0, ())
     known = np.isin(needs.before, tasks) & np.isin(needs.after, tasks)
     order = np.lexsort((needs.before[known], needs.after[known]))
-    source, target = (np.searchsorted(tasks, each[known][order]) for each in (needs.before, needs.after))
+    source, target = (np.searchsorted(tasks, ends[known][order]) for ends in (needs.before, needs.after))
     starts, via = np.zeros(len(tasks), np.int64), np.full(len(tasks), -1, np.int64)
     start, last, cycles = map(memoryview, (starts, via, durations))  # Python's numbers, without a list of them
     for one, other in zip(memoryview(source), memoryview(target), strict=True):

@@ -1,9 +1,9 @@
-"""Who wrote what last: the relations that tasks have through the bytes they read and write.
+"""The flow of data: relations between tasks through the bytes that they read and write.
 
-A task reads what was there before it, then writes. Three kinds of flow follow, each with its bytes:
+A task reads the bytes that were there before it, then writes. Three kinds of flow follow, each with its bytes:
 
     produces for    the target reads what the source wrote last
-    reads before    the source reads what the target overwrites, so the target may not come before
+    reads before    the source reads what the target overwrites, so the target may not come first
     writes before   the target writes again what the source wrote last
 
 There may be millions of flows: they are gathered as rows of numbers.
@@ -25,9 +25,9 @@ def _numbers(*names: str) -> np.dtype:
     return np.dtype([(name, np.int64) for name in names])
 
 
-# `nbytes` bytes of a buffer tie two tasks. kind: a number of relate.kinds.RELATIONS, see above.
+# `nbytes` bytes of a buffer tie two tasks. kind: a number of relate.task_kinds.RELATIONS, see above.
 FLOW = _numbers("kind", "source", "target", "buffer", "nbytes")
-# `nbytes` bytes that a task wrote to a buffer, and nobody has read. replaced_by: the task that wrote over them; NOBODY
+# `nbytes` bytes that a task wrote to a buffer, and no task has read. replaced_by: the task that wrote over them; NOBODY
 # when they were still there at the end.
 UNREAD = _numbers("task", "buffer", "replaced_by", "nbytes")
 # A task wrote `nbytes` bytes to a buffer that were there already, of task `writer`. copied_out_by: the last copy to the
@@ -39,12 +39,12 @@ Sums: TypeAlias = dict[tuple[int, ...], int]  # bytes
 
 # The readers of some bytes since these were written: the last one, and those before it. Segments share their tails.
 Readers: TypeAlias = "tuple[int, Readers] | None"
-# What a task found where it read: (buffer, who wrote it, start, end), neighbours of one writer joined.
+# The data that a task read: (buffer, writer, start, end), neighbours of one writer joined.
 Inputs: TypeAlias = list[tuple[int, int, int, int]]
 
 
 class Buffer:
-    """Who wrote and who has read each byte of a buffer of `nbytes` bytes from `address` on."""
+    """The writer and the readers of each byte of a buffer of `nbytes` bytes from `address` on."""
 
     def __init__(self, number: int, address: int, nbytes: int):
         self.number = number
@@ -64,7 +64,7 @@ class Buffer:
                     self._readers[k] = task, readers
 
     def write(self, task: int, ranges: Pairs, flows: Sums, lost: Sums) -> None:
-        """Adds to the flows, by kind and source, and to what nobody had read, by its writer."""
+        """Adds to the flows, by kind and source, and to the bytes that were not read, by their writer."""
         for start, end in ranges:
             first, after = self._cut(start), self._cut(end)
             for k in range(first, after):
@@ -89,7 +89,7 @@ class Buffer:
                 yield writer, end - start
 
     def segments(self, ranges: Pairs) -> Iterator[tuple[int, Readers, int, int]]:
-        """(who wrote it, who has read it, start, end) for each segment, cut to the ranges."""
+        """(writer, readers, start, end) for each segment, cut to the ranges."""
         for start, end in ranges:
             first = max(bisect_left(self._starts, start + 1) - 1, 0)
             for k in range(first, len(self._starts)):
@@ -111,18 +111,18 @@ class Buffer:
 
 
 def is_unread(writer: int, readers: Readers) -> bool:
-    """A task that reads its own bytes has not used them for anybody."""
-    return all(reader == writer for reader in each(readers))
+    """A task that reads its own bytes has not used them for others."""
+    return all(reader == writer for reader in all_readers(readers))
 
 
-def each(readers: Readers) -> Iterator[int]:
+def all_readers(readers: Readers) -> Iterator[int]:
     while readers is not None:
         reader, readers = readers
         yield reader
 
 
 class Observed(NamedTuple):
-    """All flows, by source, target, kind and buffer; all bytes that nobody read, and all that were written again
+    """All flows, by source, target, kind and buffer; all bytes that no task read, and all that were written again
     unchanged, by task and buffer. FLOW, UNREAD, AGAIN (n,).
     """
 
@@ -155,13 +155,13 @@ class Flows:
             self._unread.add((task, number, NOBODY, nbytes))
 
     def inputs(self, number: int, reads: Pairs) -> Inputs:
-        """What is there of a buffer now."""
-        found: Inputs = []
+        """The present contents of a buffer, by their writers."""
+        inputs: Inputs = []
         for writer, _, start, end in self._buffers[number].segments(reads):
-            if found and found[-1][1] == writer and found[-1][3] == start:
-                start = found.pop()[2]
-            found.append((number, writer, start, end))
-        return found
+            if inputs and inputs[-1][1] == writer and inputs[-1][3] == start:
+                start = inputs.pop()[2]
+            inputs.append((number, writer, start, end))
+        return inputs
 
     def access(self, task: int, number: int, reads: Pairs, writes: Pairs, unchanged: Pairs = ()) -> None:
         """A task reads bytes of a buffer that it has not written itself before, and writes some, of which the
@@ -173,7 +173,7 @@ class Flows:
         buffer.read(task, reads, flows)
         for writer, readers, start, end in buffer.segments(unchanged):
             if writer != NOBODY:
-                out = next((reader for reader in each(readers) if reader in self._copies_out), NOBODY)
+                out = next((reader for reader in all_readers(readers) if reader in self._copies_out), NOBODY)
                 self._again.add((task, number, writer, out, end - start))
         buffer.write(task, writes, flows, lost)
         for (kind, source), nbytes in flows.items():
@@ -226,9 +226,9 @@ def summed(rows: np.ndarray, keys: tuple[str, ...]) -> np.ndarray:
     for name in keys:
         differs |= rows[name][1:] != rows[name][:-1]
     starts = np.flatnonzero(np.concatenate(([True], differs)))
-    found = rows[starts]
-    found["nbytes"] = np.add.reduceat(rows["nbytes"], starts)
-    return found
+    sums = rows[starts]
+    sums["nbytes"] = np.add.reduceat(rows["nbytes"], starts)
+    return sums
 
 
 def _add(sums: Sums, key: tuple[int, ...], nbytes: int) -> None:

@@ -1,12 +1,12 @@
-"""Which commands happen before which, after what CUDA promises of streams, events and the host's waits.
+"""The order of commands that CUDA guarantees for streams, events and the host's waits.
 
-    commands, in the order asked ─ StreamOrder ─> Node of each that touches memory ─ is_before ─> ordered or not
+    commands, in the order of requests ─ StreamOrder ─> Node of each that touches memory ─ is_before ─> ordered or not
 
-The GPU here does more than it has to: the host waits for everything where a program waits for one stream. What a
-program may rely on is this order (CUDA C++ Programming Guide, asynchronous concurrent execution; CUDA runtime API,
+The GPU here orders more than it has to: the host waits for everything where a program waits for one stream. A program
+may only rely on this order (CUDA C++ Programming Guide, asynchronous concurrent execution; CUDA runtime API,
 stream synchronization behavior).
 
-A clock says of each stream how many of its commands are done. Clocks are never changed, so that a node may keep one.
+A clock holds the number of commands of each stream that are done. Clocks are never changed, so a node may hold one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ _NOTHING: Clock = MappingProxyType({})
 
 
 class Node(NamedTuple):
-    """Command `number` of a stream, from 1. `knows`: what is done when it begins."""
+    """Command `number` of a stream, from 1. `knows`: the commands that are done when it begins."""
 
     stream: int
     number: int
@@ -27,17 +27,17 @@ class Node(NamedTuple):
 
 
 def is_before(first: Node, second: Node) -> bool:
-    """Whether a command ends before another begins, which was asked for later; a command's parts are ordered by it."""
+    """True if a command ends before another begins, which was requested later; a command's parts are ordered by it."""
     is_same = first.stream == second.stream and first.number == second.number
     return is_same or second.knows.get(first.stream, 0) >= first.number
 
 
 class StreamOrder:
-    """What is promised of all that was asked so far."""
+    """The guaranteed order of all commands so far."""
 
     def __init__(self) -> None:
-        self._host: Clock = _NOTHING  # what the host knows to be done
-        self._streams: dict[int, Clock] = {}  # what the next command of a stream waits for
+        self._host: Clock = _NOTHING  # the commands that the host knows to be done
+        self._streams: dict[int, Clock] = {}  # the commands that the next one of a stream waits for
         self._events: dict[int, Clock] = {}
         self._non_blocking: set[int] = set()
         self._last: dict[int, Node] = {}  # by stream
@@ -47,8 +47,8 @@ class StreamOrder:
         self._non_blocking.add(stream)
 
     def ask(self, stream: int, overlaps: bool = False) -> Node:
-        """A command is asked of a stream. `overlaps`: it may begin before the one that was asked there last has ended
-        (a programmatic dependent launch that does not wait), where nothing else comes between the two.
+        """A command is requested on a stream. `overlaps`: it may begin before the last one there has ended (it is a
+        programmatic dependent launch that does not wait), where nothing else comes between the two.
         """
         before, last = self._before(stream), self._last.get(stream)
         number = last.number + 1 if last else 1
@@ -60,7 +60,7 @@ class StreamOrder:
         return node
 
     def last(self, stream: int) -> Node:
-        """What was asked of a stream last. Raises KeyError where nothing was."""
+        """The last command of a stream. Raises KeyError if there is none."""
         return self._last[stream]
 
     def record(self, event: int, stream: int) -> None:
@@ -68,11 +68,11 @@ class StreamOrder:
         self._events[event] = self._streams[stream] = self._before(stream)
 
     def wait(self, event: int, stream: int) -> None:
-        """What is asked of a stream from now on waits for an event; for one that was not recorded it does not."""
+        """Later commands of a stream wait for an event; if it was not recorded, they do not."""
         self._streams[stream] = _joined([self._before(stream), self._events.get(event, _NOTHING)])
 
     def wait_for_all(self, stream: int) -> None:
-        """The same for all that was asked so far."""
+        """Later commands of a stream wait for all commands so far."""
         self._streams[stream] = self._all()
 
     def host_waits_for_event(self, event: int) -> None:
@@ -87,14 +87,16 @@ class StreamOrder:
         self._streams = {}  # the host's clock has what is in theirs
 
     def is_known_to_host(self, node: Node) -> bool:
-        """Whether all that is asked from now on comes behind the command."""
+        """True if all later commands come after this one."""
         return self._host.get(node.stream, 0) >= node.number
 
     def _before(self, stream: int) -> Clock:
         return _joined([self._streams.get(stream, _NOTHING), *self._around(stream)])
 
     def _around(self, stream: int) -> list[Clock]:
-        """What it waits for that is not its own: the host, the default stream, as that the others."""
+        """Clocks that a stream's commands wait for, without its own: the host's and the default stream's; for the
+        default stream, those of the others.
+        """
         if stream in self._non_blocking:
             return [self._host]
         if stream != DEFAULT_STREAM:
@@ -107,10 +109,10 @@ class StreamOrder:
 
 
 def _joined(clocks: Iterable[Clock]) -> Clock:
-    """What is done by any of the clocks."""
-    found: dict[int, int] = {}
+    """The commands that are done by any of the clocks."""
+    joined: dict[int, int] = {}
     for clock in clocks:
         for stream, number in clock.items():
-            if number > found.get(stream, 0):
-                found[stream] = number
-    return found
+            if number > joined.get(stream, 0):
+                joined[stream] = number
+    return joined

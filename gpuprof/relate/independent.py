@@ -1,4 +1,4 @@
-"""Orders that the program asks for and no data needs: the two tasks could run at the same time."""
+"""Orders that the program requests and no data needs: the two tasks could run at the same time."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from gpuprof.relate.critical import Needs
 
 
 class Order(NamedTuple):
-    """The second task waits for the first, because of a constraint of this kind (relate.kinds)."""
+    """The second task waits for the first, because of a constraint of this kind (relate.task_kinds)."""
 
     source: int
     target: int
@@ -39,10 +39,10 @@ def bounds(spans: Mapping[int, tuple[int, int]], orders: Iterable[Order]) -> Ite
     for order in orders:
         if order.source in spans and order.target in spans:
             before.setdefault(order.target, []).append(order)
-    for target, those in before.items():
+    for target, orders_before in before.items():
         begin, end = spans[target]
-        last = [(-1, -1), *sorted({(spans[each.source][1], each.source) for each in those})]
-        for order in those:
+        last = [(-1, -1), *sorted({(spans[order.source][1], order.source) for order in orders_before})]
+        for order in orders_before:
             first_begin, first_end = spans[order.source]
             other_end = next(cycle for cycle, task in reversed(last) if task != order.source)
             gain = min(begin - max(first_begin, other_end), end - first_end)

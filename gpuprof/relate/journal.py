@@ -1,4 +1,4 @@
-"""What a session notes of its tasks while it runs, as rows that a recording takes.
+"""The tasks of a session while it runs, as rows for a recording.
 
     tasks, parameters, stated relations, accesses, constraints ─ Journal ─ `put`, once there are many ─> recording
 
@@ -17,8 +17,8 @@ VIRTUAL = 1  # of a task's flags
 
 
 class TaskRow(NamedTuple):
-    """A task. `work`: a hash of what a launch was asked to do, 0 for none; `cycle`: when it happened, for what takes no
-    time.
+    """A task. `work`: a hash of the work of a launch, 0 for none; `cycle`: when it happened, for tasks that take
+    no time.
     """
 
     task: int
@@ -89,7 +89,7 @@ PutName = Callable[[int, str], None]
 
 
 class Journal:
-    """`put` and `put_name` write rows and names to wherever they are kept."""
+    """`put` and `put_name` write rows and names."""
 
     def __init__(self, put: Put, put_name: PutName):
         self._put, self._put_name = put, put_name
@@ -101,7 +101,7 @@ class Journal:
         self._tasks: dict[int, int] = {}  # by identifier
         self._order = 0
         self.n_tasks = 0
-        self.last: int | None = None  # the task that was asked for last, without those of scripts
+        self.last: int | None = None  # the task that was requested last, without those of scripts
 
     @property
     def parent(self) -> int:
@@ -161,7 +161,9 @@ class Journal:
 
     def _check_command_buffer(self, text: str, is_virtual: bool) -> None:
         if is_virtual:
-            raise UsageError(f"command buffer {text!r} is virtual: a command buffer holds what is asked inside of it")
+            raise UsageError(
+                f"command buffer {text!r} is virtual: a command buffer holds what is requested inside of it"
+            )
         if around := self.command_buffer:
             raise UsageError(f"command buffer {text!r} begins within {around.text!r}: end that one first")
 

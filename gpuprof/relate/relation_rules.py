@@ -1,4 +1,4 @@
-"""Rules that make virtual tasks, for programs that cannot be changed and for those that would rather not say it twice.
+"""Rules that make virtual tasks, for programs that cannot be changed, or that should not state the same twice.
 
     [[virtual]]
     name = "render target 1"
@@ -8,7 +8,7 @@ A rule has a name and one key with a regular expression:
 
     kernel   all launches of a kernel whose name it matches
     writes   all tasks that write a buffer whose name it matches
-    starts   a virtual task for each launch of such a kernel, with all that is asked from it to the next one
+    starts   a virtual task for each launch of such a kernel, with all requests from it to the next one
 """
 
 import re
@@ -62,7 +62,7 @@ def rules_of(content: dict[str, Any], where: str) -> list[Rule]:
     """The rules of a file's content. Raises UsageError for what is none."""
     tables = content.get("virtual")
     if set(content) != {"virtual"} or not isinstance(tables, list):
-        raise UsageError(f"{where}: expected tables [[virtual]] alone")
+        raise UsageError(f"{where}: expected only tables [[virtual]]")
     return [_rule(table, f"{where}: rule {number}") for number, table in enumerate(tables, 1)]
 
 
@@ -76,17 +76,17 @@ def _rule(table: Any, where: str) -> Rule:
 
 
 def groups(rule: Rule, candidates: Sequence[Candidate]) -> Iterator[Group]:
-    """What a rule makes of tasks, which are in the order in which they were asked for."""
+    """The virtual tasks of a rule. Candidates are in the order of their requests."""
     fits = re.compile(rule.pattern).search
     if rule.key == "starts":
         yield from _parts(rule.name, fits, candidates)
     elif rule.key == "kernel":
-        yield Group(rule.name, tuple(each.task for each in candidates if each.kernel and fits(each.kernel)))
+        yield Group(rule.name, tuple(task.task for task in candidates if task.kernel and fits(task.kernel)))
     else:
-        yield Group(rule.name, tuple(each.task for each in candidates if any(map(fits, each.writes))))
+        yield Group(rule.name, tuple(task.task for task in candidates if any(map(fits, task.writes))))
 
 
 def _parts(name: str, fits: Any, candidates: Sequence[Candidate]) -> Iterator[Group]:
-    starts = [place for place, each in enumerate(candidates) if each.kernel and fits(each.kernel)]
+    starts = [index for index, task in enumerate(candidates) if task.kernel and fits(task.kernel)]
     for number, (start, end) in enumerate(pairwise([*starts, len(candidates)]), 1):
-        yield Group(f"{name} {number}", tuple(each.task for each in candidates[start:end]))
+        yield Group(f"{name} {number}", tuple(task.task for task in candidates[start:end]))

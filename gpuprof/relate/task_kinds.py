@@ -20,7 +20,7 @@ STREAM, EVENT, DEFAULT_STREAM, HOST_WAIT, DEVICE_LAUNCH, PROGRAMMATIC = range(le
 
 
 class Kind(NamedTuple):
-    """A kind of relation. `follows`: what holds between A and C when A is so related to B, and B to C; "" nothing."""
+    """A kind of relation. `follows`: the relation between A and C when A has this one to B, and B to C; "": none."""
 
     name: str
     inverse: str
@@ -44,7 +44,7 @@ NUMBERS = {name: number for number, name in enumerate(NAMES)}
 CONTAINS, DEPENDS_ON, PRODUCES_FOR, READS_BEFORE, WRITES_BEFORE, PRODUCES, CONSUMES, SIBLING = NAMES
 INVERSES = {kind.inverse: kind.name for kind in RELATIONS}
 
-# What a relation may be stated as, with the kind that is stored and whether the tasks change places.
+# The kinds that a relation may be stated as, with the kind that is stored and whether the tasks are swapped.
 STATED = {kind.name: (kind.name, False) for kind in RELATIONS if kind.name != SIBLING} | {
     kind.inverse: (kind.name, True) for kind in RELATIONS if kind.name not in (SIBLING, PRODUCES, CONSUMES)
 }
@@ -58,5 +58,5 @@ ORIGINS = ("stated", "observed", "implied")
 
 
 def pass_name(number: int) -> str:
-    """Of the virtual task of a pass of draws."""
+    """The name of the virtual task of a pass of draws."""
     return f"pass {number}"

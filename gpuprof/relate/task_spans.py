@@ -2,12 +2,12 @@
 
 A launch has its own cycles. A copy or a wait takes no time: it happens when all that it waits for has ended. A task
 with parts runs from the first begin to the last end of these; a command buffer from those that take time, if any does:
-what is copied for its draws may lie there long before the GPU takes it up.
+copies for its draws may happen long before the GPU begins with it.
 
-Tasks are places 0..n-1 in the order of their beginnings, so that a task's parent is before it: a forest, and one pass
-from the last task to the first closes it. Virtual tasks contain others beside it (links). A task's cover is all that it
+Tasks have numbers 0..n-1 in the order of their beginnings, so that a task's parent is before it: a forest, and one pass
+from the last task to the first closes it. Virtual tasks contain further tasks by links. A task's cover is all that it
 contains, however often: intervals of the forest's preorder, in which each task is followed by its parts. Work is
-n log n, times the intervals that virtual tasks hand on to those that contain them.
+n log n, times the intervals that virtual tasks hand to those that contain them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -49,7 +49,7 @@ def happened(launches: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) 
     """
     is_point = floors != NEVER
     ends = np.where(is_point, floors, launches.end)
-    source, target = (each[is_point[waits[1]]] for each in waits)
+    source, target = (tasks[is_point[waits[1]]] for tasks in waits)
     # A view of memory gives Python's numbers one by one: an array is slower, and a list five times as large.
     at = memoryview(ends)
     for one, other in zip(memoryview(source), memoryview(target), strict=True):
@@ -59,9 +59,9 @@ def happened(launches: Leaves, floors: np.ndarray, waits: Sequence[np.ndarray]) 
 
 
 def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves, is_buffer: np.ndarray) -> Spans:
-    """Every task's span. parents: int64 (n,), NO_TASK or a task before it. links: int64 (m,) each, tasks and what they
-    contain beside their parts by place. A task that contains what it is a part of is left out there. is_buffer: bool
-    (n,), command buffers.
+    """Every task's span. parents: int64 (n,), NO_TASK or a task before it. links: int64 (m,) each, tasks and those that
+    they contain in addition to their parts. A task that contains a task that it is a part of is left out there.
+    is_buffer: bool (n,), command buffers.
     """
     forest = _Forest(parents, leaves)
     if len(links[0]):
@@ -72,8 +72,8 @@ def spans(parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves, is_b
 
 
 class _Forest:
-    """Spans of tasks and their parts by place. int64 (n,): begin, end; sums, of own cycles of a task and all its parts;
-    sizes, their number; elsewhere, cycles of what is contained beside them.
+    """Spans of tasks and their parts. int64 (n,): begin, end; sums, of own cycles of a task and all its parts; sizes,
+    their number; elsewhere, cycles of tasks that are contained by links.
     """
 
     def __init__(self, parents: np.ndarray, leaves: Leaves):
@@ -97,20 +97,20 @@ class _Forest:
                     high[above] = max(high[above], end[task])
 
     def preorder(self, parents: np.ndarray) -> np.ndarray:
-        """int64 (n,): each task's place, its parts behind it."""
-        found, slots = np.zeros_like(self.sizes), np.zeros_like(self.sizes)
-        place, slot, size, parent = map(memoryview, (found, slots, self.sizes, parents))
+        """int64 (n,): each task's position, with its parts after it."""
+        positions, slots = np.zeros_like(self.sizes), np.zeros_like(self.sizes)
+        position, slot, size, parent = map(memoryview, (positions, slots, self.sizes, parents))
         top = 0
         for task in range(len(parents)):
             above = parent[task]
             if above == NO_TASK:
-                place[task] = top
+                position[task] = top
                 top += size[task]
             else:
-                place[task] = slot[above]
+                position[task] = slot[above]
                 slot[above] += size[task]
-            slot[task] = place[task] + 1
-        return found
+            slot[task] = position[task] + 1
+        return positions
 
 
 def _take_up(forest: _Forest, parents: np.ndarray, is_buffer: np.ndarray) -> None:
@@ -124,7 +124,7 @@ def _take_up(forest: _Forest, parents: np.ndarray, is_buffer: np.ndarray) -> Non
 
 
 class _Cover(NamedTuple):
-    """What a task contains beside its parts by place: ascending intervals apart from each other, and their cycles."""
+    """Tasks that a task contains by links: ascending intervals with gaps between, and their cycles."""
 
     intervals: tuple[Interval, ...]
     cycles: int
@@ -138,17 +138,17 @@ class _Virtual:
 
     def __init__(self, forest: _Forest, parents: np.ndarray, links: Sequence[np.ndarray], leaves: Leaves):
         self.forest, self.leaves = forest, leaves
-        self.place = forest.preorder(parents)
+        self.position = forest.preorder(parents)
         in_order = np.zeros_like(forest.own)
-        in_order[self.place] = forest.own
-        self.until = np.concatenate(([0], np.cumsum(in_order)))  # cycles before each place
+        in_order[self.position] = forest.own
+        self.until = np.concatenate(([0], np.cumsum(in_order)))  # cycles before each position
         self.covers: dict[int, _Cover | None] = {}  # of the tasks to be closed, None until they are
         for task in np.unique(links[0]).tolist():
             while task != NO_TASK and task not in self.covers:
                 self.covers[task] = None
                 task = int(parents[task])
-        those = np.flatnonzero(np.isin(parents, list(self.covers)))
-        self.parts = _grouped(parents[those], those)
+        parts = np.flatnonzero(np.isin(parents, list(self.covers)))
+        self.parts = _grouped(parents[parts], parts)
         self.linked = _grouped(*links)
 
     def close_all(self) -> None:
@@ -171,7 +171,7 @@ class _Virtual:
     def _close(self, task: int) -> None:
         forest = self.forest
         if not forest.own[task]:
-            times = [(forest.begin[each], forest.end[each]) for each in self._below(task) if self._has_time(each)]
+            times = [(forest.begin[part], forest.end[part]) for part in self._below(task) if self._has_time(part)]
             own = self.leaves.begin[task], self.leaves.end[task]
             forest.begin[task] = min((begin for begin, _ in times), default=own[0])
             forest.end[task] = max((end for _, end in times), default=own[1])
@@ -184,36 +184,37 @@ class _Virtual:
 
     def _cover(self, task: int) -> _Cover:
         own = self._interval(task)
-        handed = [cover for each in self._below(task) if (cover := self.covers.get(each)) and cover.intervals]
-        linked = [self._interval(each) for each in self.linked.get(task, ())]
-        if not linked and len(handed) == 1 and not any(_meet(each, own) for each in handed[0].intervals):
+        handed = [cover for part in self._below(task) if (cover := self.covers.get(part)) and cover.intervals]
+        linked = [self._interval(part) for part in self.linked.get(task, ())]
+        if not linked and len(handed) == 1 and not any(_meet(interval, own) for interval in handed[0].intervals):
             return handed[0]
-        intervals = tuple(_without(own, _joined([*linked, *(each for cover in handed for each in cover.intervals)])))
+        covered = [interval for cover in handed for interval in cover.intervals]
+        intervals = tuple(_without(own, _joined([*linked, *covered])))
         return _Cover(intervals, sum(int(self.until[end] - self.until[first]) for first, end in intervals))
 
     def _interval(self, task: int) -> Interval:
-        first = int(self.place[task])
+        first = int(self.position[task])
         return first, first + int(self.forest.sizes[task])
 
 
 def _grouped(keys: np.ndarray, values: np.ndarray) -> dict[int, list[int]]:
     """The values of each key."""
     order = np.argsort(keys, kind="stable")
-    found, starts = np.unique(keys[order], return_index=True)
+    unique, starts = np.unique(keys[order], return_index=True)
     ordered, bounds = values[order].tolist(), [*starts.tolist(), len(values)]
-    return {key: ordered[first:end] for key, (first, end) in zip(found.tolist(), pairwise(bounds), strict=True)}
+    return {key: ordered[first:end] for key, (first, end) in zip(unique.tolist(), pairwise(bounds), strict=True)}
 
 
 def _joined(intervals: list[Interval]) -> Iterator[Interval]:
-    """Ascending, apart from each other."""
+    """The union of the intervals: ascending, with gaps between."""
     intervals.sort()
-    found = intervals[:1]
+    joined = intervals[:1]
     for first, end in intervals[1:]:
-        if first > found[-1][1]:
-            found.append((first, end))
-        elif end > found[-1][1]:
-            found[-1] = found[-1][0], end
-    yield from found
+        if first > joined[-1][1]:
+            joined.append((first, end))
+        elif end > joined[-1][1]:
+            joined[-1] = joined[-1][0], end
+    yield from joined
 
 
 def _without(cut: Interval, intervals: Iterable[Interval]) -> Iterator[Interval]:

@@ -19,10 +19,10 @@ from gpuprof.errors import GpuprofError, UsageError
 from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.merge import merge
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.replay import chip_of, replay
 from gpuprof.run.run_settings import Observer, Settings
-from gpuprof.run.tracing import Attached
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 
 
 def record(

@@ -4,12 +4,12 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from gpuprof.base.inputs import check_is_file
 from gpuprof.base.processes import why_died
 from gpuprof.chips import Chip
-from gpuprof.compile.module import PtxModule
 from gpuprof.compile.source import read_source
 from gpuprof.device.launching.launch_requests import comment_requests
 from gpuprof.errors import ContextLost, KernelFault, NotComparable, UsageError
@@ -81,18 +81,8 @@ def check_sources(sources: Sequence[Path]) -> None:
         check_is_file(path)
 
 
-class _Services:
-    def __init__(self, settings: Settings, arch: str):
-        self.settings, self.arch = settings, arch
-
-    def blocks_per_sm(self, chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
-        return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
-
-    def linked(self, paths: Sequence[Path]) -> PtxModule:
-        return read_linked(paths, arch=self.arch, options=self.settings.options)
-
-    def tell(self, text: str) -> None:
-        self.settings.observer.notice(text)
+def _blocks_per_sm(chip: Chip, function: Function, threads: int, shared_nbytes: int) -> int:
+    return occupancy(chip, function, threads, shared_nbytes).blocks_per_sm
 
 
 def _chosen(settings: Settings) -> tuple[LaunchChoice, Settings]:
@@ -142,8 +132,10 @@ def _run(
         device,
         arena,
         executable,
-        _Services(settings, device.chip.arch),
-        tells_writes=settings.save_stream,
+        blocks_per_sm=_blocks_per_sm,
+        link=partial(read_linked, arch=device.chip.arch, options=settings.options),
+        notice=settings.observer.notice,
+        reports_writes=settings.save_stream,
         choice=choice,
         lists_calls=settings.recorder is not None,
     )

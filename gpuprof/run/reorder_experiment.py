@@ -1,10 +1,10 @@
 """Runs a saved stream without some order between two launches, and compares what comes out.
 
-    SavedStream, pairs of launches ─ measure_stream ─> cycles as it is, what came of each pair, each launch's alone
+    SavedStream, pairs of launches ─ measure_stream ─> cycles, the result of each pair, each launch's own cycles
     SavedStream, a pair of launches ─> commands with the second on a stream of its own ─ Session ─> cycles, bytes
 
-Once the second is asked for after the first, as it was, which tells the gain; once before it, which tells whether the
-results need the order: the emulator carries out launches as they are asked for.
+Once the second is requested after the first, as it was, which gives the gain; once before it, which shows whether the
+results need the order: the emulator carries out launches in the order of their requests.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,8 +16,9 @@ from gpuprof.device import commands as cmd
 from gpuprof.errors import GpuprofError, KernelFault, NotComparable
 from gpuprof.records.command_stream.codec import SavedCopyIn, SavedLaunch, SavedLoad
 from gpuprof.records.command_stream.read import SavedStream
+from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.replay import Player, Registers, chip_of, memory_limit_nbytes
-from gpuprof.run.run_settings import LaunchResult, Observer, Settings
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_session
 
 # Commands that say nothing to the GPU: they may stand between the two launches.
@@ -35,17 +36,17 @@ class Outcome(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What came of a proposal: the cycles gained, or why it is withdrawn."""
+    """The result of a proposal: the cycles gained, or why it is withdrawn."""
 
-    first: int  # number of the first launch, among those that the host asked for
+    first: int  # number of the first launch, among those that the host requested
     second: int
     gain_cycles: int
     withdrawn: str
 
 
 class Measurement(NamedTuple):
-    """The cycles of the stream as it is, what came of each proposal, and the cycles of each launch with nothing beside
-    it, by its index.
+    """The cycles of the stream as it is, the result of each proposal, and the cycles of each launch when no other runs,
+    by its index.
     """
 
     cycles: int
@@ -55,7 +56,7 @@ class Measurement(NamedTuple):
 
 @dataclass
 class Ends(Observer):
-    """Hears when launches end, and how many cycles they took, by their index."""
+    """Collects the end of launches, and the cycles that they took, by their index."""
 
     last_cycle: int = 0
     cycles: dict[int, int] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class Ends(Observer):
 
 def measure_stream(stream: SavedStream, pairs: Iterable[tuple[int, int]]) -> Measurement:
     """Runs the stream without the order of each of the pairs, one after the other. pairs: two launches, by their
-    numbers among those that the host asked for.
+    numbers among those that the host requested.
     """
     header = stream.header
     settings = Settings(chip=chip_of(stream), max_cycles=header.max_cycles, max_instructions=header.max_instructions)
@@ -116,13 +117,13 @@ def measure(
 ) -> Measured:
     """Runs the stream without the order of two launches, by their numbers among those of the host."""
     try:
-        kept, swapped = relaxed(commands, first, second)
+        in_order, swapped = relaxed(commands, first, second)
     except NotComparable as error:
         return Measured(first, second, 0, str(error))
     try:
         if run_stream(stream, settings, swapped).digest != usual.digest:
             return Measured(first, second, 0, "the results are others when the second goes first")
-        free = run_stream(stream, settings, kept)
+        free = run_stream(stream, settings, in_order)
     except KernelFault as error:
         return Measured(first, second, 0, f"it fails: {error}")
     if free.digest != usual.digest:
@@ -133,10 +134,10 @@ def measure(
 def relaxed(
     commands: list[tuple[Any, bool]], first: int, second: int
 ) -> tuple[list[tuple[Any, bool]], list[tuple[Any, bool]]]:
-    """The commands with the two launches on streams of their own: in the order asked, and with the second before the
-    first. Raises NotComparable, which says why, where something else keeps them apart.
+    """The commands with the two launches on streams of their own: in the order of their requests, and with the second
+    before the first. Raises NotComparable, which says why, where something else separates them.
     """
-    launches = [place for place, (saved, _) in enumerate(commands) if isinstance(saved, SavedLaunch)]
+    launches = [index for index, (saved, _) in enumerate(commands) if isinstance(saved, SavedLaunch)]
     start, end = launches[first], launches[second]
     one, two = commands[start], commands[end]
     if one[1] or two[1] or two[0].dependent:
@@ -145,9 +146,9 @@ def relaxed(
     between = _split(commands[start + 1 : end], *around)
     before, after = [*commands[:start], *_before(*around)], [*_after(*around), *commands[end + 1 :]]
     moved = [(replace(one[0], stream=FIRST), False), (replace(two[0], stream=SECOND), False)]
-    kept = [moved[0], *between.after_first, *between.before_second, moved[1]]
+    in_order = [moved[0], *between.after_first, *between.before_second, moved[1]]
     swapped = [*between.before_second, moved[1], moved[0], *between.after_first]
-    return [*before, *kept, *after], [*before, *swapped, *after]
+    return [*before, *in_order, *after], [*before, *swapped, *after]
 
 
 FIRST, SECOND = 1 << 30, (1 << 30) + 1  # streams that no script has
@@ -155,7 +156,7 @@ EVENT = 1 << 30  # the first of events that no script has
 
 
 class _Between(NamedTuple):
-    """What stands between two launches: what has to come before the second, and what comes after the first."""
+    """The commands between two launches: those that have to come before the second, and those after the first."""
 
     before_second: list[tuple[Any, bool]]
     after_first: list[tuple[Any, bool]]
@@ -165,22 +166,22 @@ def _split(between: list[tuple[Any, bool]], first: SavedLaunch, second: SavedLau
     """Copies go with the second launch, events with the stream that they are of; a wait of the second for the first is
     the order that is taken away.
     """
-    found = _Between([], [])
-    recorded: set[int] = set()  # behind the first
+    parts = _Between([], [])
+    recorded: set[int] = set()  # after the first
     for saved, failed in between:
         if isinstance(saved, SILENT):
-            found.before_second.append((saved, failed))
+            parts.before_second.append((saved, failed))
         elif isinstance(saved, MOVED) and saved.stream == second.stream:
-            found.before_second.append((replace(saved, stream=SECOND), failed))
+            parts.before_second.append((replace(saved, stream=SECOND), failed))
         elif isinstance(saved, cmd.Event) and saved.stream == first.stream:
             recorded.add(saved.event)
-            found.after_first.append((replace(saved, stream=FIRST), failed))
+            parts.after_first.append((replace(saved, stream=FIRST), failed))
         elif isinstance(saved, cmd.Wait) and saved.stream == second.stream and saved.stream > 0:
             if saved.event not in recorded and saved.event != cmd.EVERYTHING:
-                found.before_second.append((replace(saved, stream=SECOND), failed))
+                parts.before_second.append((replace(saved, stream=SECOND), failed))
         else:
-            raise NotComparable(f"a {_name(saved)} stands between them and waits for the first")
-    return found
+            raise NotComparable(f"a {_name(saved)} is between them and waits for the first")
+    return parts
 
 
 def _name(saved: Any) -> str:
@@ -199,8 +200,8 @@ def _before(first: SavedLaunch, second: SavedLaunch) -> Iterator[tuple[Any, bool
 
 
 def _after(first: SavedLaunch, second: SavedLaunch) -> Iterator[tuple[Any, bool]]:
-    """What follows on their streams waits for them, and on that of the second for both; the host waits for the default
-    stream.
+    """Commands that follow on their streams wait for them, and on that of the second for both; the host waits for the
+    default stream.
     """
     if 0 in (first.stream, second.stream):
         yield cmd.Wait(cmd.EVERYTHING, cmd.HOST), False

@@ -70,11 +70,11 @@ def replay(
 
 
 def _alignment(stream: SavedStream) -> int:
-    """Of allocations, in bytes: they are to have the addresses that they had."""
-    found = stream.header.alignment
-    if found not in range(ALIGNMENT, MOST_ALIGNMENT + 1, ALIGNMENT):
-        raise stream.damaged(f"allocations are aligned to {found} bytes")
-    return found
+    """The alignment of allocations, in bytes: they are to have the addresses that they had."""
+    alignment = stream.header.alignment
+    if alignment not in range(ALIGNMENT, MOST_ALIGNMENT + 1, ALIGNMENT):
+        raise stream.damaged(f"allocations are aligned to {alignment} bytes")
+    return alignment
 
 
 def shifted(sampling: Sampling, number: int, of: int) -> Sampling:
@@ -181,7 +181,7 @@ class Player:
         return replace(launch, is_timed=saved.is_timed)
 
     def _draw(self, saved: SavedDraw) -> cmd.Draw:
-        """What it cannot be is told where it is carried out."""
+        """A draw that is impossible is refused when it is carried out."""
         shaders = tuple(map(self._shader, saved.shaders))
         return cmd.Draw(shaders, saved.buffers, saved.state, saved.targets, saved.name)
 

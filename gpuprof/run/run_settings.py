@@ -1,4 +1,4 @@
-"""The settings of a session, its observer, and the result of a launch."""
+"""The settings of a session, and its reports to its caller."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,21 +13,12 @@ from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.records.writer import RecordWriter
 from gpuprof.relate.relation_rules import Rule
 from gpuprof.run.compile_file import DEFAULT_CHIP, DEFAULT_OPTIONS, BuildOptions
-from gpuprof.run.tracing import Attached
+from gpuprof.run.observers.observer import LaunchResult
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.launch_timing import LaunchTiming
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 
 NO_SAMPLING = Sampling()
-
-
-@dataclass(frozen=True)
-class LaunchResult:
-    """The result of one launch, in addition to its effect on memory."""
-
-    launch: cmd.Launch
-    timing: LaunchTiming
-    counters: LaunchCounters
 
 
 class Observer:

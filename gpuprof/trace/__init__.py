@@ -1,21 +1,20 @@
-"""Watching what a launch executes: trace generators, their events, tables and findings.
+"""Watching the execution of a launch: trace generators, their events, tables and findings.
 
-    tables      rows of a generator's tables, which `gpuprof.tables` declares like all others, and findings
-    kernel      what `initialize` gets: the program as it will run, the launch, memory
-    event       what `event` and `post_event` get: the warps that execute one instruction at one time
-    generator   TraceGenerator, the class to derive from, and its options
-    feed        hands the emulator's events to the generators of a launch that want them
-    find        generators by name: built in, of an installed package, of a file
-    generators  those that come with gpuprof, one a file
-    checkers    those that find errors of a program, one a file
-    findings    what a run has found, for the person who waits for it: counted, told, left out when known
-    suppressions  the file of what is known
+    tables          rows of a generator's tables, which `gpuprof.tables` declares like all others, and findings
+    kernel          the argument of `initialize`: the program as it will run, the launch, memory
+    event           the argument of `event` and `post_event`: the warps that execute one instruction at one time
+    generator       TraceGenerator, the class to derive from, and its options
+    feed            passes the emulator's events to the generators of a launch that need them
+    find            generators by name: built in, of an installed package, of a file
+    generators/     those that come with gpuprof, one per file
+    checkers/       those that find errors of a program, one per file
+    finding_report  the findings of a run for its user: counted, printed, or suppressed
+    suppressions    the file of known findings
 
     kernel, events ─> generator ─> rows of tables, findings
 
-A generator changes neither the kernel nor the application (memcheck keeps lanes from what they must not access): what
-it gets is read-only and valid until its call returns.
-docs/traces.md has the interface.
+A generator changes neither the kernel nor the application (except that memcheck disables lanes with a forbidden
+access): its arguments are read-only and valid until its call returns. docs/traces.md has the interface.
 """
 
 NAMES = {
@@ -31,7 +30,7 @@ NAMES = {
 
 
 def __getattr__(name: str):
-    """The interface, looked up when it is first asked for: importing the room brings nothing along."""
+    """Imports a name of the interface on first use: importing the room loads nothing else."""
     if name in NAMES:
         from importlib import import_module
 

@@ -1,4 +1,6 @@
-"""What a generator's `event` and `post_event` get. Arrays are read-only and valid until the call returns."""
+"""The arguments of a generator's `event` and `post_event`, and masks of lanes. Arrays are read-only and valid until the
+call returns.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -6,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuprof.trace.kernel import BasicBlock, Instruction, Kernel
-from gpuprof.trace.masks import WARP, unpacked
 
 
 class WarpEvent(NamedTuple):
@@ -28,7 +29,7 @@ class WarpEvent(NamedTuple):
 class Access(NamedTuple):
     """An access of the event's n warps to one state space. `masks` uint32 (n,): lanes that take part; `addresses` int64
     (n, 32): bytes from the start of the block's shared memory or of the thread's local memory, addresses of global
-    memory; they mean nothing for other lanes. `sizes` int64 (n, 32): bytes of each lane, None where all access
+    memory; they have no meaning for other lanes. `sizes` int64 (n, 32): bytes of each lane, None where all access
     `nbytes`.
     """
 
@@ -49,7 +50,7 @@ class TraceEvent:
     """The warps that execute one instruction at one time, n of them; or, for a generator with `blocks`, one basic
     block.
 
-    `instruction`: the one, or the block's first. All arrays have a row for each warp.
+    `instruction`: the executed one, or the block's first. All arrays have a row for each warp.
     """
 
     __slots__ = ("_executed", "basic_block", "instruction", "kernel")
@@ -78,7 +79,7 @@ class TraceEvent:
 
     @property
     def depth(self) -> int:
-        """Of calls, 0 in the kernel itself."""
+        """Depth of calls, 0 in the kernel itself."""
         return self._executed.depth
 
     @property
@@ -98,33 +99,33 @@ class TraceEvent:
 
     @property
     def active(self) -> np.ndarray:
-        """bool (n, 32)."""
+        """bool (n, 32): the lanes in `active_masks`."""
         return _unpacked(self._executed.masks)
 
     @property
     def true_masks(self) -> np.ndarray:
-        """uint32 (n,): active lanes whose guard holds: those that the instruction does something for."""
+        """uint32 (n,): active lanes whose guard holds: those for which the instruction has an effect."""
         return _read_only(self._executed.held)
 
     @property
     def true(self) -> np.ndarray:
-        """bool (n, 32)."""
+        """bool (n, 32): the lanes in `true_masks`."""
         return _unpacked(self._executed.held)
 
     @property
     def taken_masks(self) -> np.ndarray:
-        """uint32 (n,): of a branch, call, return or exit, the lanes that take it."""
+        """uint32 (n,): for a branch, call, return or exit, the lanes that take it."""
         return self.true_masks
 
     @property
     def fall_through_masks(self) -> np.ndarray:
-        """uint32 (n,): of a branch, call, return or exit, the lanes that go on behind it."""
+        """uint32 (n,): for a branch, call, return or exit, the lanes that continue after it."""
         return _read_only(self._executed.masks & ~self._executed.held)
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """What it accesses, one for each state space. Generic addresses are told apart; an asynchronous copy is a load
-        and a store. Empty for what `ranges` tells.
+        """Its accesses, one for each state space. Generic addresses are resolved to their space; an asynchronous copy
+        is a load and a store. Empty for accesses that `ranges` has.
         """
         return tuple(
             Access(
@@ -139,24 +140,24 @@ class TraceEvent:
         )
 
     def wrong(self, access: Access) -> Any:
-        """In `event`: the lanes of one of `accesses` that the space does not let do it, as bool (n, 32) each:
-        `misaligned`, `outside`, `null`, `freed` and `read_only`. None where all may.
+        """In `event`: the lanes of one of `accesses` for which it is invalid in its space, as bool (n, 32) each:
+        `misaligned`, `outside`, `null`, `freed` and `read_only`. None where all are valid.
         """
         return self._executed.wrong(access)
 
     def describe(self, space: str, address: int) -> str:
-        """Where an address of a space lies, in words."""
+        """A text for an address of a space, with the memory that contains it."""
         return self._executed.describe(space, address)
 
     def shared_words(self, rows: np.ndarray, addresses: np.ndarray) -> np.ndarray:
-        """uint64 (k,): what 8 bytes of shared memory hold now, at `addresses` int64 (k,) as the event's warps `rows`
-        see them.
+        """uint64 (k,): the current content of 8 bytes of shared memory, at `addresses` int64 (k,) as the event's warps
+        `rows` see them.
         """
         return self._executed.shared_words(rows, addresses)
 
     def memory_words(self, access: Access) -> np.ndarray:
-        """In `event`: uint64 (m, n, 32), what the bytes of one of `accesses` to global or shared memory hold now, in m
-        words a lane, of at most 8 bytes each. It means nothing for lanes that the access's masks leave out.
+        """In `event`: uint64 (m, n, 32), the current content of the bytes of one of `accesses` to global or shared
+        memory, in m words per lane, of at most 8 bytes each. It has no meaning for lanes outside of the access's masks.
         """
         return self._executed.memory_words(access)
 
@@ -167,8 +168,8 @@ class TraceEvent:
         return address, _read_only(memory)
 
     def refuse(self, lanes: np.ndarray) -> None:
-        """In `event`, for a generator with `refuses`: these lanes, bool (n, 32), do not access memory. What they load
-        is 0, what they store is dropped.
+        """In `event`, for a generator with `refuses`: disables the access of these lanes, bool (n, 32). They load 0,
+        and their stores are dropped.
         """
         self._executed.refuse(lanes)
 
@@ -178,12 +179,12 @@ class TraceEvent:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that a lane accesses."""
+        """Bytes that each lane accesses."""
         return self.instruction.nbytes
 
     @property
     def addresses(self) -> np.ndarray:
-        """int64 (n, 32): of the first access. Raises IndexError for an instruction that has none."""
+        """int64 (n, 32): addresses of the first access. Raises IndexError for an instruction that has none."""
         accesses = self.accesses
         if not accesses:
             raise IndexError(f"{self.instruction.opcode} has no addresses of lanes; event.accesses is empty then")
@@ -198,18 +199,21 @@ class TraceEvent:
 
     @property
     def operands(self) -> tuple:
-        """What the instruction reads, the guard left out: each with `slot` (a, b, c, e), `name` of the register ("" for
-        a constant) and `bits`, uint32, uint64 or bool (n, 32). In `post_event` only of a generator with `values`.
+        """The operands that the instruction reads, without the guard: each with `slot` (a, b, c, e), `name` of the
+        register ("" for a constant) and `bits`, uint32, uint64 or bool (n, 32). In `post_event` only for a generator
+        with `values`.
         """
         return tuple(value._replace(bits=_read_only(value.bits)) for value in self._executed.operands)
 
     @property
     def results(self) -> tuple:
-        """In `post_event`: what it has written, as `operands`. Empty for what ends a basic block."""
+        """In `post_event`: the written values, in the form of `operands`. Empty for an instruction that ends a basic
+        block.
+        """
         return tuple(value._replace(bits=_read_only(value.bits)) for value in self._executed.results)
 
     def warps(self) -> Iterator[WarpEvent]:
-        """The same, one warp at a time."""
+        """The event's warps, one at a time."""
         executed = self._executed
         first = executed.accesses[0] if self.instruction.operation and executed.accesses else None
         rows = zip(executed.grid_blocks.tolist(), executed.warps_of_block.tolist(), executed.masks.tolist(),
@@ -234,3 +238,17 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+WARP = 32
+
+
+def unpacked(masks: np.ndarray) -> np.ndarray:
+    """bool (n, 32): the lanes of masks, uint32 (n,), with lane l in bit l."""
+    bits = np.unpackbits(np.ascontiguousarray(masks).view(np.uint8), bitorder="little")
+    return bits.view(np.bool_).reshape(-1, WARP)
+
+
+def packed(lanes: np.ndarray) -> np.ndarray:
+    """uint32 (n,): the masks of lanes, bool (n, 32)."""
+    return np.packbits(lanes, axis=1, bitorder="little").view(np.uint32).reshape(-1)

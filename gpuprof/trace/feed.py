@@ -1,4 +1,4 @@
-"""Hands what the emulator tells of a launch to the generators that want it."""
+"""Passes the emulator's events of a launch to the generators that need them."""
 
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +14,13 @@ from gpuprof.trace.tables import Results
 
 
 class Feed:
-    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`, `refusing`, `passing`: numbers
-    of the instructions and basic blocks that some of them want to hear of, as the emulator's Wanted has them.
+    """The generators of one launch. `before`, `after`, `operands_after`, `blocks`, `refusing`, `passing`: numbers of
+    the instructions and basic blocks that some of them need, in the form of the emulator's Wanted.
     """
 
     def __init__(self, kernel: Kernel, generators: Sequence[TraceGenerator]):
         self.kernel, self.generators = kernel, tuple(generators)
-        self._open: list[TraceGenerator] = []  # those that `finish` is due to
+        self._open: list[TraceGenerator] = []  # those whose `finish` is still to be called
         self._before: dict[int, list[TraceGenerator]] = {}
         self._after: dict[int, list[TraceGenerator]] = {}
         self._of_blocks = [each for each in self.generators if each.blocks and overrides(each, "event")]
@@ -30,10 +30,13 @@ class Feed:
             if generator.blocks:
                 continue
             numbers = numbers_wanted(generator, kernel.code)
-            numbers_after = [number for number in numbers if _is_told_after(generator, kernel.instructions[number])]
-            for call, table, told in (("event", self._before, numbers), ("post_event", self._after, numbers_after)):
+            numbers_after = [number for number in numbers if _gets_post_event(generator, kernel.instructions[number])]
+            for call, table, chosen in (
+                ("event", self._before, numbers),
+                ("post_event", self._after, numbers_after),
+            ):
                 if overrides(generator, call):
-                    for number in told:
+                    for number in chosen:
                         table.setdefault(number, []).append(generator)
             if generator.values and overrides(generator, "post_event"):
                 operands.update(numbers_after)
@@ -45,38 +48,38 @@ class Feed:
         self.refusing = frozenset(self._refusing)
         self.passing = frozenset(
             number
-            for number, told in self._before.items()
-            if number not in self._after and all(overrides(generator, "passes") for generator in told)
+            for number, notified in self._before.items()
+            if number not in self._after and all(overrides(generator, "passes") for generator in notified)
         )
         self.before = frozenset(self._before) | frozenset(self._after)
         self.after, self.operands_after = frozenset(self._after), frozenset(operands)
         self.blocks = frozenset(range(len(kernel.basic_blocks))) if self._of_blocks else frozenset()
 
-    # What the emulator tells.
+    # Events from the emulator
 
     def passes(self, number: int) -> bool:
-        """Whether nobody needs to hear of an instruction of `passing` this time."""
+        """True if no generator needs an instruction of `passing` this time."""
         return all(_call(generator, generator.passes, number) for generator in self._before[number])
 
-    def tell_block(self, run: Any) -> None:
+    def notify_block(self, run: Any) -> None:
         block = self.kernel.basic_blocks[run.block]
         event = TraceEvent(self.kernel, block.instructions[0], block, run)
         for generator in self._of_blocks:
             self._call(generator, generator.event, event)
 
-    def tell_before(self, executed: Any) -> None:
-        self._tell(self._before, "event", executed)
+    def notify_before(self, executed: Any) -> None:
+        self._notify(self._before, "event", executed)
 
-    def tell_after(self, executed: Any) -> None:
-        self._tell(self._after, "post_event", executed)
+    def notify_after(self, executed: Any) -> None:
+        self._notify(self._after, "post_event", executed)
 
-    def _tell(self, table: dict[int, list[TraceGenerator]], call: str, executed: Any) -> None:
+    def _notify(self, table: dict[int, list[TraceGenerator]], call: str, executed: Any) -> None:
         if executed.at in table:
             event = self._event(executed)
             for generator in table[executed.at]:
                 self._call(generator, getattr(generator, call), event)
 
-    def tell_wrong(self, executed: Any, refused: Any) -> None:
+    def notify_wrong(self, executed: Any, refused: Any) -> None:
         event = self._event(executed)
         for generator in self._refusing[executed.at]:
             self._call(generator, generator.refused, event, refused)
@@ -99,20 +102,20 @@ class Feed:
 
     @property
     def is_open(self) -> bool:
-        """Whether `finish` is due to a generator."""
+        """True if a generator's `finish` is still to be called."""
         return bool(self._open)
 
     def finish(self) -> Iterator[tuple[TraceGenerator, Results]]:
-        """What each of the generators found; nothing of those that are finished already."""
+        """The results of each generator; none of those that are finished already."""
         while self._open:
             generator = self._open.pop(0)
             _call(generator, generator.finish)
             yield generator, generator.end_launch(self.kernel.launch)
 
-    def _call(self, generator: TraceGenerator, call: Callable[..., None], *told: Any) -> None:
-        """An interrupt may come in the midst of the call: then nobody knows what the generator holds."""
+    def _call(self, generator: TraceGenerator, call: Callable[..., None], *arguments: Any) -> None:
+        """If an interrupt comes during the call, the state of the generator is undefined, and it is dropped."""
         try:
-            _call(generator, call, *told)
+            _call(generator, call, *arguments)
         except Stopped:
             self._open.remove(generator)
             raise
@@ -122,7 +125,7 @@ _numbers: WeakKeyDictionary[Code, dict[tuple, tuple[int, ...]]] = WeakKeyDiction
 
 
 def numbers_wanted(generator: TraceGenerator, code: Code) -> tuple[int, ...]:
-    """Numbers of the instructions that a generator wants. Launches of a module ask again and again."""
+    """Numbers of the instructions that a generator wants, cached, since many launches share a module."""
     known = _numbers.setdefault(code, {})
     key = generator.kinds, generator.opcodes, generator.spaces, type(generator)
     if key not in known:
@@ -130,12 +133,12 @@ def numbers_wanted(generator: TraceGenerator, code: Code) -> tuple[int, ...]:
     return known[key]
 
 
-def _is_told_after(generator: TraceGenerator, instruction: Instruction) -> bool:
+def _gets_post_event(generator: TraceGenerator, instruction: Instruction) -> bool:
     return not generator.post_kinds or instruction.kind in generator.post_kinds
 
 
 def _call(generator: TraceGenerator, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Raises GeneratorError for whatever the generator raises: it is somebody else's code."""
+    """Raises GeneratorError for any exception of the generator, which may be user code."""
     try:
         return call(*arguments)
     except (Exception, SystemExit) as error:

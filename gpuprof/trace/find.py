@@ -1,4 +1,4 @@
-"""Trace generators by name: built in, of an installed package, or `file.py:Class`; and what --trace says of one."""
+"""Trace generators by name: built in, of an installed package, or `file.py:Class`; and the syntax of --trace."""
 
 import importlib.util
 import sys
@@ -13,21 +13,21 @@ from gpuprof.errors import UsageError
 from gpuprof.trace.generator import TraceGenerator
 
 GROUP = "gpuprof.trace_generators"  # of entry points
-# Name -> file and class there. Nothing of them is imported before one is asked for.
+# Name -> file and class there. A file is imported only when its generator is requested.
 GENERATORS = {
     "mix": ("mix", "InstructionMix"),
-    "activity": ("counts.activity", "Activity"),
+    "activity": ("counts.lane_activity", "Activity"),
     "block_counts": ("counts.block_counts", "BlockCounts"),
-    "branches": ("counts.branches", "Branches"),
-    "convergence": ("counts.convergence", "Convergence"),
+    "branches": ("counts.branch_divergence", "Branches"),
+    "convergence": ("counts.lane_convergence", "Convergence"),
     "dimensions": ("counts.dimensions", "Dimensions"),
     "machine": ("counts.machine_counts", "Machine"),
     "balance": ("counts.balance", "Balance"),
     "bytes_balance": ("counts.balance", "BytesBalance"),
     "parallelism": ("counts.parallelism", "Parallelism"),
-    "live_registers": ("counts.live_registers", "LiveRegisters"),
+    "live_registers": ("counts.register_liveness", "LiveRegisters"),
     "widths": ("counts.widths", "Widths"),
-    "addresses": ("addresses", "Addresses"),
+    "addresses": ("access_list", "Addresses"),
     "reuse": ("memory.reuse_distance", "Reuse"),
     "cache": ("memory.cache_hits", "Cache"),
     "instruction_cache": ("memory.cache_hits", "InstructionCache"),
@@ -39,25 +39,24 @@ GENERATORS = {
     "ranges": ("values.value_ranges", "Ranges"),
     "origins": ("values.origins", "Origins"),
     "accelsim": ("trace_files.accelsim", "AccelSim"),
-    "intensity": ("bounds.intensity", "Intensity"),
-    "graph": ("bounds.graph", "Graph"),
+    "intensity": ("bounds.arithmetic_intensity", "Intensity"),
+    "graph": ("bounds.flow_graph", "Graph"),
 }
-# Their names are those of compute-sanitizer's tools: who knows these need not learn others, and `memory` would be taken
-# for one of the generators of memory traffic.
+# They are named after compute-sanitizer's tools.
 CHECKERS = {
     "memcheck": ("memcheck", "Memcheck"),
     "initcheck": ("initcheck", "Initcheck"),
     "racecheck": ("racecheck", "Racecheck"),
     "synccheck": ("synccheck", "Synccheck"),
 }
-BUILT_IN = {name: (f"generators.{file}", found) for name, (file, found) in GENERATORS.items()} | {
-    name: (f"checkers.{file}", found) for name, (file, found) in CHECKERS.items()
+BUILT_IN = {name: (f"generators.{file}", cls) for name, (file, cls) in GENERATORS.items()} | {
+    name: (f"checkers.{file}", cls) for name, (file, cls) in CHECKERS.items()
 }
-LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "draw", "stage", "skip", "count")  # say which launches are watched
+LAUNCH_KEYS = ("kernel", "launch", "stream", "task", "draw", "stage", "skip", "count")  # select the watched launches
 
 
 class Spec(NamedTuple):
-    """What --trace says: NAME or FILE.py:CLASS, options as texts, and the launches, as a sampling filter's text."""
+    """A parsed --trace: NAME or FILE.py:CLASS, options as texts, and the launches, as a sampling filter's text."""
 
     name: str
     options: Mapping[str, str]
@@ -65,7 +64,7 @@ class Spec(NamedTuple):
 
 
 def parse_spec(text: str) -> Spec:
-    """NAME[:key=value,...]; a piece without "=" goes on with the value before it. Raises UsageError."""
+    """Parses NAME[:key=value,...]; a piece without "=" continues the previous value. Raises UsageError."""
     name, pieces = _split(text)
     given: dict[str, str] = {}
     last = ""
@@ -84,7 +83,7 @@ def parse_spec(text: str) -> Spec:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The name and what follows its colon. In FILE.py:CLASS the first colon belongs to the name."""
+    """The name and the text after its colon. In FILE.py:CLASS the first colon belongs to the name."""
     if ".py:" in text:
         file, rest = text.split(".py:", 1)
         name, _, pieces = rest.partition(":")
@@ -111,10 +110,12 @@ def find(name: str) -> type[TraceGenerator]:
 
 
 def make(spec: Spec) -> TraceGenerator:
-    """Raises UsageError for an unknown name or option, a wrong value, or a class that cannot be made of options."""
-    found = find(spec.name)
+    """A generator for a spec. Raises UsageError for an unknown name or option, a wrong value, or a class that does not
+    accept options.
+    """
+    cls = find(spec.name)
     try:
-        generator = found(**spec.options)
+        generator = cls(**spec.options)
     except UsageError:
         raise
     except Exception as error:  # whatever the user's __init__ raises
@@ -125,9 +126,9 @@ def make(spec: Spec) -> TraceGenerator:
 
 
 def installed_generators() -> dict[str, EntryPoint]:
-    """Of installed packages, by name; those that come with gpuprof go first."""
-    found = {each.name: each for each in sorted(entry_points(group=GROUP), key=lambda each: each.name)}
-    return {name: each for name, each in found.items() if name not in BUILT_IN}
+    """Generators of installed packages, by name; built-in ones take precedence."""
+    cls = {each.name: each for each in sorted(entry_points(group=GROUP), key=lambda each: each.name)}
+    return {name: each for name, each in cls.items() if name not in BUILT_IN}
 
 
 def all_names() -> tuple[str, ...]:
@@ -136,10 +137,10 @@ def all_names() -> tuple[str, ...]:
 
 def _of_package(entry: EntryPoint) -> type[TraceGenerator]:
     try:
-        found = entry.load()
+        cls = entry.load()
     except Exception as error:  # whatever a package raises when it is imported
         raise UsageError(f"trace generator {entry.name!r} of {entry.value}: {type(error).__name__}: {error}") from None
-    return _checked(found, f"{entry.value}, the trace generator {entry.name!r},")
+    return _checked(cls, f"{entry.value}, the trace generator {entry.name!r},")
 
 
 def _of_file(file: str, class_name: str) -> type[TraceGenerator]:
@@ -162,7 +163,7 @@ def _of_file(file: str, class_name: str) -> type[TraceGenerator]:
     return _checked(getattr(module, class_name), f"{path}:{class_name}")
 
 
-def _checked(found: object, what: str) -> type[TraceGenerator]:
-    if not (isinstance(found, type) and issubclass(found, TraceGenerator)):
-        raise UsageError(f"{what} is no subclass of gpuprof.trace.TraceGenerator")
-    return found
+def _checked(cls: object, what: str) -> type[TraceGenerator]:
+    if not (isinstance(cls, type) and issubclass(cls, TraceGenerator)):
+        raise UsageError(f"{what} is not a subclass of gpuprof.trace.TraceGenerator")
+    return cls

@@ -1,4 +1,4 @@
-"""TraceGenerator: derive from it, say what is wanted, take events, add rows and findings."""
+"""TraceGenerator, the base class: a generator declares what it needs, receives events, and adds rows and findings."""
 
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
@@ -16,7 +16,7 @@ from gpuprof.trace.tables import Finding, Gathering, Results, check_table, check
 
 
 class Option:
-    """A number or text that users may set: `ways = Option(4, "lines of a set")`. Its type is the default's."""
+    """A number or text that users may set: `ways = Option(4, "lines of a set")`. Its type is that of the default."""
 
     def __init__(self, default: int | float | str | bool, meaning: str):
         self.default, self.meaning, self.name = default, meaning, ""
@@ -28,7 +28,7 @@ class Option:
         return self if instance is None else self.default
 
     def value(self, given: Any) -> Any:
-        """A value of the option's type, from one or from its text. Raises UsageError for another."""
+        """A value of the option's type, from a value or its text. Raises UsageError for another."""
         kind = type(self.default)
         if kind is bool:
             words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
@@ -46,16 +46,16 @@ _NAMES = {int: "whole number", float: "number", str: "text", bool: "yes or no"}
 
 
 class TraceGenerator:
-    """Watches launches. The first sentence of a generator's docstring says what it finds.
+    """Watches launches. The first sentence of a generator's docstring describes its output.
 
-    Class attributes say what it wants; nothing is built for what nobody wants. An instruction is wanted when it meets
-    all of `kinds` (of isa.kinds), `opcodes` (names, with * and ?) and `spaces` (state spaces) that are not empty.
+    Class attributes declare what it needs; nothing else is computed. An instruction is selected if it matches all of
+    `kinds` (of isa.kinds), `opcodes` (names, with * and ?) and `spaces` (state spaces) that are not empty.
 
     * `blocks`: `event` gets runs of whole basic blocks in place of instructions, and there is no `post_event`.
-    * `post_kinds`: `post_event` is told of these kinds alone; empty for all that are wanted.
-    * `values`: operands are there in `post_event`, too.
-    * `refuses`: it may keep lanes from an access (TraceEvent.refuse), and kernels go on without what they must not
-      touch (`refused`).
+    * `post_kinds`: `post_event` is called only for these kinds; empty for all selected ones.
+    * `values`: operands are available in `post_event`, too.
+    * `refuses`: it may disable the access of lanes (TraceEvent.refuse), and kernels continue without forbidden accesses
+      (`refused`).
 
     A generator may be used for many launches, one after the other.
     """
@@ -68,13 +68,13 @@ class TraceGenerator:
     blocks: ClassVar[bool] = False
     values: ClassVar[bool] = False
     refuses: ClassVar[bool] = False
-    is_checker: ClassVar[bool] = False  # what it finds are errors of the program
-    checks_host: ClassVar[bool] = False  # errors that the host makes with memory are told, too
-    finds_leaks: bool = False  # and what is still allocated at the end
-    compares_launches: ClassVar[bool] = False  # what a launch has touched is held against other commands
-    touched: Any = None  # then, when `finish` has returned: rows of races.touched
-    shadow: Any = None  # device.memory.Shadow: what it keeps of global memory, also between launches
-    guard_nbytes: int = 0  # bytes that it wants between allocations, when it is attached before the first of them
+    is_checker: ClassVar[bool] = False  # its findings are errors of the program
+    checks_host: ClassVar[bool] = False  # it also reports errors of the host with memory
+    finds_leaks: bool = False  # and allocations that exist at the end
+    compares_launches: ClassVar[bool] = False  # the memory touched by a launch is compared with other commands
+    touched: Any = None  # then, when `finish` has returned: rows of races.touched_lines
+    shadow: Any = None  # device.memory.Shadow: its shadow of global memory, also between launches
+    guard_nbytes: int = 0  # bytes between allocations, if it is attached before the first of them
     tables: ClassVar[tuple[Table, ...]] = ()
 
     def __init__(self, **options: Any):
@@ -91,39 +91,40 @@ class TraceGenerator:
 
     @property
     def is_ready(self) -> bool:
-        """Whether __init__ has run: a class with one of its own may forget to call it."""
+        """True if __init__ has run: a class with its own may forget to call it."""
         return "_gathering" in vars(self)
 
     def again(self) -> "TraceGenerator":
-        """One that is like it, and has seen nothing."""
+        """A new generator with the same options."""
         return type(self)(**{name: getattr(self, name) for name in options_of(type(self))})
 
-    # The calls, in the order of a launch. A generator overrides those that it needs.
+    # Calls, in the order of a launch. A generator overrides those that it needs.
 
     def initialize(self, kernel: Kernel) -> None:
-        """A launch begins. What can be said of the program without running it can be said here."""
+        """A launch begins. Results that need no execution can be added here."""
 
     def passes(self, number: int) -> bool:
-        """Whether it need not be told this time of an instruction, by its number. Asked in front of each `event` that
-        no `post_event` belongs to, where somebody overrides it; the event may come all the same.
+        """True if an instruction, given by its number, need not be reported this time. Called before each `event`
+        without a `post_event`, if it is overridden; the event may still be reported.
         """
         return False
 
     def wants_too(self, code: Code) -> Iterable[int]:
-        """Numbers of instructions of a module that it wants besides: the same for all generators of its class."""
+        """Numbers of additional instructions of a module that it needs: the same for all generators of its class."""
         return ()
 
     def event(self, event: TraceEvent) -> None:
         """Warps are about to execute an instruction: addresses are known, results are not."""
 
     def refused(self, event: TraceEvent, wrong: Any) -> None:
-        """Between the two, for a generator with `refuses`: the instruction leaves out memory that it must not touch, as
-        only its execution finds (kinds in kernel.RANGED). `wrong` has `kind` (a key of memcheck.KINDS_REFUSED),
-        `space`, arrays `warps`, rows of the event, and `lanes`, and of the first of these `address` and a `text`.
+        """Called between `event` and `post_event`, for a generator with `refuses`: the instruction skips memory that it
+        must not touch, which only its execution reveals (kinds in kernel.RANGED). `wrong` has `kind` (a key of
+        memcheck.KINDS_REFUSED), `space`, arrays `warps`, rows of the event, and `lanes`, and for the first of these
+        `address` and a `text`.
         """
 
     def post_event(self, event: TraceEvent) -> None:
-        """They have executed it."""
+        """Warps have executed an instruction."""
 
     def fault(self, text: str) -> None:
         """A fault has ended the launch; `finish` follows."""
@@ -131,17 +132,17 @@ class TraceGenerator:
     def finish(self) -> None:
         """The launch has ended, or a fault has ended it."""
 
-    # What it says.
+    # Output
 
     def add_rows(self, table: str, rows) -> None:
-        """Rows of a declared table: values in the order of its columns."""
+        """Adds rows to a declared table: values in the order of its columns."""
         self._gathering.add(table, rows)
 
     def add_row(self, table: str, *values: object) -> None:
         self._gathering.add(table, [values])
 
     def find(self, kind: str, severity: str, text: str, **where: Any) -> None:
-        """A finding; `where`: the fields of tables.Finding."""
+        """Adds a finding; `where`: the fields of tables.Finding."""
         for field in where:
             if field not in Finding._fields:
                 near = suggestion(field, Finding._fields) or f"it has {', '.join(Finding._fields)}"
@@ -149,7 +150,7 @@ class TraceGenerator:
         self._gathering.find(Finding(kind, severity, text, **where))
 
     def end_launch(self, launch: int) -> Results:
-        """Everything that it said of a launch. Called when `finish` has returned."""
+        """All results of a launch. Called when `finish` has returned."""
         self.results.append(self._gathering.take(launch))
         return self.results[-1]
 
@@ -159,18 +160,18 @@ def name_of(generator: type[TraceGenerator]) -> str:
 
 
 def text_of(generator: type[TraceGenerator]) -> str:
-    """The first sentence of its docstring."""
+    """The first sentence of a generator's docstring."""
     text = " ".join((generator.__doc__ or "").split())
     return text.split(". ")[0].rstrip(".")
 
 
 def options_of(generator: type[TraceGenerator]) -> dict[str, Option]:
-    found = {name: value for base in reversed(generator.__mro__) for name, value in vars(base).items()}
-    return {name: value for name, value in found.items() if isinstance(value, Option)}
+    attributes = {name: value for base in reversed(generator.__mro__) for name, value in vars(base).items()}
+    return {name: value for name, value in attributes.items() if isinstance(value, Option)}
 
 
 def check(generator: type[TraceGenerator]) -> None:
-    """Raises UsageError for a class that says what cannot be."""
+    """Raises UsageError for a class with an invalid declaration."""
     name = name_of(generator)
     if not NAME.fullmatch(name):
         raise UsageError(f"trace generator {name!r}: its name needs a-z, 0-9 and _, 40 characters at most")
@@ -184,7 +185,7 @@ def check(generator: type[TraceGenerator]) -> None:
         for word in given:
             if word not in known:
                 near = suggestion(word, known) or f"there are {', '.join(known)}"
-                raise UsageError(f"trace generator {name}: {word!r} is no {what}; {near}")
+                raise UsageError(f"trace generator {name}: {word!r} is not a {what}; {near}")
     for table in generator.tables:
         check_table(table)
     tables = [table.name for table in generator.tables]
@@ -209,7 +210,7 @@ def wanted(generator: TraceGenerator, instructions: tuple[Instruction, ...]) -> 
         yield instruction.number
 
 
-GENERIC = ("global", "shared", "local", "param")  # where a generic address may lead
+GENERIC = ("global", "shared", "local", "param")  # spaces of generic addresses
 
 
 def _touches(instruction: Instruction, spaces: tuple[str, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""What a generator's `initialize` gets: the program as the emulator will run it, the launch, and memory."""
+"""The argument of a generator's `initialize`: the program as the emulator will run it, the launch, and memory."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ from gpuprof.isa.printing.text import disassemble, opcode_name
 from gpuprof.isa.program import Function, Location
 from gpuprof.isa.row import Opcode
 
-# Kinds of instructions whose lanes access memory, each at an address of its own.
+# Kinds of instructions whose lanes access memory, each at its own address.
 ADDRESSING = ("load", "store", "atomic", "reduction", "copy")
-# And those whose lanes have addresses of rows that go to several lanes, or come from them.
+# Additionally, kinds whose lanes have addresses of rows that go to several lanes, or come from them.
 ADDRESSED = (*ADDRESSING, "matrix_load", "matrix_store")
-# Those whose lanes name an object in shared memory.
+# Kinds whose lanes name an object in shared memory.
 MBARRIERS = ("mbarrier", "mbarrier_wait")
-# And those of which only their execution says what memory they touch.
+# Kinds whose memory accesses are known only after their execution.
 RANGED = (
     *("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "bulk_prefetch"),
     *("fetch", "query", "surface_load", "surface_store", "surface_reduction", "matrix_async", "syscall"),
@@ -50,7 +50,7 @@ class Instruction:
 
     @property
     def opcode(self) -> str:
-        """The name of its row, to show and for `opcodes` of a generator; what it is, its kind says."""
+        """The name of its row, for display and for `opcodes` of a generator; its kind gives its meaning."""
         return opcode_name(self.encoded)
 
     @property
@@ -60,7 +60,7 @@ class Instruction:
 
     @property
     def operation(self) -> str:
-        """What it does to memory: load, store, atomic, reduction, copy, prefetch, or ""."""
+        """Its operation on memory: load, store, atomic, reduction, copy, prefetch, or ""."""
         return KINDS[self.encoded.op.kind].operation
 
     @property
@@ -70,7 +70,7 @@ class Instruction:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that a lane accesses."""
+        """Bytes that each lane accesses."""
         return self.encoded.op.nbytes
 
     @property
@@ -79,17 +79,17 @@ class Instruction:
 
     @cached_property
     def operations(self) -> Operations:
-        """Arithmetic operations that a thread does in it, and their precision."""
+        """Arithmetic operations of a thread in it, and their precision."""
         return operations_of(self.encoded.op)
 
     @cached_property
     def text(self) -> str:
-        """As `gpuprof disasm` shows it."""
+        """The text of the instruction, like in `gpuprof disasm`."""
         return disassemble(self.encoded, self.pc)
 
     @property
     def line(self) -> int:
-        """Of the source file; 0: unknown."""
+        """Line of the source file; 0: unknown."""
         return self.location.line if self.location else 0
 
     @property
@@ -107,7 +107,7 @@ class Instruction:
 
 class BasicBlock(NamedTuple):
     """Instructions that always run together. `successors`: blocks of the same function that may follow; `callees`:
-    those that it calls.
+    blocks that it calls.
     """
 
     index: int
@@ -118,7 +118,7 @@ class BasicBlock(NamedTuple):
 
 class Parameter(NamedTuple):
     """A kernel's argument. `value`: its bytes; `number`: as an unsigned integer, or as a float; None for a struct.
-    `allocation`: what it points to, "" for nothing known.
+    `allocation`: the one that it points to, "" for none.
     """
 
     name: str
@@ -146,7 +146,7 @@ class Allocation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """A loaded module's code: what all of its launches share."""
+    """A loaded module's code, which all of its launches share."""
 
     name: str
     load_base: int
@@ -181,13 +181,13 @@ class Kernel:
     parameters: tuple[Parameter, ...]
     variables: tuple[Variable, ...]
     allocations: tuple[Allocation, ...]  # ascending
-    commands: Sequence[str]  # that the host has asked for since a generator was first attached
+    commands: Sequence[str]  # submitted by the host since a generator was first attached
     chip: Mapping[str, object]  # its numbers, by the names of `gpuprof list chips --verbose`
-    freed: tuple[Allocation, ...] = ()  # of `allocations`, what cudaFreeAsync frees before the launch begins
+    freed: tuple[Allocation, ...] = ()  # those of `allocations` that cudaFreeAsync frees before the launch begins
 
     @property
     def instructions(self) -> tuple[Instruction, ...]:
-        """Of the whole module, by number."""
+        """All instructions of the module, by number."""
         return self.code.instructions
 
     @property
@@ -208,17 +208,19 @@ class Kernel:
 
     @property
     def first_block(self) -> BasicBlock:
-        """Where its threads begin."""
+        """The basic block at which its threads begin."""
         return self.basic_blocks[self.instructions[self.function.first].basic_block]
 
     def block_of_rank(self, block: np.ndarray, rank: np.ndarray) -> np.ndarray:
-        """The linear indexes in the grid of blocks by their ranks in the clusters of others, int64 (n,) each."""
+        """Linear indexes in the grid of blocks given by their ranks in the clusters of other blocks, int64 (n,)
+        each.
+        """
         (gx, gy, _), (cx, cy, cz) = self.grid, self.cluster
         x, y, z = block % gx, block // gx % gy, block // (gx * gy)
         x, y, z = x - x % cx + rank % cx, y - y % cy + rank // cx % cy, z - z % cz + rank // (cx * cy)
         return (z * gy + y) * gx + x
 
     def allocation_at(self, address: int) -> Allocation | None:
-        """What holds an address of global memory."""
+        """The allocation that contains an address of global memory."""
         index = bisect_right(self.allocations, address, key=lambda allocation: allocation.address) - 1
         return self.allocations[index] if index >= 0 and self.allocations[index].holds(address) else None

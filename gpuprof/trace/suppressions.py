@@ -1,4 +1,4 @@
-"""A file of findings that are known and not wanted: one a line, each with its reason.
+"""A file of known findings to suppress: one per line, each with its reason.
 
 # kind:path:line  reason, or kind:kernel:name  reason; * is any kind
 out_of_bounds:src/tail.cu:41     reads one element ahead, and does not use it
@@ -22,7 +22,7 @@ NUMBER = re.compile(r"[0-9]{1,9}")
 
 @dataclass(eq=False)
 class Suppression:
-    """`path` and `line`, or `kernel`. `used`: findings that it has met."""
+    """`path` and `line`, or `kernel`. `used`: number of findings that it has matched."""
 
     text: str  # as written, without the reason
     number: int  # of its line
@@ -41,7 +41,7 @@ class Suppression:
 
 
 def parse(text: str, name: str) -> tuple[Suppression, ...]:
-    """The suppressions of a file with this name. Raises UsageError for a line that says none."""
+    """The suppressions of a file with this name. Raises UsageError for a malformed line."""
     return tuple(_parsed(text, name))
 
 
@@ -50,17 +50,17 @@ def _parsed(text: str, name: str) -> Iterator[Suppression]:
         plain = line.strip()
         if not plain or plain.startswith("#"):
             continue
-        found = LINE.fullmatch(plain)
-        is_kernel = bool(found) and found["path"] == "kernel"
-        if not found or not (is_kernel or NUMBER.fullmatch(found["last"])):
+        match = LINE.fullmatch(plain)
+        is_kernel = bool(match) and match["path"] == "kernel"
+        if not match or not (is_kernel or NUMBER.fullmatch(match["last"])):
             raise UsageError(
                 f"{name}:{number}: expected KIND:PATH:LINE REASON or KIND:kernel:NAME REASON, not {plain!r:.80}"
             )
-        what = f"{found['kind']}:{found['path']}:{found['last']}"
+        what = f"{match['kind']}:{match['path']}:{match['last']}"
         if is_kernel:
-            yield Suppression(what, number, found["kind"], "", 0, found["last"])
+            yield Suppression(what, number, match["kind"], "", 0, match["last"])
         else:
-            yield Suppression(what, number, found["kind"], found["path"], int(found["last"]), "")
+            yield Suppression(what, number, match["kind"], match["path"], int(match["last"]), "")
 
 
 def frames_of(kernel: Kernel, pc: int) -> Iterator:
@@ -71,6 +71,6 @@ def frames_of(kernel: Kernel, pc: int) -> Iterator:
 
 
 def _ends(path: str, with_: str) -> bool:
-    """Whether a path ends with the parts of another."""
-    parts, wanted = PurePath(path).parts, PurePath(with_).parts
-    return parts[-len(wanted) :] == wanted
+    """True if a path ends with the parts of another."""
+    parts, suffix = PurePath(path).parts, PurePath(with_).parts
+    return parts[-len(suffix) :] == suffix

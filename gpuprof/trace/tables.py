@@ -1,4 +1,4 @@
-"""Results of generators: rows of tables whose columns are declared, and findings."""
+"""The output of generators: rows of tables with declared columns, and findings."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -28,7 +28,7 @@ TYPES = {
 
 
 def check_tuple(what: str, value: object, of: type) -> None:
-    """Raises UsageError for what is no tuple or list of `of`. One element alone is easily written in its place."""
+    """Raises UsageError for a value that is not a tuple or list of `of`, such as a single element by mistake."""
     is_list = isinstance(value, tuple | list) and not isinstance(value, of)
     if not (is_list and all(isinstance(each, of) for each in value)):
         raise UsageError(f"{what} is {value!r:.60}: expected a tuple of {_NAMES[of]}, as in (first, second) or (only,)")
@@ -68,7 +68,7 @@ _NAMES = {Column: "columns", Table: "tables", str: "texts"}
 
 class Finding(NamedTuple):
     """Something that a person should look at. `kind`: a name for all findings of its sort; `severity`: one of
-    SEVERITIES; -1 and "" stand for what it does not say. `pc` and `other_pc` are code addresses; `block` is the linear
+    SEVERITIES; -1 and "" mark fields that are not given. `pc` and `other_pc` are code addresses; `block` is the linear
     index in the grid, `warp` the number in the block, `thread` the linear index in the block, `address` one of memory,
     `allocation` the name of what holds it; `count`: how often it happened.
     """
@@ -86,7 +86,7 @@ class Finding(NamedTuple):
     count: int = 1
 
     def checked(self) -> "Finding":
-        """With numpy's numbers as Python's. Raises UsageError for a field that cannot be kept."""
+        """With numpy's numbers as Python's. Raises UsageError for a field that cannot be stored."""
         plain = Finding(*(value.item() if hasattr(value, "item") else value for value in self))
         if not NAME.fullmatch(plain.kind):
             raise UsageError(f"a finding of kind {plain.kind!r}: use a-z, 0-9 and _, 40 characters at most")
@@ -107,7 +107,7 @@ NOTHING = Finding("", "", "")
 
 
 class Results(NamedTuple):
-    """What one generator found in one launch: rows by table, and findings, in the order given."""
+    """The output of one generator for one launch: rows by table, and findings, in the order given."""
 
     launch: int
     tables: dict[str, list[tuple]]
@@ -136,6 +136,6 @@ class Gathering:
 
     def take(self, launch: int) -> Results:
         """All since the last time."""
-        found = Results(launch, self._rows, self._findings)
+        results = Results(launch, self._rows, self._findings)
         self.clear()
-        return found
+        return results

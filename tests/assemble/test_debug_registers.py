@@ -1,7 +1,7 @@
 """Registers of the PTX in the final code: told where they hold what the PTX has, and nowhere else."""
 
 from gpuprof.assemble.assemble import assemble_program
-from gpuprof.assemble.debug_registers import Kept
+from gpuprof.assemble.debug_registers import DebugRegisters
 from gpuprof.compile.module import PtxModule
 from gpuprof.isa.encoding import decode
 
@@ -49,8 +49,8 @@ $L__BB0_1:
 
 def kept(text: str, *names: str) -> list[tuple[int, str, list[str]]]:
     """Line of the PTX, opcode, and which of the registers are kept in front of it, of each final instruction."""
-    found = Kept({"k": names})
-    program = assemble_program(PtxModule("k.ptx", HEAD + text, {}, {}, "", "sm_80"), kept=found)
+    found = DebugRegisters({"k": names})
+    program = assemble_program(PtxModule("k.ptx", HEAD + text, {}, {}, "", "sm_80"), debug_registers=found)
     rows = zip(program.ptx_lines.tolist(), program.code, found.places["k"], strict=True)
     return [(line, decode(row).op.name, sorted(places)) for line, row, places in rows]
 

@@ -152,6 +152,7 @@ def test_allocation_of_the_samples(checked, sample_modules):
                 assert function.registers <= limit
 
 
+@pytest.mark.long
 @needs_ptxas
 def test_registers_are_near_those_of_ptxas(sample_modules, tmp_path):
     """ptxas keeps a few registers for itself (stack pointer, alignment to its banks); the sum over all samples must be

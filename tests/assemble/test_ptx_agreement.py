@@ -55,9 +55,9 @@ ld.global.f32 %e1, [%d0];  st.global.u32 [%d0], %f1;  st.global.f32 [%d0], %u1; 
 st.global.b64 [%d0], %f1;  cvt.rn.f32.u32 %u0, %u1;  cvt.rn.f32.u32 %f0, %f1;  cvt.f32.f16 %f0, %us1;
 """  # noqa: E501
 MODULES = {
-    ".local .b8 x[4];": "7:12: variable x is .local, and so stands in a function",
-    ".reg .b32 x;": "7:11: variable x is .reg, and so stands in a function",
-    ".param .b32 x;": "7:13: variable x is .param, and so stands in a function",
+    ".local .b8 x[4];": "7:12: variable x is .local, which is only allowed in a function",
+    ".reg .b32 x;": "7:11: variable x is .reg, which is only allowed in a function",
+    ".param .b32 x;": "7:13: variable x is .param, which is only allowed in a function",
     ".global .u32 k2;\n.global .u32 k2;": "8:14: variable k2 is defined twice",
     ".func g2() { ret; }\n.global .u32 g2;": "8:14: variable g2 is defined twice",
     ".global .u32 g2;\n.func g2() { ret; }": "8:1: function g2 is defined twice",

@@ -144,7 +144,7 @@ def test_addresses_byte_by_byte():
 
 
 def test_a_part_of_an_address_alone_is_refused():
-    with pytest.raises(PtxError, match="the eight bytes of the address of a must stand in eight elements"):
+    with pytest.raises(PtxError, match="the eight bytes of the address of a must be in eight elements"):
         assemble_text(
             f"{HEAD}.global .u32 a;\n.global .u8 v[] = {{0xff(a), 0xff00(a)}};\n.visible .entry k() {{ ret; }}"
         )

@@ -16,8 +16,8 @@ from gpuprof.device.launching.launch_requests import command_line_requests, comm
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
 from gpuprof.run import session
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.run_settings import Settings
-from gpuprof.run.tracing import Attached
 from gpuprof.trace.checkers.checker import Checker
 from gpuprof.trace.checkers.initcheck import Initcheck
 from gpuprof.trace.find import CHECKERS, find

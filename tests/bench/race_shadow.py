@@ -14,9 +14,9 @@ import numpy as np
 from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.tracing import Attached
 from gpuprof.trace.checkers.racecheck import Racecheck
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Kernel

@@ -19,7 +19,7 @@ from gpuprof.isa.encoding import encode, make
 from gpuprof.isa.program import Function, Location, Program
 from gpuprof.isa.stalls import INDEX, N_REASONS
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.chunks import ledger_rows
+from gpuprof.run.observers.launch_rows import ledger_rows
 from gpuprof.tables.launch import COUNTERS, LEDGER
 from tests.support.recordings import CHIP, META, RIGHT, WRONG, gpuprof, launch_fields, timing
 

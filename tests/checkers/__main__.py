@@ -1,5 +1,5 @@
 """`python -m tests.checkers`: of the planted errors how many are found, by kind, and of the clean twins how many have a
-finding: planted, found, twins, told. docs/checkers.md has the sums.
+finding: planted, found, twins, told. docs/checkers-rates.md has the sums.
 """
 
 import tempfile

@@ -11,6 +11,7 @@ import pytest
 from gpuprof.run.compile_file import build
 from gpuprof.trace.checkers.racecheck import Racecheck
 from tests.support.compacting import Compacting
+from tests.support.matrices import long_but_every
 from tests.support.nvidia_tools import PTXAS, needs_ptxas
 from tests.support.planted import Planted, in_short
 
@@ -301,7 +302,7 @@ def planted(tmp_path_factory):
     return Planted(tmp_path_factory.mktemp("async"), source_of(CASES), Racecheck(), Compacting(), chip="h200")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", long_but_every(3, CASES), ids=lambda case: case.name)
 def test_planted(planted, case):
     x, y = planted.array(4096), planted.array(8192)
     kinds = {kind for kind, _ in in_short(planted.run(case.name, case.cluster, case.block, x, y, cluster=case.cluster))}
@@ -321,14 +322,14 @@ def test_both_sides_of_registers_are_told(planted):
     who = "the warp of thread (0, 0, 0) of block (0, 0, 0)"
     assert told == {
         "never_fenced": (
-            f"{who} multiplies; no wgmma.fence stands before its first wgmma.mma_async, so registers may have old "
+            f"{who} multiplies; there is no wgmma.fence before its first wgmma.mma_async, so registers may have old "
             "values", 4, False),
         "scaled": (
-            f"{who} multiplies %r, which it has written; no wgmma.fence stands between, so it may have the old value",
-            4, True),
+            f"{who} multiplies %r, which it has written; there is no wgmma.fence in between, so it may have the old "
+            "value", 4, True),
         "a_overwritten": (
-            f"{who} writes %r, which a wgmma.mma_async reads; nobody has waited for its group, so it may still be "
-            "under way", 8, True),
+            f"{who} writes %r, which a wgmma.mma_async reads; no thread has waited for its group, so it may still be "
+            "in progress", 8, True),
     }  # fmt: skip
 
 

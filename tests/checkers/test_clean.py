@@ -5,9 +5,9 @@ import pytest
 from gpuprof.device.launching.launch_requests import command_line_requests, comment_requests
 from gpuprof.device.launching.launch_text import kernel_names
 from gpuprof.device.requests import run_requests
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.tracing import Attached
 from gpuprof.trace.find import CHECKERS, find
 from tests.paths import ROOT
 

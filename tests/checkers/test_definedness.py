@@ -7,12 +7,12 @@ import pytest
 
 from gpuprof.isa.flow.definedness import atomic_rule_of, rule_of, vote_of
 from gpuprof.isa.opcodes import TABLE
-from gpuprof.trace.checkers.initcheck import _ACTS, _AFTER, FOUND_LATER, Initcheck
+from gpuprof.trace.checkers.initcheck import _ACTS, _AFTER, KNOWN_AFTER, Initcheck
 from gpuprof.trace.checkers.shadow_bits.instruction_rules import BITS, RULES, Operands, results_of
 from gpuprof.trace.checkers.shadow_bits.memory_bits import DEFINED, UNDEFINED, MemoryShadow
 from gpuprof.trace.checkers.shadow_bits.propagate import TRANSFORMS, Words, follow, simple_of
 from gpuprof.trace.checkers.shadow_bits.space_bits import BlockShadow
-from gpuprof.trace.masks import unpacked
+from gpuprof.trace.event import unpacked
 
 BASE, NBYTES = 0x7_0000_0000, 3000
 WARPS = 6
@@ -23,7 +23,7 @@ def test_every_instruction_has_its_rule():
     assert all(atomic_rule_of(op) for op in TABLE if op.kind in ("atomic", "reduction"))
     assert all(vote_of(op) for op in TABLE if op.kind == "vote")
     assert set(_ACTS) == set(Initcheck.kinds)
-    assert set(_AFTER) == set(FOUND_LATER)
+    assert set(_AFTER) == set(KNOWN_AFTER)
 
 
 class PlainShadow:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gpuprof.device.tensormap import TensorMap
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.tracing import Attached
 from gpuprof.trace.checkers.racecheck import Racecheck
 from gpuprof.trace.checkers.synccheck import Synccheck
 from tests.paths import ROOT

@@ -11,7 +11,7 @@ from gpuprof.device import commands as cmd
 from gpuprof.device.streams import Stream
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 from gpuprof.trace.suppressions import parse
 from tests.support.planted import Planted, in_short
 

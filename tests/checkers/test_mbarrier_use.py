@@ -83,7 +83,7 @@ def test_a_deadlock_names_who_has_arrived(planted):
     (found,) = planted.checkers[0].results[-1].findings
     line = PRELUDE[: PRELUDE.index("try_wait")].count("\n") + 1
     assert found.text == (
-        "thread (0, 0, 0) of block (0, 0, 0) waits for ever: 32 threads from thread 0 on of the block came to "
+        "thread (0, 0, 0) of block (0, 0, 0) waits forever: 32 threads from thread 0 on of the block reached "
         f"MBAR.TRY_WAIT.PARITY at planted.cu:{line} last, and wait for phase 0 of the mbarrier at 0x0, in which of 3 "
         "arrivals those of threads 5, 40 have come"
     )

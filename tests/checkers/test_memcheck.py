@@ -186,7 +186,7 @@ def test_rows_of_matrices_that_are_refused_are_zero(planted):
     plain = np.arange(1, 65)
     for row, bytes_off, kind, why in (
         (3, 1600, "out_of_bounds", "; the block has 256 bytes of shared memory"),
-        (13, 4, "misaligned", ", which is no multiple of 16"),
+        (13, 4, "misaligned", ", which is not a multiple of 16"),
     ):
         (found,) = planted.run("load_matrices", 1, 32, y, row, bytes_off)
         assert (found.kind, found.count, found.thread) == (kind, 1, row)

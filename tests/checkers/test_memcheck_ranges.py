@@ -115,9 +115,10 @@ def words(array) -> list[int]:
         ("load_bulk", 4096, 0, 256, "out_of_bounds", "out of bounds bulk read of 256 bytes in global memory", 64 * [0]),
         ("load_bulk", 0, 4096, 256, "out_of_bounds", "out of bounds bulk write of 256 bytes in shared memory at "
          "0x1000; the block has 264 bytes of shared memory", 64 * [-1]),
-        ("load_bulk", 4, 0, 256, "misaligned", "the source of a bulk copy, {x+4}, is no multiple of 16", 64 * [-1]),
-        ("load_bulk", 0, 8, 64, "misaligned", "the destination of a bulk copy, 0x8, is no multiple of 16", 64 * [-1]),
-        ("load_bulk", 0, 0, 100, "misaligned", "the size of a bulk copy, 100, is no multiple of 16", 64 * [-1]),
+        ("load_bulk", 4, 0, 256, "misaligned", "the source of a bulk copy, {x+4}, is not a multiple of 16", 64 * [-1]),
+        ("load_bulk", 0, 8, 64, "misaligned", "the destination of a bulk copy, 0x8, is not a multiple of 16",
+         64 * [-1]),
+        ("load_bulk", 0, 0, 100, "misaligned", "the size of a bulk copy, 100, is not a multiple of 16", 64 * [-1]),
         ("store_bulk", 0, 0, 256, "", "", WORDS),
         ("store_bulk", 0, 128, 256, "out_of_bounds", "out of bounds bulk write of 256 bytes in global memory at "
          "{x+128}", [*range(1, 33), *range(1, 33)]),

@@ -8,7 +8,7 @@ import pytest
 from gpuprof.run.compile_file import BuildOptions
 from gpuprof.trace.checkers.memcheck import Memcheck
 from gpuprof.trace.checkers.racecheck import Racecheck
-from gpuprof.trace.checkers.races import conflict_rules, finding_lines, pairs, stamps, vector_clocks
+from gpuprof.trace.checkers.races import conflict_rules, pairs, stamp_lines, stamps, vector_clocks
 from gpuprof.trace.checkers.races.block_races import Blocks
 from tests.support.planted import Planted, in_short
 
@@ -243,7 +243,7 @@ def test_pairs_that_have_no_room_are_counted():
     """Two warps take turns to write a word, each time at another place of the code."""
     blocks = Blocks(1, 64, False, False)
     slots, zero = blocks.slots(np.zeros(1, np.int64)), np.zeros(1, np.int64)
-    pool, place = finding_lines.new_pool(), stamps.Place(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
+    pool, place = stamp_lines.new_pool(), stamps.Place(np.zeros(1, np.uint32), np.zeros(0, np.int64), 0, 32)
     pool.numbers.resize(1 << 14, refcheck=False)
     found = np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64)
     words, addresses, of_lanes = np.zeros((0, 1, 1), np.uint64), np.zeros((1, 32), np.int64), np.zeros(32, np.int64)

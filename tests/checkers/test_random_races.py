@@ -169,7 +169,7 @@ def test_tables_that_are_compacted_change_nothing(planted):
     assert compacting.n_thrown_out > 100
 
 
-SOME = [pytest.param(number, marks=[pytest.mark.long] if number % 4 else []) for number in range(KERNELS)]
+SOME = [pytest.param(number, marks=[pytest.mark.long] if number % 10 else []) for number in range(KERNELS)]
 
 
 @pytest.mark.parametrize("number", SOME)

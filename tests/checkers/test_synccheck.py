@@ -35,15 +35,15 @@ CASES = {
 DEADLOCKS = {
     "all_wait_for_more": (
         'asm volatile("bar.sync 1, 128;" ::: "memory");',
-        "thread (0, 0, 0) of block (0, 0, 0) waits for ever: "
-        "64 threads from thread 0 on of the block came to BAR.SYNC at planted.cu:{} last, which is for 128 threads",
+        "thread (0, 0, 0) of block (0, 0, 0) waits forever: "
+        "64 threads from thread 0 on of the block reached BAR.SYNC at planted.cu:{} last, which is for 128 threads",
     ),
     "one_warp_waits": (
         'if (t < 32) asm volatile("bar.sync 1, 64;" ::: "memory"); else asm volatile("bar.sync 2, 64;" ::: "memory");',
-        "thread (0, 0, 0) of block (0, 0, 0) waits for ever: "
-        "32 threads from thread 0 on of the block came to BAR.SYNC at planted.cu:{} last, which is for 64 "
+        "thread (0, 0, 0) of block (0, 0, 0) waits forever: "
+        "32 threads from thread 0 on of the block reached BAR.SYNC at planted.cu:{} last, which is for 64 "
         "threads; "
-        "32 threads from thread 32 on of the block came to BAR.SYNC at planted.cu:{} last, which is for 64 threads",
+        "32 threads from thread 32 on of the block reached BAR.SYNC at planted.cu:{} last, which is for 64 threads",
     ),
 }
 

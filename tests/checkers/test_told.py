@@ -6,7 +6,7 @@ import pytest
 
 from gpuprof.compile.host import host_toolchain
 from gpuprof.errors import CompileError, UsageError
-from gpuprof.trace.findings import Findings, place_of, text_of
+from gpuprof.trace.finding_report import Findings, place_of, text_of
 from gpuprof.trace.suppressions import parse
 from gpuprof.trace.tables import Finding
 from tests.support.command import gpuprof, process
@@ -98,7 +98,7 @@ def test_what_is_known_is_left_out(folder):
     assert (code, error) == (
         0,
         "gpuprof: no errors\ngpuprof: 1 finding is suppressed\n"
-        "gpuprof: suppression *:kernel:other (line 3) met nothing; it can go\n",
+        "gpuprof: suppression *:kernel:other (line 3) matched nothing; delete it\n",
     )
     assert "out_of_bounds" not in gpuprof(folder, "report", "k.gprec", "--page", "findings")[1]
 
@@ -202,7 +202,7 @@ def test_no_more_than_the_limit_is_told():
     findings = Findings((), 2)
     errors = [Finding("leak", "error", f"text {k}", pc=16 * k, count=5) for k in range(4)]
     warning = Finding("first_nan", "warning", "not an error")
-    assert list(findings.told(kernel, [warning, *errors])) == [
+    assert list(findings.reports(kernel, [warning, *errors])) == [
         "leak: k: 0x0: text 0; 5 times",
         "leak: k: 0x10: text 1; 5 times",
     ]
@@ -260,7 +260,7 @@ def test_undefined_values_of_a_program(tmp_path):
         code, _, error = process(tmp_path, *command.split(), "--trace", "initcheck")
         told = [line for line in error.splitlines() if "uninitialised" in line or " errors at " in line]
         assert (code, len(told)) == (0, 3)
-        for line, source in zip(told, ("nothing has written: 0x7", "nothing has written: 0x7"), strict=False):
+        for line, source in zip(told, ("was never written: 0x7", "was never written: 0x7"), strict=False):
             assert line.startswith(
                 "gpuprof: uninitialised_store: scale: half.cu:5: thread (16, 0, 0) of block (1, 0, 0) writes 4 bytes of"
             )

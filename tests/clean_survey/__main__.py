@@ -94,8 +94,8 @@ def main() -> None:
 
 
 def rates(rows: list[tuple[str, dict]]) -> Iterator[str]:
-    """Rows of the table in docs/checkers.md: by group how many programs or launches were looked at, the programs or
-    tests with a finding, and units that nobody could look at.
+    """Rows of the table in docs/checkers-rates.md: by group the number of checked programs or launches, the programs or
+    tests with a finding, and the units that could not be checked.
     """
     for group in dict.fromkeys(group for group, _ in rows):
         found = [each for name, each in rows if name == group]

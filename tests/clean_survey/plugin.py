@@ -6,9 +6,9 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from gpuprof.run.tracing import Attached, LaunchTrace, Tracers
+from gpuprof.run.observers.tracing import Attached, LaunchTrace, Tracers
 from gpuprof.trace.find import CHECKERS, find
-from gpuprof.trace.findings import ERROR, text_of
+from gpuprof.trace.finding_report import ERROR, text_of
 
 
 class Survey:

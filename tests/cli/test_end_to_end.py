@@ -23,6 +23,7 @@ from elftools.elf.elffile import ELFFile
 from gpuprof.isa.stalls import COLUMNS, NAMES
 from tests.paths import ROOT
 from tests.support.command import PROGRAM, gpuprof, masked, process, write_files
+from tests.support.matrices import long_from
 
 SOURCE = """\
 // LAUNCH: copy<4><<<3, 64>>>(to: f32[192], from: f32[192]=random, 192)
@@ -283,7 +284,7 @@ def on_a_terminal(folder, columns: int, *arguments: str, **environment: str) -> 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
-@pytest.mark.parametrize("columns", [40, 80, 200])
+@pytest.mark.parametrize("columns", long_from(1, [40, 80, 200]))
 @pytest.mark.parametrize("page", ["summary", "source", "isa", "launches"])
 def test_never_wider_than_the_terminal(folder, columns, page):
     out = on_a_terminal(folder, columns, "report", "copy.gpudb", "--page", page)

@@ -74,6 +74,7 @@ def test_another_one_compiles_when_the_first_is_killed(tmp_path):
     assert (tmp_path / "compilations").read_text() == "one more\n" * 2
 
 
+@pytest.mark.long
 def test_an_interrupt_while_compiling_leaves_nothing_behind(tmp_path):
     process = start(tmp_path, tmp_path / "cache", "a.gprec")
     assert process.stderr.readline() == NOTICE

@@ -8,6 +8,7 @@ import pytest
 
 import gpuprof.run.multipass
 from gpuprof.records.chunk_stream import read_chunks
+from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.reader import read_recording
 from gpuprof.tables.launch import COUNTERS, LEDGER
 from gpuprof.tables.samples import SAMPLED_COUNTERS
@@ -65,6 +66,18 @@ def refused(folder: Path, code: int, *arguments: str) -> str:
     assert found == code and error.startswith("gpuprof: ") and error.count("\n") == 1
     assert names(folder) == before
     return error.removeprefix("gpuprof: ").removesuffix("\n")
+
+
+def test_a_stream_states_the_limit_of_instructions(folder):
+    """A replay has it, unless it gets another one; so do the passes after the first."""
+    told(folder, "collect", "kernels.cu", "--save-stream", "--max-instructions", "2^23", "-o", "a.gprec")
+    told(folder, "replay", "a.gprec", "--passes", "2", "-o", "b.gprec")
+    headers = [read_stream(folder / name).header for name in ("a.gprec", "b.gprec")]
+    assert [(header.max_instructions, header.max_cycles) for header in headers] == [(1 << 23, None)] * 2
+    code, _, error = run(folder, "replay", "a.gprec", "--max-instructions", "50", "-o", "c.gprec")
+    assert code == 1 and "still running after 50 instructions of a warp" in error
+    told(folder, "replay", "a.gprec", "--max-instructions", "4000", "-o", "c.gprec")
+    assert read_recording(folder / "c.gprec").meta["command"] == "gpuprof replay a.gprec --max-instructions 4000"
 
 
 def beside_command(path: Path) -> list:
@@ -335,6 +348,7 @@ def test_kernels_that_launch_kernels(folder):
     assert beside_command(folder / "sort-replay.gprec") == beside_command(folder / "sort.gprec")
 
 
+@pytest.mark.long
 def test_some_blocks_of_a_chip_of_ones_own(folder):
     """The recording has the chip's numbers, so that its file is not needed, and knows that not all blocks were
     timed.

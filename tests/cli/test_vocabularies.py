@@ -15,6 +15,7 @@ from gpuprof.errors import UsageError
 from gpuprof.isa.stalls import INDEX, N_REASONS, NAMES
 from gpuprof.isa.vocabularies import VOCABULARIES
 from tests.paths import ROOT
+from tests.support.matrices import long_from
 from tests.support.report_database import CODE, KERNEL, cycles_of, make_database, samples_of
 
 OTHERS = ("cupti", "intel", "amd")
@@ -126,7 +127,7 @@ def test_summary_csv(database, name):
 
 
 @pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("width", [None, 60])
+@pytest.mark.parametrize("width", long_from(1, [60, None]))
 def test_no_page_says_a_reason_of_ours_alone(database, name, width):
     """Only in the words of a finding, and there beside its term."""
     for page in ("summary", "source", "ptx", "isa", "launches"):

@@ -201,6 +201,7 @@ def test_far_lines_on_every_page(tmp_path):
 N_MARKED = 5_000 if os.environ.get("GPUPROF_FUZZ") else 10
 
 
+@pytest.mark.long
 def test_fuzz_line_markers(tmp_path):
     """Markers that lie, in sources and in PTX: refused, or assembled without the text of what they name."""
     outcomes = [*islice(rounds(tmp_path, 5), N_MARKED)]

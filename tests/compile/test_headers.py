@@ -210,7 +210,7 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
 
 
-@pytest.mark.parametrize("name", long_from(3, KERNELS))
+@pytest.mark.parametrize("name", long_from(1, KERNELS))
 def test_builtins(name, tmp_path):
     parameters, body, expected = KERNELS[name]
     (tmp_path / "k.cu").write_text(f"__global__ void k({parameters}) {{ {body} }}\n")

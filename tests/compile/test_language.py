@@ -3,6 +3,7 @@
 import pytest
 
 from gpuprof.compile import compile_cuda
+from tests.support.matrices import long_from
 
 SOURCES = {
     "macro": "#ifndef __CUDACC__\n#error\n#endif\n__global__ void k(int *p) { *p = 7; }",
@@ -14,7 +15,7 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", long_from(3, SOURCES))
 def test_a_source_compiles(name, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUPROF_CACHE", str(tmp_path / "cache"))
     (tmp_path / "k.cu").write_text(SOURCES[name])

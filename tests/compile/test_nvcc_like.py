@@ -163,6 +163,7 @@ def test_products_that_may_be_fused_into_sums(uses, fuses):
     assert keep_shared_products(before) == PRODUCT.replace("USES", text).replace("FLAG", "contract " if fuses else "")
 
 
+@pytest.mark.long
 def test_a_loop_with_a_step_of_32_is_done_four_turns_at_a_time(tmp_path):
     """nvcc has five loads: four and one left over. A step of blockDim.x needs a division, and the loop stays."""
     sums = "float v = 0; for (int i = threadIdx.x; i < n; i += {}) v += x[i]; x[0] = v;"

@@ -5,7 +5,7 @@ import pytest
 from gpuprof.assemble.assemble import assemble_program
 from gpuprof.compile.cuda import compile_cuda
 from gpuprof.compile.variables.numbering import number_variables
-from gpuprof.compile.variables.records import Record, Told, in_order
+from gpuprof.compile.variables.records import Record, Report, in_order
 from tests.paths import ROOT, SAMPLES
 
 FILES = [
@@ -65,7 +65,7 @@ def test_each_record_has_a_name_and_values_that_are_not_there_are_none():
     ]
 
 
-def count_order(told: list[str | Told], records: list[Record]) -> list[str]:
+def count_order(told: list[str | Report], records: list[Record]) -> list[str]:
     found = in_order(told, records, set(), lambda line, place: line == f"change {place}")
     return [item if isinstance(item, str) else f"set {item.text}" for item in found]
 
@@ -73,7 +73,9 @@ def count_order(told: list[str | Told], records: list[Record]) -> list[str]:
 def test_what_is_told_counts_when_all_in_front_of_it_are_told():
     """Variable 6 tells positions; 1 and 2 are the program's."""
     records = [Record(6, 0, "", 3), Record(1, 0, "", None), Record(6, 0, "", 4), Record(2, 0, "", None)]
-    assert count_order(["a", Told(0, "=3"), Told(3, "r9"), "b", Told(1, "r5"), "c", Told(2, "=4"), "d"], records) == [
+    assert count_order(
+        ["a", Report(0, "=3"), Report(3, "r9"), "b", Report(1, "r5"), "c", Report(2, "=4"), "d"], records
+    ) == [
         "a",
         "set 6 =3",
         "set 1 ?",
@@ -92,7 +94,7 @@ def test_what_is_told_counts_when_all_in_front_of_it_are_told():
 
 def test_what_changes_before_it_counts_and_what_is_never_told_is_nowhere():
     records = [Record(1, 0, "", None), Record(2, 0, "", None), Record(3, 0, " @8:8", None), Record(4, 0, "", None)]
-    assert count_order([Told(1, "r9"), "change r9", Told(0, "r5"), Told(3, "r7")], records) == [
+    assert count_order([Report(1, "r9"), "change r9", Report(0, "r5"), Report(3, "r7")], records) == [
         "set 1 ?",
         "set 2 ?",
         "change r9",

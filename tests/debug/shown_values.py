@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.plans import Order, row_of
 from gpuprof.debug.thread import Focus, Thread
-from gpuprof.debug.values.types import shown
+from gpuprof.debug.values.c_types import shown
 from gpuprof.errors import DebugError
 from gpuprof.run.compile_file import BuildOptions
 

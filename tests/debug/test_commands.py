@@ -2,11 +2,11 @@
 
 import pytest
 
-from gpuprof.debug.commands import data
+from gpuprof.debug.commands import show_values
+from gpuprof.debug.commands.console import Console
 from gpuprof.debug.commands.table import completions
-from gpuprof.debug.console import Console
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.values.types import INT, CType, Member, Place, described, pointer_to, renamed
+from gpuprof.debug.values.c_types import INT, CType, Member, Storage, described, pointer_to, renamed
 from tests.debug.test_sessions import FOLDER, session, typed_in
 
 SESSION = """\
@@ -127,7 +127,7 @@ $8 = {52, 53, 54}
 (gpuprof) shell ls
 ! The debugger runs no other programs.
 (gpuprof) info cuda sms
-! Kernels are emulated without a chip's SMs here; `gpuprof collect` says when and where a block runs.
+! Kernels are emulated without a chip's SMs here; `gpuprof collect` records when and where a block runs.
 (gpuprof) call mix(3)
 ! mix(...) is not called: expressions run no functions of the program
 (gpuprof) info threads
@@ -140,20 +140,20 @@ Host threads are not stopped. Those of the kernel:
 (gpuprof) source
 ! Give a file of commands.
 (gpuprof) set args 3
-! The arguments of a program stand behind -- on the command line.
+! The arguments of a program come after -- on the command line.
 (gpuprof) set nobody on
-! 'nobody on' is no assignment, such as x = 3
+! 'nobody on' is not an assignment, such as x = 3
 (gpuprof) set cuda break_on_launch maybe
 ! `set cuda break_on_launch` takes none, application, all.
 (gpuprof) define 3
 (gpuprof) end
-! '3' is no name of a command.
+! '3' is not a valid command name.
 (gpuprof) set listsize 2
 (gpuprof) list walk.cu:5
 4	    int low;
 5	    float scale;
 (gpuprof) printf "%s\\n", 3
-! %s takes a string, and a int is none.
+! %s takes a string, and a int is not one.
 (gpuprof) printf "%99999d\\n", 3
 ! The format has 0 values, and 1 are given.
 (gpuprof) commands 9
@@ -222,15 +222,15 @@ def test_ctrl_c_leaves_a_block_and_what_is_carried_out(monkeypatch):
 class Text:
     """A thread whose memory is all letters."""
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, place: Storage, nbytes: int) -> bytes:
         return bytes([97 + (place.address + number) % 26 for number in range(nbytes)])
 
-    def generic(self, place: Place) -> int:
+    def generic(self, place: Storage) -> int:
         return place.address
 
 
 def test_a_string_without_end_goes_on_where_it_was_cut_off():
-    first, second = data._strings(Text(), Place("global", 0), 2)
+    first, second = show_values._strings(Text(), Storage("global", 0), 2)
     assert first.endswith('opqr"...') and second.startswith('0xc8:\t"stu')
 
 
@@ -243,7 +243,7 @@ def test_a_file_of_commands_ends_where_one_fails(tmp_path):
     (tmp_path / "one").write_text("p 1\nnobody\np 2\n")
     assert session(FOLDER / "walk.cu", [f"source {tmp_path}/one", "p 3"]) == (
         f'(gpuprof) source {tmp_path}/one\n$1 = 1\n! Undefined command: "nobody".  Try "help".\n'
-        f"! {tmp_path}/one: the rest is left out.\n(gpuprof) p 3\n$2 = 3\n"
+        f"! {tmp_path}/one: the remaining lines are skipped.\n(gpuprof) p 3\n$2 = 3\n"
     )
 
 

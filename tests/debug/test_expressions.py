@@ -2,8 +2,8 @@
 
 import pytest
 
+from gpuprof.debug.values.c_types import BASIC, CType, Member, Storage, Value, array_of, pointer_to, shown, value_of
 from gpuprof.debug.values.evaluation import evaluate
-from gpuprof.debug.values.types import BASIC, CType, Member, Place, Value, array_of, pointer_to, shown, value_of
 from gpuprof.errors import DebugError
 
 INT, FLOAT = BASIC["int"], BASIC["float"]
@@ -27,15 +27,15 @@ class Names:
             "i": value_of(INT, -7),
             "u": value_of(BASIC["unsigned int"], 3),
             "c": value_of(BASIC["char"], 65),
-            "bits": Value(BITS, (0b11101_01_10000101).to_bytes(4, "little"), Place("global", 0)),
-            "own": Value(OWN, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Place("global", 16)),
+            "bits": Value(BITS, (0b11101_01_10000101).to_bytes(4, "little"), Storage("global", 0)),
+            "own": Value(OWN, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Storage("global", 16)),
             "small": value_of(SMALL, 200),
             "ref": value_of(CType("pointer", "int &", 8, element=INT), 1004),
             "f": value_of(FLOAT, 2.5),
             "p": value_of(pointer_to(INT), 8),
             "null": value_of(pointer_to(INT), 5000),
-            "a": Value(array_of(INT, 2), MEMORY["shared"], Place("shared", 0)),
-            "node": Value(NODE, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Place("global", 16)),
+            "a": Value(array_of(INT, 2), MEMORY["shared"], Storage("shared", 0)),
+            "node": Value(NODE, (3).to_bytes(8, "little") + (4).to_bytes(8, "little"), Storage("global", 16)),
         }.get(name)
 
     def register(self, name: str) -> Value | None:
@@ -44,16 +44,16 @@ class Names:
     def type(self, name: str) -> CType | None:
         return {"Node": NODE}.get(name) or BASIC.get(name)
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, place: Storage, nbytes: int) -> bytes:
         data = MEMORY[place.space][place.address : place.address + nbytes]
         if len(data) != nbytes:
             raise DebugError(f"Cannot access memory at address {place.address:#x}")
         return data
 
-    def place_of(self, address: int) -> Place:
-        return Place("shared", address - 1000) if 1000 <= address < 2000 else Place("global", address)
+    def storage_of(self, address: int) -> Storage:
+        return Storage("shared", address - 1000) if 1000 <= address < 2000 else Storage("global", address)
 
-    def generic(self, place: Place) -> int:
+    def generic(self, place: Storage) -> int:
         return place.address + (1000 if place.space == "shared" else 0)
 
 
@@ -130,24 +130,24 @@ def test_a_value(text, expected, type):
         ("*null", "Cannot access memory at address 0x1388"),
         ("1 / 0", "Division by zero"),
         ("node.nothing", "There is no member named nothing."),
-        ("f % 2", "'%' takes integers, and a float is none"),
+        ("f % 2", "'%' takes integers, not a float"),
         ("i +", "'i +' is not complete"),
-        ("i j", "'i j': 'j' is one too many"),
+        ("i j", "'i j': 'j' is unexpected"),
         ("(1", "'(1': ')' is missing"),
-        ("*i", "a int is no pointer"),
+        ("*i", "a int is not a pointer"),
         ("i # 2", "'# 2' is not understood"),
-        ("&bits.low", "what has no address cannot stand behind '&'"),
-        ("&1", "what has no address cannot stand behind '&'"),
+        ("&bits.low", "cannot take the address of this expression"),
+        ("&1", "cannot take the address of this expression"),
         ("a[0]@9999999", "9999999 elements cannot be shown"),
         ("99999999999999999999", "99999999999999999999 is too large"),
-        ("08", "08 is no octal number"),
-        ("9" * 5000, f"'{'9' * 59} cannot be worked out: ValueError"),
-        ("(int)" * 1000 + "1", f"'{'(int)' * 11}(int cannot be worked out: RecursionError"),
-        ("1 << 32", "a shift by 32 is none of a int"),
-        ("1 >> -1", "a shift by -1 is none of a int"),
-        ("p & 1.5", "'&' takes integers, and a double is none"),
-        ("p * f", "'*' takes integers, and a float is none"),
-        ("'\u20ac'", "'\u20ac' is no ASCII character"),
+        ("08", "08 is not an octal number"),
+        ("9" * 5000, f"'{'9' * 59} cannot be evaluated: ValueError"),
+        ("(int)" * 1000 + "1", f"'{'(int)' * 11}(int cannot be evaluated: RecursionError"),
+        ("1 << 32", "cannot shift a int by 32"),
+        ("1 >> -1", "cannot shift a int by -1"),
+        ("p & 1.5", "'&' takes integers, not a double"),
+        ("p * f", "'*' takes integers, not a float"),
+        ("'\u20ac'", "'\u20ac' is not an ASCII character"),
         ("(" * 150 + "1" + ")" * 150, "the expression is nested too deeply"),
     ],
 )

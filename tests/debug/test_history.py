@@ -44,7 +44,7 @@ def spin(tmp_path):
 def keep_states(monkeypatch, seconds: float) -> None:
     monkeypatch.setattr(replayer, "LEAST_PAUSE_SECONDS", seconds)
     monkeypatch.setattr(replayer, "PAUSE_SHARE", 0)
-    monkeypatch.setattr(replayer, "BLOCKS_A_LOOK", 5)
+    monkeypatch.setattr(replayer, "BLOCKS_PER_CHECK", 5)
 
 
 def seen(debugger: Debugger) -> tuple:

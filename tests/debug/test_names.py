@@ -3,8 +3,8 @@
 import pytest
 
 from gpuprof.debug.commands.table import run_line
+from gpuprof.debug.debug_sections import read_sections
 from gpuprof.debug.debugger import FOR_DEBUGGER, Debugger
-from gpuprof.debug.sections import read_sections
 from gpuprof.errors import DebugError
 from gpuprof.run.compile_file import BuildOptions
 
@@ -54,7 +54,7 @@ def test_what_is_printed(file):
         assert [(line, *run_line(debugger, line)) for line, _ in SAID] == SAID
         debugger.assign("brain.gpuprof_raw = 1.2")
         assert debugger.evaluate("brain.gpuprof_raw").number == 1.203125  # the nearest with 8 bits
-        with pytest.raises(DebugError, match="'t brain': 'brain' is one too many"):
+        with pytest.raises(DebugError, match="'t brain': 'brain' is unexpected"):
             list(run_line(debugger, "info cuda lanes t brain"))
 
 
@@ -69,7 +69,7 @@ def test_dynamic_shared_memory_has_no_type(file, level, hint):
         debugger.run()
         with pytest.raises(DebugError) as error:
             debugger.evaluate("words[3]")
-        assert str(error.value) == f"words is dynamic shared memory, whose type is not kept: give one{hint}"
+        assert str(error.value) == f"words is dynamic shared memory, whose type is unknown: give one{hint}"
 
 
 def test_going_back_stops_at_launches_where_going_on_does(file):

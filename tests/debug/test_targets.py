@@ -126,10 +126,10 @@ def test_damaged_facts_about_variables(tmp_path):
 
 
 HOSTILE = {
-    "cuda kernel ()": "'()' is no kernel",
+    "cuda kernel ()": "'()' is not a kernel",
     "cuda warp 1 lane 31": "Request cannot be satisfied. CUDA focus unchanged.",
-    "x 1.5": "a double is no address",
-    "continue \u00b2": "'\u00b2' is no number of times",
+    "x 1.5": "a double is not an address",
+    "continue \u00b2": "'\u00b2' is not a count",
     f"continue {'9' * 5000}": f"'continue {'9' * 50}: ValueError",
     "info registers Z1": "Invalid register `Z1'",
 }

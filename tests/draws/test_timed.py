@@ -21,8 +21,9 @@ from gpuprof.graphics.pipeline import LESS, Pipeline
 from gpuprof.graphics.stages import depth_tests as depth_tests, raster
 from gpuprof.records.command_stream.read import read_stream
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.run.replay import Player, Registers
-from gpuprof.run.run_settings import LaunchResult, Observer, Settings
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device, open_session
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.draws.scene import on_grid, vertices

@@ -146,7 +146,7 @@ def test_mma(form):
         np.testing.assert_array_equal(found[warp], expected(form, operands, warp))
 
 
-@pytest.mark.parametrize("form", SPARSE, ids=lambda form: f"{form.opcode} {form.selector}")
+@pytest.mark.parametrize("form", long_but_every(3, SPARSE), ids=lambda form: f"{form.opcode} {form.selector}")
 def test_sparse_mma(form):
     found, operands = run_form(form)
     for warp in range(WARPS):

@@ -12,6 +12,7 @@ from gpuprof.errors import GpuprofError
 from gpuprof.isa.families.tensor import FORMS
 from tests.forms.tensor import WGMMA, WgmmaForm
 from tests.references import tensor as reference
+from tests.support.matrices import long_but_every
 from tests.support.nvidia_tools import needs_ptxas
 from tests.support.ptx_support import assemble_text, preamble, ptxas, run_kernel
 
@@ -171,7 +172,7 @@ def run_form(form: WgmmaForm, keep: int):
 
 @pytest.mark.parametrize(
     "form",
-    WGMMA,
+    long_but_every(3, WGMMA),
     ids=lambda form: f"{form.opcode} {form.swizzle_a}{form.swizzle_b}{form.trans_a}{form.trans_b}{form.in_registers:d}",
 )
 def test_wgmma(form):

@@ -12,7 +12,7 @@ import pytest
 from gpuprof.isa.encoding import decode
 from gpuprof.isa.opcodes import BY_NAME
 from gpuprof.isa.stalls import INDEX
-from gpuprof.run.run_settings import LaunchResult
+from gpuprof.run.observers.observer import LaunchResult
 from gpuprof.timing.sampling.configuration import Sampling
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof, write_files

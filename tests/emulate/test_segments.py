@@ -11,6 +11,7 @@ import gpuprof.run.session
 from gpuprof.emulate.run import emulate as plain
 from gpuprof.emulate.trace_log.counters import COUNTER_NAMES
 from gpuprof.emulate.trace_log.trace import REST, Order
+from gpuprof.run.launching import launcher
 from tests.support.matrices import long_from
 from tests.support.running import run_source
 
@@ -137,11 +138,9 @@ def launched(folder: Path, monkeypatch, kernel: str, chip: str, make_orders=None
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr(gpuprof.run.session, "emulate", emulate)
+    monkeypatch.setattr(launcher, "emulate", emulate)
     counters = []
-    monkeypatch.setattr(
-        gpuprof.run.session.LaunchCounters, "zeros", keeping(counters, gpuprof.run.session.LaunchCounters.zeros)
-    )
+    monkeypatch.setattr(launcher.LaunchCounters, "zeros", keeping(counters, launcher.LaunchCounters.zeros))
     memory = []
     monkeypatch.setattr(gpuprof.run.session, "AddressSpace", keeping(memory, gpuprof.run.session.AddressSpace))
     with pytest.raises(KeyboardInterrupt):

@@ -97,6 +97,25 @@ SUB_ROOMS = {
         "html",
     ),
     "export": (REST, "paths", "timeline", "tables", "graph"),
+    "trace": (REST, "generators", "checkers"),
+    "debug": ("values", REST, "commands"),
+    "predict": (
+        "chip_numbers",
+        "registers",
+        "reuse_profile",
+        "launch_counters",
+        "opcode_facts",
+        "work",
+        "units",
+        "launch",
+        "launch_refusal",
+        "bottleneck",
+        "draws",
+        REST,
+        "space",
+        "output",
+    ),
+    "run": ("trace_counts", "hazards", "observers", "compile_file", "run_settings", "launching", "drawing", REST),
 }
 
 MOST_FILES = 20

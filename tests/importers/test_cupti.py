@@ -49,7 +49,7 @@ def test_samples_of_two_kernels(tmp_path):
     [
         (TEXT, "nothing\n", "it has no sample of pc_sampling_utility"),
         ("pcOffset: 16", "pcOffset: 17", "line 3 has a pcOffset of 17, where no instruction is"),
-        ("lineNumber:3", "line 3", "line 3 is no sample of pc_sampling_utility"),
+        ("lineNumber:3", "line 3", "line 3 is not a sample of pc_sampling_utility"),
         (
             f"{STALLED}wait",
             f"{STALLED}new_thing",

@@ -63,7 +63,7 @@ def test_metrics_alone_are_shown(tmp_path):
     imported(tmp_path, DETAILS).close()
     code, out, error = gpuprof(tmp_path, "report", "p.gpudb", "--page", "summary")
     assert (code, error) == (0, "")
-    assert "# note       it has metrics alone: no samples, lines or instructions\n" in out
+    assert "# note       it has only metrics: no samples, lines or instructions\n" in out
     assert "# time       9.87 us, 12,345 cycles at 1250.5 MHz\n" in out
     make_database(tmp_path / "t.gpudb", kernel="scale")
     assert gpuprof(tmp_path, "export", "t.gpudb", "--against", "p.gpudb", "-o", "c.comparison.md") == (0, "", "")

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from gpuprof.base.protobuf.decode import Malformed
 from gpuprof.importers.disassembly import find_nvdisasm, parse as parse_disassembly
 from gpuprof.importers.fill_database import write
-from gpuprof.importers.imported_profile import Instruction, Place
+from gpuprof.importers.imported_profile import Instruction, SourceLine
 from gpuprof.importers.ncu_rep import profile_of, read
 from gpuprof.importers.ncu_report import parse
 from gpuprof.isa.stalls import INDEX
@@ -21,8 +21,8 @@ from tests.support.report_database import make_database
 KERNEL, AFTER = 0x1000, 0x1000 + 4 * 16
 CODE = {
     "_Z4copyPf": {
-        0: Instruction("MOV R1, R2", (Place("copy.cu", 1),)),
-        16: Instruction("LDG.E R2, [R2.64]", (Place("lib.h", 3), Place("copy.cu", 3))),
+        0: Instruction("MOV R1, R2", (SourceLine("copy.cu", 1),)),
+        16: Instruction("LDG.E R2, [R2.64]", (SourceLine("lib.h", 3), SourceLine("copy.cu", 3))),
         32: Instruction("NOP"),
     }
 }
@@ -284,11 +284,11 @@ DISASSEMBLY = """\
 
 
 def test_what_nvdisasm_prints():
-    inlined = (Place("lib.h", 1), Place("il.cu", 3), Place("il.cu", 5))
+    inlined = (SourceLine("lib.h", 1), SourceLine("il.cu", 3), SourceLine("il.cu", 5))
     assert parse_disassembly(DISASSEMBLY) == {
         "_Z1kPf": {
-            0: Instruction("MOV R1, c[0x0][0x28]", (Place("il.cu", 4),)),
-            16: Instruction("S2R R2, SR_TID.X", (Place("il.cu", 4),)),
+            0: Instruction("MOV R1, c[0x0][0x28]", (SourceLine("il.cu", 4),)),
+            16: Instruction("S2R R2, SR_TID.X", (SourceLine("il.cu", 4),)),
             32: Instruction("@P0 BRA `(.L_x_1)", inlined),
             48: Instruction("EXIT", inlined),
         },

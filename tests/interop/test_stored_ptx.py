@@ -14,7 +14,7 @@ from tests.support.stored_ptx import CHIPS, FILES, FOLDER, compiled
 from tests.support.tools import lacking
 
 
-@pytest.mark.parametrize("name", long_from(24, FILES))
+@pytest.mark.parametrize("name", long_from(12, FILES))
 def test_it_computes_what_numpy_computes(name):
     _, stored, arch = FILES[name]
     arrays, _ = run_file(FOLDER / name, chip_name=CHIPS[arch])

@@ -126,6 +126,7 @@ def test_fuzz_every_byte_with_the_checksum_made_right():
             read_or_refuse(sealed(with_bytes(WHOLE, offset, bytes([value]))))
 
 
+@pytest.mark.long
 def test_fuzz_many_bytes_with_the_checksum_made_right():
     rng = random.Random(7)
     for _ in range(20_000 if THOROUGH else 1000):

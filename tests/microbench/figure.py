@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpuprof.chips import Chip, load_chip
-from gpuprof.chips.fidelity.stored import FOLLOWS, GIVEN
+from gpuprof.chips.fidelity.stored import FOLLOWS
 
 Measure = Callable[[str], float]  # of a chip's name or file
 Published = dict[str, tuple[float, str]]  # chip -> value, letter of its source
@@ -50,7 +50,7 @@ class Figure:
     def kind(self, chip: str) -> str:
         if chip not in self.published:
             return ""
-        return FOLLOWS if self.follows is True or (self.follows and chip in self.follows) else GIVEN
+        return FOLLOWS if self.follows is True or (self.follows and chip in self.follows) else "given"
 
 
 def everywhere(value: float, source: str, but: tuple[str, ...] = ()) -> Published:

@@ -18,8 +18,8 @@ from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.isa.program import Program, basic_block_starts
-from gpuprof.run.tracing import Attached, Tracers
-from gpuprof.trace.findings import Findings
+from gpuprof.run.observers.tracing import Attached, Tracers
+from gpuprof.trace.finding_report import Findings
 from gpuprof.trace.generator import TraceGenerator
 from tests.one_thread.events import Event
 from tests.one_thread.launch import Done, run_launch

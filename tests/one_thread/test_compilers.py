@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import gpuprof.run.session
 from gpuprof.device.commands import Launch
 from gpuprof.device.memory import AddressSpace
+from gpuprof.run.launching import launcher
 from tests.fuzz.random_kernels import random_source
 from tests.one_thread.beside import differences
 from tests.support.command import gpuprof as command
@@ -26,13 +26,13 @@ N = 64
 def compared(monkeypatch) -> list[list[str]]:
     """The differences of each launch of a session."""
     found = []
-    emulate = gpuprof.run.session.emulate
+    emulate = launcher.emulate
 
     def beside(launch: Launch, memory: AddressSpace, **options):
         found.append(differences(launch, memory))
         return emulate(launch, memory, **options)
 
-    monkeypatch.setattr(gpuprof.run.session, "emulate", beside)
+    monkeypatch.setattr(launcher, "emulate", beside)
     return found
 
 

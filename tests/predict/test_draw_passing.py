@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpuprof.predict.draws.draw_records import behind_kernels
+from gpuprof.predict.draws.draw_records import after_kernels
 from gpuprof.predict.draws.draw_stages import StageTimes
 from gpuprof.predict.draws.pipeline_queue import passed
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
@@ -52,11 +52,11 @@ def test_when_draws_begin_and_end(draws, times):
     assert [tuple(float(cycles[0]) for cycles in each) for each in passed(draws)] == times
 
 
-def test_draws_behind_kernels():
+def test_draws_after_kernels():
     """Launches 0, 4, 7, and 8 are kernels; draw 1's vertices begin behind one, as draw 3's do."""
     shaders = {1: (0, "vertex"), 2: (0, "pixel"), 3: (0, "pixel"), 5: (1, "vertex"), 6: (2, "vertex"), 9: (3, "vertex")}
-    assert behind_kernels(shaders, range(10)) == {0, 1, 3}
-    assert behind_kernels(shaders, shaders) == set()
+    assert after_kernels(shaders, range(10)) == {0, 1, 3}
+    assert after_kernels(shaders, shaders) == set()
 
 
 def test_a_command_processor_that_is_slow():

@@ -16,18 +16,18 @@ from gpuprof.chips import load_chip
 from gpuprof.correlate.database import reading
 from gpuprof.errors import NotComparable
 from gpuprof.predict.chip_numbers import joined, numbers_of
-from gpuprof.predict.counters import AGAIN
 from gpuprof.predict.draws.cycles import cycles_of_draws
 from gpuprof.predict.draws.draw_bottleneck import DOUBLED, SHADERS, UNITS, bottlenecks, unit_of
-from gpuprof.predict.draws.explain_draws import ExplainedDraw, OnChip
 from gpuprof.predict.draws.pipeline_units import unit_cycles
 from gpuprof.predict.draws.times import draw_times
+from gpuprof.predict.launch_counters import AGAIN
 from gpuprof.predict.mapping import IDENTITIES
 from gpuprof.predict.output.prediction_screen import explained_draw_lines, rows_of, warnings_of
 from gpuprof.predict.output.prediction_tables import csv_text
 from gpuprof.predict.prediction import joined_predictions, predicted
 from gpuprof.predict.recorded import read_recorded
-from gpuprof.predict.space.points import points_of
+from gpuprof.predict.space.design_points import points_of
+from gpuprof.predict.space.explain_draws import ExplainedDraw, OnChip
 from gpuprof.predict.space.sensitivity import sensitivities
 from gpuprof.predict.validated import DRAWS, far_outside
 from gpuprof.report.terminal.styles import Look
@@ -269,7 +269,7 @@ def test_json_has_draws(folder):
 
 def test_a_level_that_is_not_there(folder):
     code, _, error = gpuprof(folder, "predict", "f.gprec", "--level", "launch")
-    why = "the recording has no launch to predict but those of draws' shaders; --level test shows what it has"
+    why = "the recording has no launch to predict except those of draws' shaders; --level test shows what it has"
     assert (code, error) == (4, f"gpuprof: {why}\n")
 
 
@@ -297,7 +297,7 @@ def test_an_interrupted_recording(folder, database):
     code, out, error = gpuprof(folder, "predict", "cut.gpudb", "--chips", "t4", "--level", "draw", "--format", "json")
     found = json.loads(out)
     assert (code, error, [row["draw"] for row in found["rows"]]) == (0, "", [0, 1])
-    assert found["warnings"][0] == "the recording was stopped early: the test is what it has of it"
+    assert found["warnings"][0] == "the recording was stopped early: the test is its recorded part"
 
 
 def untimed(draw: int) -> list[str]:

@@ -53,13 +53,13 @@ def test_files_of_other_systems_are_read(tmp_path, start, end):
         ("", "expected the heading number,cost"),
         ("name,cost\n", "expected the heading number,cost"),
         ("number,cost\nsms\n", "line 2: expected two columns, got 1"),
-        ("number,cost\nsms,much\n", "line 2: 'much' is no cost"),
-        ("number,cost\nsms,nan\n", "line 2: 'nan' is no cost"),
-        ("number,cost\nsms,1e308\n", "line 2: '1e308' is no cost"),
-        ("number,cost\n" + "x" * 200_000, "is no table (field larger than field limit"),
+        ("number,cost\nsms,much\n", "line 2: 'much' is not a cost"),
+        ("number,cost\nsms,nan\n", "line 2: 'nan' is not a cost"),
+        ("number,cost\nsms,1e308\n", "line 2: '1e308' is not a cost"),
+        ("number,cost\n" + "x" * 200_000, "is not a CSV table (field larger than field limit"),
         ("number,cost\nwheels,4\n", "line 2: a chip has no number 'wheels'"),
         ("number,cost\narch,4\n", "line 2: a chip has no number 'arch'"),
-        ("number,cost\nsms,1\nsms,2\n", "line 3: sms is there twice"),
+        ("number,cost\nsms,1\nsms,2\n", "line 3: sms is listed twice"),
     ],
 )
 def test_files_that_say_no_costs_are_refused(tmp_path, text, message):

@@ -168,7 +168,7 @@ def test_a_recording_without_counters_says_what_is_assumed(folder):
     assert (code, error) == (0, "")
     [warning] = [line for line in out.splitlines() if line.startswith("# warning")]
     assert warning.endswith(
-        "recorded without `collect --counters blocks`: caches are taken to hit as on the reference chip "
+        "recorded without `collect --counters blocks`: caches are assumed to hit as on the reference chip "
         "(launch 0 and others)"
     )
 
@@ -194,7 +194,7 @@ def test_calibration_needs_the_same_waits(folder, tmp_path):
 def test_pages_of_text_alone_are_not_asked_for_as_a_table(folder):
     code, out, error = gpuprof(folder, "predict", "k.gprec", "--explain", "--format", "csv")
     assert (code, out) == (2, "")
-    assert "--sensitivity and --explain are text alone" in error
+    assert "--sensitivity and --explain print only text" in error
 
 
 def test_explain_and_sensitivity_name_unit_and_number(folder):
@@ -230,7 +230,9 @@ def test_too_many_points_to_explain(folder):
 
 
 def test_a_recording_without_draws(folder):
-    why = "the recording has no draw to predict (none from before version 7 has); --level test shows what it has"
+    why = (
+        "the recording has no draw to predict (recordings have draws from version 7 on); --level test shows what it has"
+    )
     assert gpuprof(folder, "predict", "k.gprec", "--chips", "a100", "--level", "draw") == (4, "", f"gpuprof: {why}\n")
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gpuprof.predict.queueing import queued
-from gpuprof.predict.units.fullest import fullest
+from gpuprof.predict.launch import queued
+from gpuprof.predict.units.dram import fullest
 
 
 def exact(thinking: float, busy: float, customers: int) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpuprof.predict.chip_numbers import numbers_of
 from gpuprof.predict.mapping import Pair
-from gpuprof.predict.prediction import Prediction, predict
+from gpuprof.predict.prediction import Prediction
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
@@ -18,6 +18,7 @@ from tests.prediction.corpus import CASES
 from tests.prediction.programs import TESTS
 from tests.prediction.simulate import CARRIED_OUT
 from tests.prediction.stored import BottleneckRow, TruthRow, buffer_cycles, whole_cycles
+from tests.support.predictions import predict
 
 FAMILY = {case.name: case.family for case in CASES} | dict.fromkeys(TESTS, "tests")
 LAUNCH, BUFFER, TEST = LEVELS = ("launch of a kernel", "command buffer of a test", "test of several launches")

@@ -12,11 +12,13 @@ from gpuprof.chips import Chip
 from gpuprof.device import commands as cmd
 from gpuprof.device.api import Device
 from gpuprof.emulate.trace_log.trace import Order, TracePiece
-from gpuprof.run.pending import Pieces
+from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES, GpuTiming
+from gpuprof.run.launching.pending import Pieces
+from gpuprof.run.launching.settling import Settler
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.run.settling import NO_LIMIT_CYCLES, Settler
 from gpuprof.timing.batch import Grid
+from gpuprof.timing.buffer import Sink
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
 from gpuprof.timing.state.launch_timing import LaunchTiming
@@ -58,22 +60,34 @@ class CountingSession(Session):
         return super().submit(command)
 
 
-class Keeper(Settler):
-    """Keeps the traces of what it times. `batches`: launches that are in flight together."""
+class TracedTiming(GpuTiming):
+    """Stores the traces of what it times. `batches`: launches that are in flight together. `waits_before`: waits of the
+    host, by launch; without them, the number of batches.
+    """
 
-    def __init__(self, session: CountingSession):
-        super().__init__(session.settings, session.chip, session.in_flight, session.relating, session.draws)
-        self.waits_before = session.waits_before
+    def __init__(self, session: Session, waits_before: Sequence[int] = ()):
+        super().__init__(session.chip, "wide", False, None)
+        self._in_flight, self._waits_before = session.in_flight, waits_before
         self.batches: list[list[Traced]] = []
 
-    def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
-        self.in_flight.finish_emulation()
+    def time(self, grids: list[Grid], sampling: Sampling, sink: Sink) -> list[LaunchTiming]:
+        self._in_flight.finish_emulation()
         batch = [
-            Traced(grid, tuple(whole(flight.pieces)), self.waits_before[grid.launch.index])
-            for grid, flight in zip(grids, self.in_flight.flights, strict=True)
+            Traced(grid, tuple(whole(flight.pieces)), self._waits(grid))
+            for grid, flight in zip(grids, self._in_flight.flights, strict=True)
         ]
         self.batches.append(batch)
         return simulated(batch, self.machine)
+
+    def _waits(self, grid: Grid) -> int:
+        return self._waits_before[grid.launch.index] if self._waits_before else len(self.batches)
+
+
+def store_traces(session: Session, timing: TracedTiming) -> None:
+    """The session's launches are timed by `timing`."""
+    launcher = session.launcher
+    launcher.timing = timing
+    launcher.settler = Settler(session.settings, session.chip, session.in_flight, timing, session.observers)
 
 
 def simulated(batch: Sequence[Traced], machine: Machine) -> list[LaunchTiming]:
@@ -100,10 +114,11 @@ def whole(pieces: Pieces) -> Iterator[TracePiece]:
 def traced(carry_out: Callable[[Device], None], chip: Chip) -> list[list[Traced]]:
     """The launches that `carry_out` makes on a device, in batches that run together."""
     session = CountingSession(Settings(chip=chip), chip)
-    session.settling = keeper = Keeper(session)
+    timing = TracedTiming(session, session.waits_before)
+    store_traces(session, timing)
     carry_out(Device(session, chip))
     session.finish()
-    return keeper.batches
+    return timing.batches
 
 
 def timed(batches: Sequence[Sequence[Traced]], chip: Chip) -> tuple[list[Timed], set[str]]:

@@ -60,9 +60,7 @@ def test_what_is_no_call_is_refused_by_its_head_alone(ends, what):
     program.sendall(struct.pack("<IIQ3QII", *HOSTILE[what], 0, 0, 0, 0, 0))
     with pytest.raises(GpuprofError) as refused:
         channel.receive()
-    assert str(refused.value) == (
-        "the program wrote something to gpuprof's socket that is no call; it must leave it alone"
-    )
+    assert str(refused.value) == ("the program wrote something to gpuprof's socket that is no call; it must not use it")
 
 
 def test_a_reply_as_it_stands_on_the_socket(ends):

@@ -103,7 +103,7 @@ def test_ptx_for_a_later_gpu_is_refused():
     with pytest.raises(UsageError) as told:
         container.ptx_of((FOLDER / "zstd.fatbin").read_bytes(), 70)
     assert str(told.value) == (
-        "the executable has PTX for sm_80 and later alone; sm_70 needs PTX: build with nvcc -gencode arch=compute_70,"
+        "the executable has only PTX for sm_80 and later; sm_70 needs PTX: build with nvcc -gencode arch=compute_70,"
         "code=compute_70"
     )
 

@@ -216,7 +216,7 @@ ENDS = {
     "written to": (
         1,
         BEGUN,
-        "gpuprof: the program wrote something to gpuprof's socket that is no call; it must leave it alone",
+        "gpuprof: the program wrote something to gpuprof's socket that is no call; it must not use it",
     ),
     "abort": (128 + signal.SIGABRT, BEGUN, why_died("gpuprof: hostile.cu", -signal.SIGABRT)),
     "kill": (128 + signal.SIGKILL, BEGUN, why_died("gpuprof: hostile.cu", -signal.SIGKILL)),

@@ -200,6 +200,7 @@ def peak_nbytes(path) -> int:
     return peak
 
 
+@pytest.mark.long
 def test_fields_that_no_one_knows_are_not_kept(tmp_path):
     """A quarter of a MB of empty lists, which take 25 times that, in each of six launches: one is in memory at a
     time.

@@ -21,7 +21,7 @@ from gpuprof.records.index import read_index
 from gpuprof.records.reader import read_recording
 from gpuprof.records.schema import MAGIC, MAX_PAYLOAD_NBYTES, VERSION
 from gpuprof.records.writer import PIECE_CHARACTERS, PIECE_NBYTES, RecordWriter
-from gpuprof.run.chunks import ledger_rows
+from gpuprof.run.observers.launch_rows import ledger_rows
 from gpuprof.tables.launch import COUNTERS, LEDGER
 from gpuprof.tables.samples import COMPACT, WIDE
 from tests.support.recordings import (

@@ -304,7 +304,7 @@ def test_the_second_launch_goes_first_where_that_is_asked(folder):
 
 
 def test_a_launch_between_two_keeps_them_apart(folder):
-    with pytest.raises(NotComparable, match="a launch stands between them and waits for the first"):
+    with pytest.raises(NotComparable, match="a launch is between them and waits for the first"):
         relaxed(list(read_stream(folder / "frame.gprec").commands()), 0, 2)
 
 

@@ -224,7 +224,7 @@ def test_rules_of_a_file():
 @pytest.mark.parametrize(
     "content, error",
     [
-        ({}, "F: expected tables [[virtual]] alone"),
+        ({}, "F: expected only tables [[virtual]]"),
         ({"virtual": [{"name": "a"}]}, "F: rule 1: expected a name and one of kernel, writes, starts"),
         ({"virtual": [{"name": "a", "kernel": 3}]}, "F: rule 1: expected a table of texts"),
         (

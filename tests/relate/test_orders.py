@@ -109,7 +109,7 @@ def test_an_order_without_need_costs_the_shorter_launch(tmp_path, body, kind):
 @pytest.mark.parametrize(
     "body, reason",
     [
-        (BETWEEN, "a launch stands between them and waits for the first"),
+        (BETWEEN, "a launch is between them and waits for the first"),
         (MEMORY, "the results are others when the second goes first"),
     ],
     ids=["launch between", "other results"],
@@ -123,5 +123,5 @@ def test_why_a_proposal_is_withdrawn(tmp_path, body, reason):
 @pytest.mark.parametrize("body, what", [(HOST_WAIT, "wait"), (COPY_OUT, "copy to the host")], ids=["wait", "copy"])
 def test_what_the_host_waits_for_keeps_launches_apart(tmp_path, body, what):
     collect(tmp_path, body)
-    with pytest.raises(NotComparable, match=f"^a {what} stands between them and waits for the first$"):
+    with pytest.raises(NotComparable, match=f"^a {what} is between them and waits for the first$"):
         relaxed(listed(read_stream(tmp_path / "s.gprec")), 0, 1)

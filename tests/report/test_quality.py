@@ -78,6 +78,7 @@ def report_of(folder, name):
     return read_report(ensure_database(folder / name))
 
 
+@pytest.mark.long
 def test_a_thinned_recording_is_the_one_of_the_longer_period(folder):
     """Of the two phases of 64-cycle samples the first is what 128 cycles record; the row of 128 is the mean of both."""
     thin, thick = (

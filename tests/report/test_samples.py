@@ -203,6 +203,7 @@ def in_step(folder: Path, period: int, n: int = 200):
     ].cycles
 
 
+@pytest.mark.long
 def test_a_period_in_step_with_a_loop_is_found_and_the_better_one_is_better(loop_cycles):
     folder, iteration = loop_cycles
     assert iteration == int(iteration) > 40

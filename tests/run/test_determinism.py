@@ -77,6 +77,7 @@ def test_a_cold_compile_cache_another_temporary_folder_another_locale(tmp_path, 
     assert found == plain
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not shutil.which("taskset"), reason="needs taskset")
 def test_one_core(tmp_path, plain):
     core = min(os.sched_getaffinity(0))

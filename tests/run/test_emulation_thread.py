@@ -11,8 +11,8 @@ import pytest
 
 import gpuprof
 from gpuprof.base.interrupts import Ended, _on_signal
-from gpuprof.run.emulation_thread import ahead
-from gpuprof.run.pending import Pieces, Queue
+from gpuprof.run.launching.emulation_thread import ahead
+from gpuprof.run.launching.pending import Pieces, Queue
 from tests.support.matrices import long_from
 
 
@@ -84,7 +84,7 @@ def test_a_thread_that_is_stopped_at_its_very_end_says_nothing(monkeypatch):
 
 
 def test_a_thread_that_was_stopped_is_not_used_again(monkeypatch):
-    monkeypatch.setattr("gpuprof.run.emulation_thread._idle", idle := [])
+    monkeypatch.setattr("gpuprof.run.launching.emulation_thread._idle", idle := [])
     assert list(ahead(iter(range(3)))) == [0, 1, 2]
     (first,) = idle
     results = ahead(iter(range(1000)), depth=1)
@@ -98,7 +98,7 @@ def test_a_thread_that_was_stopped_is_not_used_again(monkeypatch):
 
 
 def test_of_two_at_work_one_thread_is_kept(monkeypatch):
-    monkeypatch.setattr("gpuprof.run.emulation_thread._idle", idle := [])
+    monkeypatch.setattr("gpuprof.run.launching.emulation_thread._idle", idle := [])
     one, other = ahead(iter(range(3))), ahead(iter(range(3)))
     assert list(zip(one, other, strict=True)) == [(0, 0), (1, 1), (2, 2)]
     assert emulator_threads() == 0
@@ -136,7 +136,7 @@ def test_a_signal_while_the_thread_begins_leaves_none_at_work(monkeypatch):
         signal.raise_signal(signal.SIGINT)
         return results
 
-    monkeypatch.setattr("gpuprof.run.pending.ahead", interrupted)
+    monkeypatch.setattr("gpuprof.run.launching.pending.ahead", interrupted)
     handler, pieces = signal.signal(signal.SIGINT, _on_signal), Pieces(emulation, Queue())
     try:
         with pytest.raises(Ended) as raised:
@@ -153,7 +153,7 @@ SOURCE = "__global__ void twice(float *x) { int i = blockIdx.x * blockDim.x + th
 
 @pytest.mark.parametrize("blocks", long_from(1, [1, 3, 400]))
 def test_launches_share_one_thread(tmp_path, monkeypatch, blocks):
-    monkeypatch.setattr("gpuprof.run.emulation_thread._idle", [])
+    monkeypatch.setattr("gpuprof.run.launching.emulation_thread._idle", [])
     started = []
     start = threading.Thread.start
     monkeypatch.setattr(threading.Thread, "start", lambda thread: (started.append(thread.name), start(thread))[1])

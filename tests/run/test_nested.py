@@ -10,7 +10,7 @@ from gpuprof.emulate.core.device_launches import FIRE_AND_FORGET, TAIL_LAUNCH
 from gpuprof.errors import KernelFault
 from gpuprof.records.reader import read_recording
 from gpuprof.run.compile_file import BuildOptions
-from gpuprof.run.nested import DEEPEST
+from gpuprof.run.launching.nested import DEEPEST
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from tests.support.command import gpuprof as gpuprof_command
@@ -125,6 +125,7 @@ __global__ void nothing(int *x, int n) { if (n) note<<<n, 1>>>(x, n); }
 """
 
 
+@pytest.mark.long
 def test_streams_of_kernels(tmp_path):
     """The block's stream keeps its order, each launch with all that comes of it; the tail comes when all else is
     over.

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
-import gpuprof.run.settling
 from gpuprof.chips import load_chip
 from gpuprof.device import commands as cmd
 from gpuprof.emulate.trace_log.formats import join_sectors
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
+from gpuprof.run.launching import gpu_timing
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.tables.launch import LOSSES
@@ -178,8 +178,8 @@ def recorded(path, program, chance: Chance, monkeypatch):
 
         return run
 
-    monkeypatch.setattr(gpuprof.run.settling, "simulate_batch", watched(gpuprof.run.settling.simulate_batch, 1))
-    monkeypatch.setattr(gpuprof.run.settling, "simulate_twice", watched(gpuprof.run.settling.simulate_twice, 2))
+    monkeypatch.setattr(gpu_timing, "simulate_batch", watched(gpu_timing.simulate_batch, 1))
+    monkeypatch.setattr(gpu_timing, "simulate_twice", watched(gpu_timing.simulate_twice, 2))
     sampling = Sampling(64, "all", fifo_depth=4096, drain_cycles=1, counters=tuple(COUNTERS))
     with RecordWriter(path) as recorder:
         gpu = open_device(Settings(chip=chip, sampling=sampling, recorder=recorder))
@@ -238,6 +238,7 @@ def rows_of(rows: np.ndarray, names) -> list[tuple]:
     return sorted(tuple(int(row[name]) for name in names) for row in rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", long_from(1, SEEDS))
 def test_fuzz(tmp_path, program, monkeypatch, seed):
     recording, expected, given = recorded(tmp_path / "s.gprec", program, Chance(seed), monkeypatch)

@@ -11,7 +11,7 @@ import gpuprof
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace_log.trace import Order
 from gpuprof.errors import GpuprofError, KernelFault, UsageError
-from gpuprof.run.pending import Shelf
+from gpuprof.run.launching.pending import Shelf
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from tests.support.running import Results, run_source
@@ -144,7 +144,7 @@ def test_the_limit_of_cycles_is_for_each_launch(tmp_path):
 def test_many_launches_are_bounded(gpu, monkeypatch):
     """The host waits when too many are in flight, as it does for a full queue."""
     device, module, results = gpu
-    monkeypatch.setattr("gpuprof.run.pending.MOST_FLIGHTS", 4)
+    monkeypatch.setattr("gpuprof.run.launching.pending.MOST_FLIGHTS", 4)
     x = device.to_device(np.zeros(32, np.int32))
     for _ in range(6):
         module.add[1, 32, 1](x, 1)
@@ -201,7 +201,7 @@ def test_a_full_disk_under_what_is_put_by(monkeypatch):
         def write(self, data):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("gpuprof.run.pending.tempfile.TemporaryFile", lambda **options: Full())
+    monkeypatch.setattr("gpuprof.run.launching.pending.tempfile.TemporaryFile", lambda **options: Full())
     with pytest.raises(
         GpuprofError,
         match="traces of x cannot be written: No space left on device; set TMPDIR to a folder with more room, or wait "
@@ -214,7 +214,7 @@ def test_a_launch_that_is_overtaken_and_does_not_end(gpu, monkeypatch):
     """Its trace has an end before the disk: 16 warps in a loop of 4,000 rounds, sixteen of them unrolled at most, make
     32,000 bytes and more.
     """
-    monkeypatch.setattr("gpuprof.run.pending.Shelf", partial(Shelf, in_memory_nbytes=1000, most_nbytes=30_000))
+    monkeypatch.setattr("gpuprof.run.launching.pending.Shelf", partial(Shelf, in_memory_nbytes=1000, most_nbytes=30000))
     device, module, _ = gpu
     x, y = device.to_device(np.zeros(64, np.float32)), device.to_device(np.zeros(32, np.int32))
     module.spin[8, 64, device.stream()](x, 4000)
@@ -235,7 +235,7 @@ def test_a_launch_in_the_midst_of_another(tmp_path, monkeypatch):
     """The later launch has priority and starts first; the earlier one is emulated before it all the same, in many
     segments.
     """
-    monkeypatch.setattr("gpuprof.run.session.emulate", partial(emulate, segment_nbytes=2048))
+    monkeypatch.setattr("gpuprof.run.launching.launcher.emulate", partial(emulate, segment_nbytes=2048))
     path = tmp_path / "kernels.cu"
     path.write_text(SPIN)
     results = Results()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-import gpuprof.run.session
 from gpuprof.emulate.run import emulate
+from gpuprof.run.launching import launcher
 from gpuprof.timing import trace_compaction, trace_feed
 from tests.paths import SAMPLES
 from tests.support.command import gpuprof as command
@@ -56,7 +56,7 @@ def recording(
                 made.append(nbytes_of(piece))
             yield piece
 
-    monkeypatch.setattr(gpuprof.run.session, "emulate", watched)
+    monkeypatch.setattr(launcher, "emulate", watched)
     # Blocks race for `out`: which of them reads what another wrote depends on the order of emulation.
     flags = ("--period", "64", "--no-accesses")
     code, _, error = command(folder, "collect", str(source), "--chip", chip, *flags, "-o", "it.gprec")

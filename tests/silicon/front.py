@@ -17,7 +17,8 @@ from gpuprof.device.launching.launch_text import find_launch_comments, kernel_na
 from gpuprof.device.requests import run_requests
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.compile_file import BuildOptions
-from gpuprof.run.run_settings import LaunchResult, Settings
+from gpuprof.run.observers.observer import LaunchResult
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from tests.paths import SAMPLES
 from tests.silicon.cards import part_of

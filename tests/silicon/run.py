@@ -15,7 +15,8 @@ from gpuprof.device.launching.launch_text import kernel_names, parse_launch
 from gpuprof.device.requests import run_requests
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.run.compile_file import BuildOptions, build
-from gpuprof.run.run_settings import LaunchResult, Settings
+from gpuprof.run.observers.observer import LaunchResult
+from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
 from gpuprof.timing.state.launch_timing import LaunchTiming
 from gpuprof.timing.state.occupancy import occupancy

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from gpuprof.chips.fidelity.kernels import Row, Spread, balanced_error, by, spread, steps
+from gpuprof.chips.fidelity.kernels import Row, Spread, by, spread, steps
+from tests.silicon.balanced import balanced_error
 
 FAR_STEP = 0.2
 

@@ -9,9 +9,10 @@ from gpuprof.device.requests import run_requests
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace_log.counters import LaunchCounters
 from gpuprof.emulate.trace_log.trace import TracePiece
+from gpuprof.run.launching.gpu_timing import NO_LIMIT_CYCLES
+from gpuprof.run.launching.launcher import MAX_WARP_INSTRUCTIONS
 from gpuprof.run.run_settings import Settings
-from gpuprof.run.session import MAX_WARP_INSTRUCTIONS, Session
-from gpuprof.run.settling import NO_LIMIT_CYCLES
+from gpuprof.run.session import Session
 from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
 from gpuprof.timing.simulate import simulate_batch
@@ -36,14 +37,16 @@ class Tracer(Session):
         super().__init__(Settings(chip=chip), chip)
         self.traced: list[Traced] = []
 
-    def _launch(self, launch: cmd.Launch) -> None:
-        counters = LaunchCounters.zeros(len(launch.module.code))
-        launch.module.refresh_constants(self.memory)
+    def submit(self, command: cmd.Command):
+        if not isinstance(command, cmd.Launch):
+            return super().submit(command)
+        counters = LaunchCounters.zeros(len(command.module.code))
+        command.module.refresh_constants(self.memory)
         pieces = emulate(
-            launch, self.memory, chip=self.chip, max_warp_instructions=MAX_WARP_INSTRUCTIONS, counters=counters
+            command, self.memory, chip=self.chip, max_warp_instructions=MAX_WARP_INSTRUCTIONS, counters=counters
         )
-        self.traced.append(Traced(launch, tuple(pieces)))
-        self.n_launches += 1
+        self.traced.append(Traced(command, tuple(pieces)))
+        self.launcher.n_launches += 1
 
 
 def traces(case: Case, step: Step, compiler: str, chip: Chip) -> list[Traced]:

@@ -4,9 +4,10 @@ import csv
 from collections.abc import Iterable, Sequence
 
 from gpuprof.chips.fidelity import kernels
-from gpuprof.chips.fidelity.kernels import COLUMNS, PATH, RATIOS_ONLY, Row, balanced_error, by, ratios, spread, steps
+from gpuprof.chips.fidelity.kernels import COLUMNS, PATH, RATIOS_ONLY, Row, by, ratios, spread, steps
 from gpuprof.timing.state.model_version import MODEL_VERSION
 from tests.paths import DOCS
+from tests.silicon.balanced import balanced_error
 from tests.silicon.cases import all_cases
 from tests.silicon.measure import COMPILERS
 from tests.silicon.reasons import with_reasons

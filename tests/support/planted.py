@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from gpuprof.device.launching.config import LaunchConfig, checked_launch
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
-from gpuprof.run.tracing import Attached
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.tables import Finding
 

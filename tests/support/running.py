@@ -4,7 +4,8 @@ from pathlib import Path
 
 from gpuprof.device.launching.launch_text import find_launch_comments, kernel_names, parse_launch
 from gpuprof.device.requests import LaunchArrays, run_requests
-from gpuprof.run.run_settings import LaunchResult, Observer, Settings
+from gpuprof.run.observers.observer import LaunchResult
+from gpuprof.run.run_settings import Observer, Settings
 from gpuprof.run.session import open_device
 
 

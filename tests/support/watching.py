@@ -9,9 +9,9 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.device.module import load
 from gpuprof.emulate.run import emulate
 from gpuprof.emulate.trace_log.counters import LaunchCounters
-from gpuprof.run.tracing import Attached, Tracers
+from gpuprof.run.observers.tracing import Attached, Tracers
 from gpuprof.trace.event import TraceEvent
-from gpuprof.trace.findings import Findings
+from gpuprof.trace.finding_report import Findings
 from gpuprof.trace.generator import TraceGenerator
 from tests.support.emulate_harness import program_of
 

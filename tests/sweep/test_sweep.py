@@ -193,6 +193,7 @@ def test_the_table_on_the_terminal(tmp_path):
     assert float(rows[0][4]) == pytest.approx(cycles[0] / 1410, abs=0.005)
 
 
+@pytest.mark.long
 def test_metrics_are_those_of_collect(tmp_path):
     """The numbers of a run are those of a recording of the same chip, made by the other command."""
     kernel_file(tmp_path)
@@ -242,6 +243,7 @@ def test_a_run_that_fails_is_a_row(written):
     assert f"failed: {why}" in out.splitlines()[6]
 
 
+@pytest.mark.long
 def test_all_formats_say_the_same(written):
     folder, *_ = written
     rows = rows_of((folder / "t.csv").read_text())

@@ -271,6 +271,7 @@ def test_the_twin_agrees(crowded, stream, fifo_depth, drain_cycles, buffer_nbyte
     assert engine[4] and sum(lost[1] for lost in engine[5]) > 100
 
 
+@pytest.mark.long
 def test_the_twin_agrees_where_a_record_keeps_the_load_store_unit_for_longer(tmp_path):
     """Three cycles and a half, as any access of this chip: the next, also the kernel's, is served after them."""
     path = tmp_path / "slow.toml"

@@ -16,6 +16,7 @@ from gpuprof.timing.state.machine import power_on
 from tests.readable.blame import causes_of
 from tests.readable.timing import ledger_of, recorded_stalls, stalls_of, time_launch
 from tests.references.block_order import blocks_in_order
+from tests.support.matrices import long_from
 from tests.support.timing_support import access, launch, make, piece, run, warp
 
 A64 = 1 << 6
@@ -90,7 +91,7 @@ def agree(chip, code, warps, per_block, cluster=1):
     return timing
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", long_from(2, range(4)))
 def test_producer_and_consumers(chip, seed):
     """One warp of each block brings tiles, three multiply them: each stage has a barrier that says full and one that
     says empty.
@@ -153,7 +154,7 @@ def test_reductions_and_copies_of_nothing(chip):
     agree(chip, code, warps, 4)
 
 
-@pytest.mark.parametrize("cluster", [2, 4])
+@pytest.mark.parametrize("cluster", long_from(1, [4, 2]))
 def test_clusters_start_together(tmp_path, cluster):
     chip = chip_of(tmp_path, 'inherits = "h200"\nsms = 2\nblock_launch_cycles = 100\nwarp_slots = 8\n')
     code = [

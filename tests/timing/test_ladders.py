@@ -46,6 +46,7 @@ def test_more_stages_are_faster(ladder):
     assert one > 1.3 * two and two > three
 
 
+@pytest.mark.long
 def test_the_tensor_pipe_is_as_full_as_it_can_be(ladder):
     """4 warps, each 16 multiplications of 8 cycles for 32 of k: never more than all of the time, and without a stage
     ahead much less.

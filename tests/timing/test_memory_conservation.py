@@ -71,6 +71,7 @@ def touched(kinds, warps, wanted) -> list[int]:
     ]
 
 
+@pytest.mark.long
 @given(traces())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_traces(chips, trace):

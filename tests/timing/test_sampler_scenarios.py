@@ -11,6 +11,7 @@ from tests.support.sampler_scenarios import differences, scenario
 SEEDS = range(2000) if os.environ.get("GPUPROF_FUZZ") else range(4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", long_from(1, SEEDS))
 def test_fuzz(seed):
     wrong, _ = differences(scenario(seed))

@@ -100,7 +100,7 @@ def compare(tmp_path: Path, chip_name: str, kernel, samplings: list[Sampling]) -
     return counts
 
 
-@pytest.mark.parametrize("chip_name", long_from(2, CHIPS))
+@pytest.mark.parametrize("chip_name", long_from(1, CHIPS))
 def test_random_kernels(tmp_path: Path, chip_name):
     """Two issues a cycle, half lanes, eight partitions; barriers, conflicts and misses."""
     counts = compare(tmp_path, chip_name, random_kernel(10, 24, 3), settings())
@@ -109,6 +109,7 @@ def test_random_kernels(tmp_path: Path, chip_name):
     ), counts
 
 
+@pytest.mark.long
 def test_one_partition_and_the_index_of_the_first_reason(tmp_path: Path):
     assert sum(compare(tmp_path, "a100", random_kernel(11, 24, 3), settings(partition=1, stall="index")).values()) > 100
 

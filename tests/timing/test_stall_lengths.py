@@ -12,7 +12,7 @@ from gpuprof.chips import load_chip
 from gpuprof.isa.stalls import INDEX, NAMES
 from gpuprof.records.reader import read_recording
 from gpuprof.records.writer import RecordWriter
-from gpuprof.run.chunks import stall_rows
+from gpuprof.run.observers.launch_rows import stall_rows
 from gpuprof.tables.launch import STALL_LENGTHS, STALLS
 from gpuprof.timing.extrapolate import extrapolated
 from gpuprof.timing.state.extrapolation import Extrapolation, Rate

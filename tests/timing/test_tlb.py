@@ -138,7 +138,7 @@ def test_stores_and_atomics_are_translated(chip):
         assert wait(machine, asks, waits) - wait(machine, asks, waits) == 107
 
 
-@pytest.mark.parametrize("entries", [0, 1, 5])
+@pytest.mark.parametrize("entries", long_from(1, [5, 0, 1]))
 @pytest.mark.parametrize("l2_entries", [0, 6])
 def test_random_pages_beside_the_twin(chip, entries, l2_entries):
     """Loads of random pages by eight warps on two SMs: each cycle of each instruction, in the engine and in the

@@ -9,7 +9,7 @@ from gpuprof.errors import GeneratorError
 from gpuprof.isa.encoding import make
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.trace.generators.trace_files.accelsim import AccelSim
-from gpuprof.trace.generators.trace_files.opcodes import COPIES, GENERIC, MATRIX_MOVES, NAMES
+from gpuprof.trace.generators.trace_files.ampere_opcodes import COPIES, GENERIC, MATRIX_MOVES, NAMES
 from tests.support.emulate_harness import jump, special
 from tests.support.watching import watch
 from tests.trace.test_events import below

@@ -5,7 +5,7 @@ and from the trace.
 import numpy as np
 import pytest
 
-from gpuprof.run.tracing import Attached
+from gpuprof.run.observers.tracing import Attached
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from tests.paths import ROOT

@@ -7,17 +7,17 @@ from gpuprof.device.memory import AddressSpace
 from gpuprof.isa.encoding import make
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import open_device
-from gpuprof.trace.generators.bounds.graph import Graph
-from gpuprof.trace.generators.bounds.intensity import Intensity
-from gpuprof.trace.generators.counts.activity import Activity
+from gpuprof.trace.generators.bounds.arithmetic_intensity import Intensity
+from gpuprof.trace.generators.bounds.flow_graph import Graph
 from gpuprof.trace.generators.counts.balance import Balance, BytesBalance
 from gpuprof.trace.generators.counts.block_counts import BlockCounts
-from gpuprof.trace.generators.counts.branches import Branches
-from gpuprof.trace.generators.counts.convergence import Convergence
+from gpuprof.trace.generators.counts.branch_divergence import Branches
 from gpuprof.trace.generators.counts.dimensions import Dimensions
-from gpuprof.trace.generators.counts.live_registers import LiveRegisters
+from gpuprof.trace.generators.counts.lane_activity import Activity
+from gpuprof.trace.generators.counts.lane_convergence import Convergence
 from gpuprof.trace.generators.counts.machine_counts import Machine
 from gpuprof.trace.generators.counts.parallelism import Parallelism
+from gpuprof.trace.generators.counts.register_liveness import LiveRegisters
 from gpuprof.trace.generators.counts.widths import Widths
 from gpuprof.trace.generators.mix import InstructionMix
 from tests.support.emulate_harness import ADDR64, jump, special

@@ -125,7 +125,7 @@ def test_a_generator_that_was_hit_in_an_event_has_no_results(monkeypatch):
     feed = Feed(OneInstruction, generators)
     feed.initialize()
     with pytest.raises(Stopped):
-        feed.tell_before(Executed)
+        feed.notify_before(Executed)
     assert [generator for generator, _ in feed.finish()] == [generators[0], generators[2]]
     assert [each.is_finished for each in generators] == [True, False, True]
     assert not feed.is_open and list(feed.finish()) == []

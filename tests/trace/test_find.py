@@ -94,7 +94,7 @@ def test_a_class_of_a_file(tmp_path):
     "what, message",
     [
         ("my.py:Nothing", "my.py: it has no class 'Nothing'"),
-        ("my.py:Other", "my.py:Other is no subclass of gpuprof.trace.TraceGenerator"),
+        ("my.py:Other", "my.py:Other is not a subclass of gpuprof.trace.TraceGenerator"),
         ("none.py:Mine", "none.py: there is no such file"),
         ("broken.py:Mine", "broken.py: ZeroDivisionError: division by zero"),
         ("exits.py:Mine", "exits.py: SystemExit: 3"),

@@ -73,9 +73,9 @@ def test_origins():
         for each in origins.results[0].findings
     ]
     assert found == [
-        ("first_inf", "warning", 4, 4, "an infinity comes out of FADD, and none went in"),
-        ("first_nan", "warning", 6, 4, "a NaN comes out of FADD, and none went in"),
-        ("first_subnormal", "note", 11, 32, "a subnormal number comes out of FMUL, and none went in"),
+        ("first_inf", "warning", 4, 4, "an infinity is produced by FADD from operands without one"),
+        ("first_nan", "warning", 6, 4, "a NaN is produced by FADD from operands without one"),
+        ("first_subnormal", "note", 11, 32, "a subnormal number is produced by FMUL from operands without one"),
     ]
 
 

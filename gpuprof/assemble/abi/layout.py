@@ -131,8 +131,7 @@ class Layout:
                 if width != 1 or list(first) != [replace(value, byte=k) for k in range(ADDRESS_NBYTES)]:
                     raise self._error(
                         variable,
-                        f"the eight bytes of the address of {symbol} must stand in eight elements of one byte, in "
-                        "order",
+                        f"the eight bytes of the address of {symbol} must be in eight elements of one byte, in order",
                     )
                 if byte:
                     continue
@@ -222,25 +221,25 @@ def _names(inst: ast.Instruction) -> list[str]:
 
 def _shared_of(function: ast.Function, module_shared: dict[str, ast.Variable]) -> dict[str, ast.Variable]:
     """Shared variables a function declares or names, in order of appearance."""
-    found = {}
+    shared = {}
     for statement in _statements(function.body):
         if isinstance(statement, ast.Variable) and statement.space == "shared":
-            found[statement.key] = statement
+            shared[statement.key] = statement
         elif isinstance(statement, ast.Instruction):
             for name in _names(statement):
                 if name in module_shared:
-                    found[name] = module_shared[name]
-    return found
+                    shared[name] = module_shared[name]
+    return shared
 
 
 def _called(function: ast.Function, functions: dict[str, ast.Function], addressed: set[str]) -> set[str]:
     """Functions it names: called, or their address taken; `addressed`, those in variables, when it calls by address."""
-    found = set()
+    called = set()
     for statement in _statements(function.body):
         if isinstance(statement, ast.Instruction):
             named = {name for name in _names(statement) if name in functions}
-            found |= addressed if statement.opcode == "call" and not named else named
-    return found
+            called |= addressed if statement.opcode == "call" and not named else named
+    return called
 
 
 def _reachable(name: str, calls: dict[str, set[str]]) -> set[str]:

@@ -1,8 +1,8 @@
 """A kernel's parameters, and what is done with the pointers among them.
 
 Pointers are found by following `ld.param` through `cvta` and address arithmetic to loads, stores and atomics. It is an
-inference: a 64-bit integer that takes part in address arithmetic is told from a pointer by `cvta`, where the compiler
-wrote it.
+inference: `cvta` distinguishes a pointer from a 64-bit integer that takes part in address arithmetic, where the
+compiler wrote it.
 """
 
 import re
@@ -31,7 +31,7 @@ _BASE_TYPES = {
 
 
 class Use:
-    """The kernel's use of one parameter's memory. The types of its accesses tell nothing: `__int_as_float(x[i])` loads
+    """The kernel's use of one parameter's memory. The types of its accesses show nothing: `__int_as_float(x[i])` loads
     floats.
     """
 

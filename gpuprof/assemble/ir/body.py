@@ -49,8 +49,8 @@ class Inst:
     target: str = ""  # label of a branch, symbol of a called function
     symbol: str = ""  # relocation: imm is added to this symbol's address
     outgoing: bool = False  # imm is an offset in the frame of the function about to be called
-    fresh: bool = False  # guarded, but nobody reads the old value of dst: the write ends its live range all the same
-    contracts: bool = False  # a product or sum of floats whose rounding nobody asked for
+    fresh: bool = False  # guarded, but the old value of dst is never read: the write ends its live range all the same
+    contracts: bool = False  # a product or sum of floats without a rounding of its own
     uses: tuple[int, ...] = ()  # call, return: registers read besides the slots
     defs: tuple[int, ...] = ()  # call: registers written besides the slots
     clobbers: Clobbers | None = None
@@ -58,26 +58,26 @@ class Inst:
     location: Location | None = None
 
     def reads(self) -> list[int]:
-        """Virtual registers read, guard included; one that is read twice stands there twice."""
-        found = []
+        """Virtual registers read, guard included; one that is read twice is there twice."""
+        registers = []
         for value in _READ[self.op.number](self):
             if value.__class__ is int:
-                found.append(value)
+                registers.append(value)
             elif value is not None:
-                found += value
-        return found
+                registers += value
+        return registers
 
     def writes(self) -> tuple[int, ...] | list[int]:
         if _WRITES_DST_ONLY[self.op.number]:
             value = self.dst
             return (value,) if value.__class__ is int else value or ()
-        found = []
+        registers = []
         for value in _WRITTEN[self.op.number](self):
             if value.__class__ is int:
-                found.append(value)
+                registers.append(value)
             elif value is not None:
-                found += value
-        return found
+                registers += value
+        return registers
 
     @property
     def kills(self) -> bool:
@@ -95,7 +95,7 @@ WRITE_SLOTS = [
     (("dst",) if row.dst else ()) + tuple(s for s in SOURCES if getattr(row, s).startswith(">")) for row in TABLE
 ]  # fmt: skip
 
-# What an instruction reads and writes, fetched in one go: this is asked for every instruction in every pass.
+# What an instruction reads and writes, fetched in one go: every pass needs it for every instruction.
 _CONVENTION = CALLS | kinds_of("return")  # rows with `uses` and `defs`
 _READ = [
     attrgetter("guard", *slots, *(["uses"] if row.kind in _CONVENTION or not slots else []))
@@ -185,7 +185,7 @@ class Body:
     grows_stack: bool = False  # takes local memory while it runs
     rolled: set[str] = field(default_factory=set)  # labels of loops that stay as they are: `.pragma "nounroll"`
     keeps_loops: bool = False  # all of them do
-    keeps_order: bool = False  # instructions stand as in the PTX, for a debugger
+    keeps_order: bool = False  # instructions stay as in the PTX, for a debugger
     literals: dict[int, int] = field(default_factory=dict)  # the program's, by value: offset in the constant bank
     constants_nbytes: int = 0  # of the program's variables in constant memory
     names: dict[str, int] = field(default_factory=dict)  # of the PTX's registers, those that the function declares

@@ -22,7 +22,7 @@ def connect(body: Body) -> None:
 
 
 def join(body: Body) -> None:
-    """A block that only the one before it enters, and that is all that one goes on to, becomes its end."""
+    """Joins a block to the one before it, where that has no other successor and the block no other predecessor."""
     joined: list[Block] = []
     for index, block in enumerate(body.blocks):
         before = joined[-1] if joined else None

@@ -12,34 +12,34 @@ _LOADS = [row.kind == "load" for row in TABLE]
 
 
 def has_effect(inst: Inst) -> bool:
-    """True if it must stay though nobody reads its result."""
+    """True if it must stay even when its result is never read."""
     number = inst.op.number
     return _EFFECT_OF_ROW[number] or (_LOADS[number] and bool(FIELDS["sem"].get(inst.mods)))
 
 
 def single_definitions(body: Body) -> dict[int, Inst]:
     """The defining instruction of every register that is written exactly once, and always when it is reached."""
-    found: dict[int, Inst] = {}
+    makers: dict[int, Inst] = {}
     others: set[int] = set(body.fixed)
     for block in body.blocks:
         for inst in block.insts:
             for register in inst.writes():
-                if register in found or not (inst.guard is None or inst.fresh):
+                if register in makers or not (inst.guard is None or inst.fresh):
                     others.add(register)
-                found[register] = inst
+                makers[register] = inst
     for register in others:
-        found.pop(register, None)
-    return found
+        makers.pop(register, None)
+    return makers
 
 
 def definitions(body: Body) -> dict[int, list[Inst]]:
     """The instructions that write each register, but for those that the calling convention fills."""
-    found: dict[int, list[Inst]] = {}
+    makers: dict[int, list[Inst]] = {}
     for inst in body.instructions():
         for register in inst.writes():
             if register not in body.fixed:
-                found.setdefault(register, []).append(inst)
-    return found
+                makers.setdefault(register, []).append(inst)
+    return makers
 
 
 def use_counts(body: Body) -> Counter[int]:
@@ -74,7 +74,7 @@ def replace_reads(inst: Inst, new: dict[int, int]) -> None:
 
 
 def remove_dead(body: Body) -> None:
-    """Deletes instructions whose results nobody reads; an atomic whose old value nobody wants becomes a reduction."""
+    """Deletes instructions whose results are never read; an atomic whose old value is not used becomes a reduction."""
     count = use_counts(body)
     for block in reversed(body.blocks):
         kept = []
@@ -109,7 +109,7 @@ def narrow_fetches(body: Body) -> None:
         return
     read = {register for block in body.blocks for inst in block.insts for register in inst.reads()}
     for inst in fetches:
-        # One channel stays even if nobody reads it: a mask of 0 stands for all four (isa.modifiers).
+        # One channel stays even if it is never read: a mask of 0 stands for all four (isa.modifiers).
         wanted = max((n for n, register in enumerate(inst.dst, 1) if register in read), default=1)
         if wanted < len(inst.dst):
             inst.dst = inst.dst[:wanted]

@@ -87,8 +87,8 @@ class KnownBits:
         rule = _RULES.get(inst.op.number)
         if rule is None or inst.symbol or inst.negated or not depth:
             return lower(UNKNOWN) if is_narrow else UNKNOWN
-        found = rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
-        return lower(found) if is_narrow else found
+        bits = rule(inst, lambda slot: self.of_source(inst, slot, depth - 1))
+        return lower(bits) if is_narrow else bits
 
     def _low_of_all(self, register: int, insts: Sequence[Inst]) -> Bits:
         """The low bits of what a loop adds a multiple of 8 or 16 to: they are those of its start, if all other
@@ -109,12 +109,12 @@ class KnownBits:
     def of_source(self, inst: Inst, slot: str, depth: int = _DEEPEST) -> Bits:
         is_wide = getattr(inst.op, slot) == "D"
         if inst.slot != slot:
-            found = self.of(getattr(inst, slot), depth)
+            bits = self.of(getattr(inst, slot), depth)
         elif inst.const:
-            found = UNKNOWN
+            bits = UNKNOWN
         else:
-            found = of_number((inst.imm ^ _SIGN) - _SIGN if is_wide else inst.imm)
-        return found if is_wide else lower(found)
+            bits = of_number((inst.imm ^ _SIGN) - _SIGN if is_wide else inst.imm)
+        return bits if is_wide else lower(bits)
 
 
 def _low_zeros(n: int) -> Bits:

@@ -78,7 +78,7 @@ def _bits(indexes: list[int]) -> int:
 
 
 def live_segments(body: Body) -> dict[int, list[Segment]]:
-    """Where each virtual register holds a value somebody may still read: ascending, disjoint segments."""
+    """Where each virtual register holds a value that may still be read: ascending, disjoint segments."""
     liveness = block_liveness(body)
     segments: dict[int, list[Segment]] = {}
     end = 2 * sum(len(block.insts) for block in body.blocks)

@@ -15,11 +15,11 @@ class Use(NamedTuple):
     """How the calls of a block use a `.param` variable."""
 
     is_result: bool  # of one of them at least
-    offset: int | None  # bytes from the start of the callee's frame, where it can stand there all the time
+    offset: int | None  # bytes from the start of the callee's frame, where it can be there all the time
 
 
 class Home(NamedTuple):
-    """Where a `.param` variable stands while its function runs."""
+    """Where a `.param` variable is while its function runs."""
 
     where: str  # "bank", "register", "frame", "callee" or "pointer"; see `lower.data.parameters`
     index: int  # a virtual register, or bytes from the start of what `where` says
@@ -52,9 +52,9 @@ class Scope:
         """
         scope = self
         while scope:
-            found = getattr(scope, table).get(name)
-            if found is not None or scope.declares(name):
-                return found
+            value = getattr(scope, table).get(name)
+            if value is not None or scope.declares(name):
+                return value
             scope = scope.parent
         return None
 

@@ -29,7 +29,7 @@ class Strings:
         self._offsets = {"": 0}
 
     def add(self, name: str) -> int:
-        """The offset of a name. A NUL character, which would end it early, is kept as the two characters \\0."""
+        """The offset of a name. A NUL character, which would end it early, becomes the two characters \\0."""
         if name not in self._offsets:
             self._offsets[name] = len(self._data)
             self._data += zero_terminated(name)

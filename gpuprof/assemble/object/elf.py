@@ -118,7 +118,7 @@ def _function_sections(function: Function, code: np.ndarray) -> list[Section]:
 
 
 def _stored_nbytes(space: str, variables: tuple[Variable, ...]) -> int:
-    """Bytes of a segment up to the end of its last variable that is not all zero; what lies behind takes no room in the
+    """Bytes of a segment up to the end of its last variable that is not all zero; the rest takes no room in the
     file.
     """
     return max((v.offset + v.nbytes for v in variables if v.space == space and v.image.count(0) < v.nbytes), default=0)

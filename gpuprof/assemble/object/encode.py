@@ -11,10 +11,10 @@ from gpuprof.isa.opcodes import BY_NAME, TABLE
 
 MOVI64 = BY_NAME["MOVI.64"]
 
-ON_THE_STACK = CALLS | kinds_of("stack_save", "stack_change")  # mods: the frame they stand in
+ON_THE_STACK = CALLS | kinds_of("stack_save", "stack_change")  # mods: the frame they are in
 
 
-# What stands in a slot without a register, by row.
+# The number in a slot without a register, by row.
 _ABSENT = [
     tuple(
         PT if (row.dst if slot == "dst" else getattr(row, slot)).lstrip(">").startswith("P") else RZ for slot in SLOTS
@@ -41,7 +41,7 @@ def _encode(inst: Inst, index: int, starts: dict[str, int], body: Body, allocati
     for value, absent in zip((inst.dst, inst.a, inst.b, inst.c, inst.e), _ABSENT[inst.op.number], strict=True):
         if value.__class__ is tuple:
             value = value[0]
-        # A register nobody reads has no place: what is written to it is discarded.
+        # A register that is never read has no place: what is written to it is discarded.
         fields.append(absent if value is None else number.get(value, absent))
     if inst.negated:
         fields = [field | NEGATED if slot in inst.negated else field for slot, field in zip(SLOTS, fields, strict=True)]

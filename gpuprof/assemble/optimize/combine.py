@@ -55,7 +55,7 @@ class Makers:
         maker = self.single.get(register)
         if maker is None or maker.op.number not in rows or maker.guard is not None or maker.symbol:
             return None
-        # In a loop a maker may stand behind its reader: the value is then that of the turn before.
+        # In a loop a maker may come after its reader: the value is then that of the turn before.
         if self.at[id(maker)] >= self.at[id(reader)]:
             return None
         return maker if all(self.keeps(source, maker, reader) for source in (maker.a, maker.b, maker.c)) else None

@@ -28,7 +28,7 @@ _MOST_BLOCKS = 600  # of a function; larger ones are left as they are: the searc
 def add_meetings(body: Body) -> None:
     """Inserts BSSY, BSYNC and YIELD. The control flow graph must be connected."""
     blocks = body.blocks
-    # Marks matter to timing alone, so a function without them is still right.
+    # Marks only matter to timing, so a function without them is still right.
     if len(blocks) < 3 or len(blocks) > _MOST_BLOCKS:
         return
     apart = _different_registers(body)
@@ -96,14 +96,14 @@ def _different_registers(body: Body, known: Iterable[int] = ()) -> set[int]:
             for register in inst.reads():
                 users.setdefault(register, []).append(inst)
     # Registers that calls pass values in: the other function is not looked at, so its lanes may differ.
-    found: set[int] = set()
+    different: set[int] = set()
     todo += [*body.fixed, *known]
     while todo:
         register = todo.pop()
-        found.add(register)
+        different.add(register)
         for inst in users.pop(register, ()):
-            todo += [written for written in inst.writes() if written not in found]
-    return found
+            todo += [written for written in inst.writes() if written not in different]
+    return different
 
 
 def apart_by_control(body: Body) -> set[int] | None:
@@ -124,7 +124,7 @@ def apart_by_control(body: Body) -> set[int] | None:
                 writes.setdefault(register, set()).add(index)
     apart = _different_registers(body)
     while True:
-        taken_apart: set[int] = set()  # blocks that some lanes of a warp may go through alone
+        taken_apart: set[int] = set()  # blocks that only some lanes of a warp may go through
         for index, block in enumerate(blocks):
             last = block.insts[-1] if block.insts else None
             if last is not None and last.op.kind == "branch" and last.guard in apart:
@@ -137,14 +137,14 @@ def apart_by_control(body: Body) -> set[int] | None:
 
 def _between(blocks: list[Block], start: int, end: int | None) -> set[int]:
     """The blocks on ways from a block to the one where they meet."""
-    found: set[int] = set()
+    between: set[int] = set()
     todo = list(blocks[start].successors)
     while todo:
         index = todo.pop()
-        if index != end and index not in found:
-            found.add(index)
+        if index != end and index not in between:
+            between.add(index)
             todo += blocks[index].successors
-    return found
+    return between
 
 
 def _exits(blocks: list[Block]) -> list[int]:
@@ -152,16 +152,16 @@ def _exits(blocks: list[Block]) -> list[int]:
 
 
 def _ending(blocks: list[Block]) -> set[int]:
-    """Blocks from which some way leads to an exit. Lanes that turn for ever meet nobody, and ptxas 13.0 has no mark
-    where some may.
+    """Blocks from which some way leads to an exit. Lanes in an endless loop never meet others, and ptxas 13.0 has no
+    mark where there may be some.
     """
-    found, todo = set(), _exits(blocks)
+    ending, todo = set(), _exits(blocks)
     while todo:
         index = todo.pop()
-        if index not in found:
-            found.add(index)
+        if index not in ending:
+            ending.add(index)
             todo += blocks[index].predecessors
-    return found
+    return ending
 
 
 def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list[int | None]:
@@ -181,13 +181,13 @@ def _immediate(before: list[list[int]], roots: list[int], reverse: bool) -> list
         for index in order:
             if index in roots:
                 continue
-            found, none = None, False
+            chosen, none = None, False
             for other in before[index]:
                 if known[other] and not none:
-                    found = other if found is None else _common(found, other, nearest)
-                    none = found is None
-            if any(known[other] for other in before[index]) and (not known[index] or nearest[index] != found):
-                nearest[index], known[index], changed = found, True, True
+                    chosen = other if chosen is None else _common(chosen, other, nearest)
+                    none = chosen is None
+            if any(known[other] for other in before[index]) and (not known[index] or nearest[index] != chosen):
+                nearest[index], known[index], changed = chosen, True, True
         if not changed:
             return nearest
     # It has not settled: no marks are better than wrong ones.

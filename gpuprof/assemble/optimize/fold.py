@@ -24,7 +24,7 @@ def propagate_copies(body: Body) -> None:
             source[register] = inst.a
     for register in source:
         seen = {register}
-        # registers that nobody sets may be copied in a circle
+        # registers that are never set may be copied in a circle
         while source[register] in source and source[register] not in seen:
             seen.add(source[register])
             source[register] = source[source[register]]
@@ -278,7 +278,7 @@ def _multiply_add(inst: Inst):
 _PRODUCT_OF = by_number(
     {name: BY_NAME[name.replace("IMAD", "IMUL", 1)] for name in ("IMAD", "IMAD.WIDE.S32", "IMAD.WIDE.U32")}
 )
-# Integers alone: x + 0.0 is not x when x is -0.0.
+# Only integers: x + 0.0 is not x when x is -0.0.
 _IDENTITIES = by_number({
     "IADD": _sum, "IADD.64": _sum, "OR": _right_zero, "OR.64": _right_zero, "XOR": _right_zero,
     "ISUB": _right_zero, "ISUB.64": _right_zero, "SHL": _shift_left, "SHL.64": _shift_left, "SHR.U32": _right_zero,

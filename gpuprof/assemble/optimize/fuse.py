@@ -41,7 +41,7 @@ def join_halves(body: Body) -> None:
         highs: dict[tuple, Inst] = {}
         behind: dict[int, Inst] = {}  # id of the first of two -> the half that it had, taken from the whole
         for inst in block.insts:
-            found, others = (lows, highs) if inst.op is _PRODUCT else (highs, lows)
+            own, others = (lows, highs) if inst.op is _PRODUCT else (highs, lows)
             if (
                 (inst.op is not _PRODUCT and inst.op.number not in _HIGH)
                 or inst.guard is not None
@@ -54,7 +54,7 @@ def join_halves(body: Body) -> None:
             if first is not None and all(makers.keeps(source, first, inst) for source in (inst.a, inst.b)):
                 behind[id(first)] = _as_halves(body, first, inst)
             else:
-                found[key] = inst
+                own[key] = inst
         if behind:
             block.insts = [each for inst in block.insts for each in (inst, behind.get(id(inst))) if each is not None]
 
@@ -123,7 +123,7 @@ def contract_products(body: Body) -> None:
     """x * y + z without a rounding in between, where PTX says none: `mul.f32` and `add.f32` may be contracted,
     `mul.rn.f32` may not.
 
-    It changes results, so it is no optimisation to be left out. ptxas does the same unless it is told -fmad=false.
+    It changes results, so it is no optimisation to be left out. ptxas does the same without -fmad=false.
     """
     sums = [inst for inst in body.instructions() if inst.contracts and inst.op.number in _CONTRACTED]
     makers = Makers(body) if sums else None

@@ -17,8 +17,8 @@ def share_groups(body: Body) -> None:
 
 
 def _groups(inst: Inst) -> list[tuple[str, tuple[int, ...]]]:
-    found = [(slot, getattr(inst, slot)) for slot in READ_SLOTS[inst.op.number]]
-    return [(slot, value) for slot, value in found if value.__class__ is tuple]
+    operands = [(slot, getattr(inst, slot)) for slot in READ_SLOTS[inst.op.number]]
+    return [(slot, value) for slot, value in operands if value.__class__ is tuple]
 
 
 def _share_in(block: Block) -> None:

@@ -55,18 +55,18 @@ def share_constants(body: Body) -> None:
 def _moves(body: Body) -> dict[int, tuple]:
     """Registers that only ever hold a constant, each with what it holds and how it is made."""
     single = single_definitions(body)
-    found = {
+    moves = {
         r: (*constant_of(i), i.op.number)
         for r, i in single.items()
         if constant_of(i) is not None and i.dst == r and not i.outgoing
     }
-    for inst in body.instructions() if found else ():
+    for inst in body.instructions() if moves else ():
         for slot in READ_SLOTS[inst.op.number]:
             group = getattr(inst, slot)
             if group.__class__ is tuple:
                 for register in group:
-                    found.pop(register, None)
-    return found
+                    moves.pop(register, None)
+    return moves
 
 
 def _share_in_blocks(body: Body, moves: dict[int, tuple]) -> None:
@@ -118,7 +118,7 @@ def _keep_across_loops(body: Body, moves: dict[int, tuple]) -> None:
 
 
 def _is_short_loop(blocks: list[Block], index: int) -> bool:
-    """True if the block is a loop by itself that is entered from the block before alone and does not wait for
+    """True if the block is a loop by itself that is entered only from the block before and does not wait for
     memory.
     """
     block = blocks[index]
@@ -128,7 +128,7 @@ def _is_short_loop(blocks: list[Block], index: int) -> bool:
         or any(_waits(inst) for inst in block.insts)
     ):
         return False
-    # The moves go behind the block in front, which must not jump past them into the loop.
+    # The moves go after the block in front, which must not jump past them into the loop.
     end = blocks[index - 1].insts[-1] if blocks[index - 1].insts else None
     return end is None or end.op.kind not in cfg.JUMPS or (end.guard is not None and end.target != block.label)
 
@@ -150,7 +150,7 @@ def _made_in(block: Block, moves: dict[int, tuple]) -> list[Inst]:
 
 
 def _has_room(body: Body, block: Block, made: list[Inst], live: int) -> bool:
-    """`live`: words that live through the loop beside the constants."""
+    """`live`: words that live through the loop in addition to the constants."""
     files = [body.files[inst.dst] for inst in made]
     cost = sum(_cost(inst) for inst in block.insts) - sum(_cost(inst) for inst in made)
     words = sum(WORDS[file] for file in files)

@@ -74,7 +74,7 @@ def _only_jumps(block: Block) -> bool:
 
 
 def _are_in_order(blocks: list[Block]) -> bool:
-    """True if the blocks stand in reverse postorder, where targets of branches are visited before what follows."""
+    """True if the blocks are in reverse postorder, where targets of branches are visited before what follows."""
     order: list[int] = []
     seen = {0}
     stack = [(0, iter(blocks[0].successors))]
@@ -91,7 +91,7 @@ def _are_in_order(blocks: list[Block]) -> bool:
 
 
 def _comparison(insts: list[Inst], predicate: int) -> Inst | None:
-    """The comparison of integers that alone makes a predicate, as the last to write it in a block."""
+    """The comparison of integers that makes a predicate by itself, as the last to write it in a block."""
     test = next((inst for inst in reversed(insts) if predicate in inst.writes()), None)
     plain = test is not None and test.op.number in _COMPARISONS and test.guard is None and test.dst == predicate
     return test if plain and test.c is None and test.e is None and not FIELDS["bool"].get(test.mods) else None
@@ -142,7 +142,7 @@ def find_loops(body: Body) -> list[Loop]:
 
 def counted_loops(body: Body) -> list[Loop]:
     """The innermost loops that count towards a bound, in the order of the blocks; no two have a block in common."""
-    found = []
+    loops = []
     index_of = {block.label: index for index, block in enumerate(body.blocks) if block.label}
     for last, block in enumerate(body.blocks[:-1]):
         branch = block.insts[-1] if block.insts else None
@@ -158,8 +158,8 @@ def counted_loops(body: Body) -> list[Loop]:
         if first > last or not _is_closed(body.blocks, first, last):
             continue
         if loop := _counted(body, first, last, branch):
-            found.append(loop)
-    return found
+            loops.append(loop)
+    return loops
 
 
 def _is_closed(blocks: list[Block], first: int, last: int) -> bool:

@@ -46,9 +46,9 @@ PASSES = (
 
 
 def optimize(body: Body, is_debug: bool) -> None:
-    """`is_debug`: the target says `debug`, so that everything stands and is rounded as in the PTX, as ptxas has it."""
+    """`is_debug`: the target says `debug`, so that everything stays and is rounded as in the PTX, like ptxas."""
     if not is_debug:
-        # First, while products and sums stand as in the PTX: it decides how results are rounded, so no other pass may.
+        # First, while products and sums are as in the PTX: it decides how results are rounded, so no other pass may.
         contract_products(body)
         for change in PASSES:
             change(body)

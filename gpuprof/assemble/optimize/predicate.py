@@ -88,7 +88,7 @@ def _goes_to(head: Block, by_label: dict[str, Block]) -> Block | None:
 def _convertible(
     head: Block, short: Block, after: Block, falls_into: bool, targeted: Counter, longest: dict[str, int]
 ) -> bool:
-    """True if `short`, behind the branch of `head` to `after`, goes there too, and nobody else enters it. `falls_into`:
+    """True if `short`, after the branch of `head` to `after`, goes there too and has no other entry. `falls_into`:
     it stands before `after`.
     """
     if short.label and targeted[short.label]:

@@ -83,10 +83,10 @@ class _Unrolled:
         always = every_turn(self.region)
         self.steps = {  # register -> what a turn adds to it
             register: step
-            for register, found in writers.items()
+            for register, writes in writers.items()
             if register not in in_groups
             and register not in body.fixed
-            and (step := increment_of(register, found, always)) is not None
+            and (step := increment_of(register, writes, always)) is not None
         }
         # Registers of which each copy has its own.
         self.own = whole_groups(set(writers) - between - after - body.fixed.keys(), self._insts())
@@ -136,7 +136,7 @@ class _Unrolled:
         return Inst(op, line=self.branch.line, location=self.branch.location, **slots)
 
     def behind_rests(self) -> tuple[str, str]:
-        """The labels behind the two turns and behind the last."""
+        """The labels after the two turns and after the last."""
         return f"{self.label}~last", f"{self.label}~end"
 
     def n_pointers(self) -> int:
@@ -187,7 +187,7 @@ class _Unrolled:
         return [Block(label, self.region[0].insts), *self.region[1:]]
 
     def _copies(self, count: int, label: str, counts: bool = False) -> list[Block]:
-        """`count` turns, one after the other, without tests between them or behind them. The last turn of all adds only
+        """`count` turns, one after the other, without tests between them or after them. The last turn of all adds only
         to registers that are read behind the loop, unless it `counts`.
         """
         result = [Block(label)]

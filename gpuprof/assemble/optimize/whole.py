@@ -28,7 +28,7 @@ _WORTH = 7700
 _ALWAYS = 328
 _COUNTING = 3  # slots: the counter, its test and the jump
 _SHARED_LOAD = 6  # slots that a load from shared memory counts for
-_MOST_SLOTS = 8192  # of all copies together; ptxas goes on to at least this
+_MOST_SLOTS = 8192  # of all copies together; ptxas unrolls up to at least this
 _FARTHEST = 16  # blocks looked through for the number that a counter starts from
 _SLOW = ("iterative", "iterative64")  # expansions with a subroutine, whose loops ptxas keeps
 _NOT_COPIED = BETWEEN_LANES | kinds_of("fence", "warp_sync", "sleep", "stack_save", "stack_change", "syscall")
@@ -49,14 +49,14 @@ def unroll_whole(body: Body) -> None:
 
 def _unroll_innermost(body: Body) -> bool:
     """Unrolls the innermost of these loops. False if there are none."""
-    found = [(loop, start) for loop in counted_loops(body) if (start := _start(body, loop)) is not None]
-    found = [(loop, start, turns) for loop, start in found if (turns := _turns(body, loop, start))]
-    if not found:
+    loops = [(loop, start) for loop in counted_loops(body) if (start := _start(body, loop)) is not None]
+    loops = [(loop, start, turns) for loop, start in loops if (turns := _turns(body, loop, start))]
+    if not loops:
         return False
     liveness = block_liveness(body)
     result: list[Block] = []
     done = 0
-    for loop, start, turns in found:
+    for loop, start, turns in loops:
         between, after = (set(liveness.members(liveness.live_in[index])) for index in (loop.first, loop.last + 1))
         result += body.blocks[done : loop.first]
         if loop.test.dst in after:
@@ -153,12 +153,12 @@ class _Copies:
         self.own = whole_groups(writers.keys() - between - after - body.fixed.keys(), insts)
         self.same = self._same(always, writers)
         ids = {id(inst) for inst in always}
-        # Of these each write has a register of its own, which the reads behind it read.
+        # Of these each write has a register of its own, which the reads after it read.
         renamed = {
             register
-            for register, found in writers.items()
+            for register, makers in writers.items()
             if register not in self.same and register not in grouped and register not in body.fixed
-            and all(id(inst) in ids and inst.guard is None for inst in found)
+            and all(id(inst) in ids and inst.guard is None for inst in makers)
         }  # fmt: skip
         self.own -= self.same | renamed
         self.n_writes = {register: len(writers[register]) for register in renamed}
@@ -174,16 +174,16 @@ class _Copies:
 
     def _same(self, always: list[Inst], writers: dict[int, list[Inst]]) -> set[int]:
         """Registers that hold the same in all turns, computed by instructions without effect."""
-        found: set[int] = set()
+        same: set[int] = set()
         for inst in always:
             if (
                 inst.op.kind in ("compute", "special") and not is_fence(inst) and not reads_clock(inst)
                 and inst.guard is None and inst.dst.__class__ is int and inst.writes() == (inst.dst,)
                 and inst.dst in self.own and len(writers[inst.dst]) == 1
-                and all(register in found or register not in writers for register in inst.reads())
+                and all(register in same or register not in writers for register in inst.reads())
             ):  # fmt: skip
-                found.add(inst.dst)
-        return found
+                same.add(inst.dst)
+        return same
 
     def blocks(self) -> list[Block]:
         result = [Block(self.label)]
@@ -240,7 +240,7 @@ class _Copies:
         return self.names.get(operand, operand)
 
     def _count(self, inst: Inst, turn: int, is_last: bool, insts: list[Inst]) -> None:
-        """A register that each turn adds a number to, behind this turn's addition."""
+        """A register that each turn adds a number to, after this turn's addition."""
         register = inst.dst
         if is_last and register in self.wanted:
             self.names.pop(register, None)
@@ -255,7 +255,7 @@ class _Copies:
         insts.append(new)
 
     def _set_counter(self, turn: int, insts: list[Inst]) -> None:
-        """The counter in front of a turn, or, behind the last, what is left in it."""
+        """The counter before a turn, or, after the last, what is left in it."""
         counter = self.loop.counter
         value = self.start + self.loop.step * turn
         insts.append(constant_move(self._name(counter), self.body.files[counter], value, self.branch))

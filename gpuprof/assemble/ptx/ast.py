@@ -54,12 +54,12 @@ class Vector:
 
 
 def is_sink(operand) -> bool:
-    """`_`: nobody wants the result."""
+    """`_`: the result is not used."""
     return isinstance(operand, Name) and operand.text == "_"
 
 
 def elements_of(operand) -> tuple:
-    """The operands of a vector; any other operand alone."""
+    """The operands of a vector; of any other operand only itself."""
     return operand.elements if isinstance(operand, Vector) else (operand,)
 
 
@@ -118,7 +118,7 @@ class Label:
 
 @dataclass(slots=True)
 class NoUnroll:
-    """`.pragma "nounroll";`: a loop that the basic block around it begins is done as it stands."""
+    """`.pragma "nounroll";`: a loop that the basic block around it begins is not unrolled."""
 
 
 @dataclass(slots=True)
@@ -198,7 +198,7 @@ class Module:
     name: str
     version: str = ""
     target: str = ""
-    is_debug: bool = False  # compiled for a debugger: what stands there is done as it stands
+    is_debug: bool = False  # compiled for a debugger: nothing is optimized
     keeps_loops: bool = False  # `.pragma "nounroll"` for all of them
     address_bits: int = 64
     files: dict[int, str] = field(default_factory=dict)

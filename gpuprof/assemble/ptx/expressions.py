@@ -51,7 +51,7 @@ CONTINUES = frozenset([*PRECEDENCE, "?"])  # what may follow a literal that is o
 
 
 def expression(parser, lowest: int = 0) -> ast.Number:
-    """The constant that stands at the parser's token, down to operators of precedence `lowest`. Raises PtxError."""
+    """The constant at the parser's token, down to operators of precedence `lowest`. Raises PtxError."""
     value = _ternary(parser) if lowest == 0 else _binary(parser, lowest)
     if isinstance(value.number, float):
         return ast.Number(struct.unpack("<Q", struct.pack("<d", value.number))[0], "f64")

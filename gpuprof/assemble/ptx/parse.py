@@ -1,4 +1,4 @@
-"""PTX text to `ast` values. The grammar rule stands above each method; tokens come from `tokens`, source positions go
+"""PTX text to `ast` values. The grammar rule is above each method; tokens come from `tokens`, source positions go
 to `lines`.
 
 Four levels, each on the one before: `parse_values`, `parse_variables`, `parse_body`, and here modules and functions.
@@ -21,7 +21,7 @@ _FUNCTION_DIRECTIVES = {  # directive -> most numbers it may have
     "maxntid": 3, "reqntid": 3, "minnctapersm": 1, "maxnctapersm": 1, "maxnreg": 1, "noreturn": 0, "explicitcluster": 0,
     "reqnctapercluster": 3, "maxclusterrank": 1, "abi_preserve": 1, "abi_preserve_control": 1,
 }  # fmt: skip
-# What stands between two declarations, and so ends one that has no `;`.
+# Tokens between two declarations, which end one that has no `;`.
 _BEGINS_DECLARATION = frozenset([*_LINKAGE, *SPACES, "entry", "func", "file", "section", "alias", "tex"])
 _EXTENTS = frozenset(["maxntid", "reqntid", "reqnctapercluster", "maxclusterrank"])
 _VERSION = re.compile(r"[0-9]{1,4}\.[0-9]{1,4}")
@@ -103,10 +103,10 @@ class _Parser(BodyParser):
     def resolve_aliases(self):
         """A function's other name gets a copy of it."""
         for name, target, token in self.aliases:
-            found = self.functions.get(target)
-            if found is None or not found.body or found.is_kernel:
+            function = self.functions.get(target)
+            if function is None or not function.body or function.is_kernel:
                 raise self.error(f"{name} is an alias of {target}, which is not a function of this module", token)
-            self.add_function(replace(found, name=name))
+            self.add_function(replace(function, name=name))
 
     # declaration: [linkage] ( function | variable )
     def declaration(self):
@@ -162,7 +162,7 @@ class _Parser(BodyParser):
         if (known and known.linkage != "extern") or variable.name in self.functions:
             raise self.variable_error(variable, "is defined twice")
         if variable.space in ("reg", "param") or (variable.space == "local" and not self.is_before(3, 0)):
-            raise self.variable_error(variable, f"is .{variable.space}, and so stands in a function")
+            raise self.variable_error(variable, f"is .{variable.space}, which is only allowed in a function")
         self.variables_by_name.pop(variable.name, None)
         self.variables_by_name[variable.name] = variable
 
@@ -200,7 +200,7 @@ class _Parser(BodyParser):
     def begins_declaration(self) -> bool:
         word = self.token.text[1:]
         if word in ("reg", "local", "param") and not self.is_before(3, 0):
-            return False  # nothing that stands outside functions
+            return False  # not allowed outside functions
         return self.token.kind == "dot" and word in _BEGINS_DECLARATION
 
     def check_parameters(self, function: ast.Function):

@@ -8,11 +8,11 @@ from gpuprof.assemble.ptx.expressions import expression
 from gpuprof.assemble.ptx.parse_variables import SPACES, VariableParser
 from gpuprof.errors import PtxError
 
-_CONTINUED = frozenset(",([{|+-!@")  # a line that ends with one of them goes on in the next
+_CONTINUED = frozenset(",([{|+-!@")  # a line that ends with one of them continues in the next
 
 
 class BodyParser(VariableParser):
-    """Blocks, and the directives that may stand in them."""
+    """Blocks, and the directives that may be in them."""
 
     # block: { { statement } }
     def block(self) -> ast.Block:
@@ -93,13 +93,13 @@ class BodyParser(VariableParser):
             raise self.error(f"unknown directive {text!r}")
 
     def inner_variables(self) -> list[ast.Variable]:
-        """Variables of a block: those in memory stand in the module, or the frame, under a name of their own."""
-        found = []
+        """Variables of a block: those in memory go to the module, or the frame, under a name of their own."""
+        variables = []
         for variable in self.variables():
             if variable.space in ("global", "const", "shared", "local"):
                 variable = self.with_symbol(variable)
-            found.append(variable)
-        return found
+            variables.append(variable)
+        return variables
 
     def with_symbol(self, variable: ast.Variable) -> ast.Variable:
         self.n_symbols += 1
@@ -249,7 +249,7 @@ class BodyParser(VariableParser):
             token = self.token
             elements.append(self.operand())
             if isinstance(elements[-1], ast.Offset):
-                raise self.error("a sum does not stand in a list of operands", token)
+                raise self.error("a sum is not allowed in a list of operands", token)
             if self.token.text != closing:
                 self.expect(",")
         self.depth -= 1

@@ -62,12 +62,12 @@ class ValueParser:
 
     def missing(self, what: str) -> PtxError:
         """The error for a missing token: on the line that it would end or continue, after the last token."""
-        found = self.token.text
+        text = self.token.text
         before = self.tokens[self.index - 1]
         end = before.offset + len(before.text)
         is_end = what == "';'" or self.where.line(self.token.offset) > self.where.line(end)
         at = Token("", "", end) if self.index and is_end else self.token
-        return self.error(f"expected {what}, found {found!r}", at)
+        return self.error(f"expected {what}, found {text!r}", at)
 
     def is_before(self, *version: int) -> bool:
         """True if the module is of an older version of PTX."""

@@ -19,7 +19,7 @@ _MOST_INITIAL_VALUES = 1 << 22
 
 
 class VariableParser(ValueParser):
-    """Declarations of variables, wherever they stand."""
+    """Declarations of variables, in modules, functions and blocks."""
 
     def state_space(self) -> str:
         space = self.token.text[1:]
@@ -52,13 +52,13 @@ class VariableParser(ValueParser):
 
     # extents: { [ [N] ] }; the first may be left out, which is 0 here
     def extents(self) -> list[int]:
-        found: list[int] = []
+        extents: list[int] = []
         while self.accept("["):
-            if self.token.text == "]" and found:
+            if self.token.text == "]" and extents:
                 raise self.error("only the first extent may be left out")
-            found.append(0 if self.token.text == "]" else self.extent())
+            extents.append(0 if self.token.text == "]" else self.extent())
             self.expect("]")
-        return found
+        return extents
 
     def extent(self) -> int:
         token = self.token
@@ -218,14 +218,14 @@ class VariableParser(ValueParser):
         values: list = []
         while not self.accept("}"):
             token = self.token
-            found = self.initial(inner)
+            element = self.initial(inner)
             if token.text == "{":
-                if len(found) > width:
+                if len(element) > width:
                     raise self.error("more initial values than elements", token)
                 if width > _MOST_INITIAL_VALUES:
                     raise self.error(f"lists of {width} initial values", token)
-                found += [ast.Number(0)] * (width - len(found))
-            values += found
+                element += [ast.Number(0)] * (width - len(element))
+            values += element
             if len(values) > _MOST_INITIAL_VALUES:
                 raise self.error(f"more than {_MOST_INITIAL_VALUES} initial values", token)
             if self.token.text != "}":

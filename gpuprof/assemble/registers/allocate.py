@@ -114,16 +114,16 @@ def _allocate(body: Body, limit: int) -> Allocation:
 
 def _fewest(body: Body, units: "_Units", order: list[Unit]) -> tuple[Allocation, list[Unit]]:
     """The first allocation of `_ORDERS` that takes the fewest words, with the order of its units."""
-    found: list[tuple[Allocation, list[Unit]]] = []
+    allocations: list[tuple[Allocation, list[Unit]]] = []
     for key in _ORDERS:
         ordered = sorted(order, key=lambda u, k=key: (u.fixed is None, k(u)))
         try:
-            found.append((_place(body, units, ordered, None), ordered))
+            allocations.append((_place(body, units, ordered, None), ordered))
         except OutOfRegisters as error:
             failed = error
-    if not found:
+    if not allocations:
         raise failed
-    return min(found, key=lambda each: each[0].words)
+    return min(allocations, key=lambda each: each[0].words)
 
 
 def _place(body: Body, units: "_Units", order: list[Unit], spread: "_Spread | None") -> Allocation:
@@ -269,7 +269,7 @@ class _Units:
             self.lane[register] = index * words
 
     def _loosen(self, unit: Unit):
-        """A texture unit writes the components somebody wants, side by side; only as many need to be aligned."""
+        """A texture unit writes the requested components, side by side; only as many need to be aligned."""
         wanted = sum(any(stop - start > 1 for start, stop in lane) for lane in unit.lanes)
         unit.align = min(1 << max(wanted - 1, 0).bit_length(), _WIDEST_ALIGNMENT)
 
@@ -314,13 +314,13 @@ class _Units:
     @cached_property
     def writes(self) -> dict[int, list[tuple[int, Inst]]]:
         """The writes of each register: (position, instruction)."""
-        found: dict[int, list[tuple[int, Inst]]] = {}
+        writes: dict[int, list[tuple[int, Inst]]] = {}
         for index, inst in enumerate(self.body.instructions()):
             for register in inst.writes():
                 # Instruction i reads at 2 i and writes at 2 i + 1, so its destination may take the place of a source
                 # that ends there.
-                found.setdefault(register, []).append((2 * index + 1, inst))
-        return found
+                writes.setdefault(register, []).append((2 * index + 1, inst))
+        return writes
 
     def _merge(self, one: Unit, other: Unit, shift: int):
         """Makes `other` part of `one`, its lane 0 on lane `shift`, where that is possible."""
@@ -352,7 +352,7 @@ class _File:
         self.top = 0  # no unit was placed from here on
 
     def find(self, unit: Unit) -> int | None:
-        """The place that leaves most aligned pairs and quads whole: beside what is taken already; else the lowest that
+        """The place that leaves most aligned pairs and quads whole: next to registers in use; else the lowest that
         is free.
         """
         width = len(unit.lanes)
@@ -419,7 +419,7 @@ def _reserve(body: Body, files: dict[str, _File]) -> int:
                 for file, count in zip("RP", inst.clobbers, strict=True):
                     for register in range(min(count, LIMITS[file])):
                         if register != STACK_POINTER or file == "P":
-                            # Between the call's reads at 2 i and the next instruction's: arguments may stand in
+                            # Between the call's reads at 2 i and the next instruction's: arguments may be in
                             # registers that it overwrites.
                             insort(files[file].taken[register], (2 * index + 1, 2 * index + 2))
             index += 1

@@ -32,14 +32,14 @@ class Dependences:
     def __init__(self, region: list[Inst], live: set[int], live_after: set[int], weight: list[int]):
         self.region = region
         n = len(region)
-        # (index, cycles); an index may stand there twice
+        # (index, cycles); an index may be there twice
         self.successors: list[list[tuple[int, int]]] = [[] for _ in range(n)]
         self.n_before = [0] * n  # edges that lead here
         self.reads: list[list[int]] = []  # values, of each instruction
         self.makes: list[list[int]] = [[] for _ in range(n)]  # values, of each instruction
         self.words: list[int] = []  # of each value
         self.readers: list[list[int]] = []  # of each value, in the order of the region
-        self.stays: list[bool] = []  # of each value: whether it is live behind the region
+        self.stays: list[bool] = []  # of each value: whether it is live after the region
         self.words_before = sum([weight[r] for r in live])
         self._values(live, live_after, weight)
         self._memory()

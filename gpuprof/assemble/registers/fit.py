@@ -49,16 +49,16 @@ def _fit_unspilled(body: Body, limit: int, is_wanted: bool) -> Allocation | None
     if schedule.fewest > limit + _MOST_SHARED:
         return None
     budget = limit if is_wanted else min(limit, _step(schedule.fewest, body.free_registers))
-    found: list[tuple[Allocation, list[list[Inst]]]] = []
+    fits: list[tuple[Allocation, list[list[Inst]]]] = []
     for tighter in _TIGHTER:
         schedule.apply(budget - tighter)
         if allocation := allocate_unspilled(body, limit):
-            found.append((allocation, [block.insts for block in body.blocks]))
+            fits.append((allocation, [block.insts for block in body.blocks]))
             if allocation.words + RESERVED_WORDS <= budget:
                 break
-    if not found:
+    if not fits:
         return None
-    allocation, orders = min(found, key=lambda each: each[0].words)
+    allocation, orders = min(fits, key=lambda each: each[0].words)
     for block, insts in zip(body.blocks, orders, strict=True):
         block.insts = insts
     return allocation

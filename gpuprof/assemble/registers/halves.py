@@ -1,4 +1,4 @@
-"""64-bit values whose upper half is known to be zero stand in one register between blocks, as ptxas has them: it keeps
+"""64-bit values whose upper half is known to be zero are in one register between blocks, as ptxas has them: it keeps
 the two halves of a value apart.
 
 A block that reads the value puts the pair together anew. That takes no issue slot: PACK.64 and LO.64 only name halves.
@@ -45,7 +45,7 @@ def _lower_halves(body: Body) -> dict[int, int]:
     single = single_definitions(body)
     bits = KnownBits(definitions(body))
     grouped = {register for inst in body.instructions() for group in groups_of(inst) for register in group}
-    found: dict[int, int] = {}
+    halves: dict[int, int] = {}
     for register in sorted(_read_elsewhere(body)):
         inst = single.get(register)
         if (
@@ -54,17 +54,17 @@ def _lower_halves(body: Body) -> dict[int, int]:
         ):  # fmt: skip
             continue
         is_extended = inst.op.number in _EXTENSIONS and inst.a in single and not inst.mods
-        found[register] = inst.a if is_extended else body.register("R")
-    return found
+        halves[register] = inst.a if is_extended else body.register("R")
+    return halves
 
 
 def _read_elsewhere(body: Body) -> set[int]:
     """Registers that are read in a block that does not write them."""
-    found: set[int] = set()
+    registers: set[int] = set()
     for block in body.blocks:
         written = {register for inst in block.insts for register in inst.writes()}
-        found.update(register for inst in block.insts for register in inst.reads() if register not in written)
-    return found
+        registers.update(register for inst in block.insts for register in inst.reads() if register not in written)
+    return registers
 
 
 def _like(inst: Inst, op, **slots) -> Inst:

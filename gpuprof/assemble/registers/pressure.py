@@ -14,35 +14,35 @@ def pressure(graph: Dependences, order: list[int]) -> list[int]:
     """Words that are live after each instruction of an order, with what it needs for itself while it runs."""
     words = graph.words_before
     left = [len(readers) for readers in graph.readers]
-    found = []
+    live_words = []
     for index in order:
         for value in graph.reads[index]:
             left[value] -= 1
             if not left[value] and not graph.stays[value]:
                 words -= graph.words[value]
-        # A result that nobody reads still needs its place for a moment.
+        # A result that is never read still needs its place for a moment.
         passing = 0
         for value in graph.makes[index]:
             if left[value] or graph.stays[value]:
                 words += graph.words[value]
             else:
                 passing += graph.words[value]
-        found.append(words + passing + SCRATCH[graph.region[index].op.number])
-    return found
+        live_words.append(words + passing + SCRATCH[graph.region[index].op.number])
+    return live_words
 
 
 def lowest_order(graph: Dependences, free_registers: int) -> list[int]:
-    """The order of least pressure that was found: the one that stands, or one from the end to the front in which each
+    """The order of least pressure that was found: the present one, or one from the end to the front in which each
     step takes what frees most. Of equals it takes the last in the text. Where that needs more than `free_registers`,
     two more are tried: of equals first what lets go of its operands soonest, and then the last in the text or what
     could be taken last, which goes down a tree branch by branch.
     """
     standing = list(range(len(graph.region)))
-    found, words = _lower(graph, [standing, _from_the_end(graph, _all_alike, False)])
+    lowest, words = _lower(graph, [standing, _from_the_end(graph, _all_alike, False)])
     if words <= free_registers - RESERVED_WORDS:
-        return found
+        return lowest
     distance = _instructions_to_makers(graph)
-    return _lower(graph, [found, *(_from_the_end(graph, distance, latest) for latest in (False, True))])[0]
+    return _lower(graph, [lowest, *(_from_the_end(graph, distance, latest) for latest in (False, True))])[0]
 
 
 def _lower(graph: Dependences, orders: list[list[int]]) -> tuple[list[int], int]:
@@ -65,7 +65,7 @@ def _instructions_to_makers(graph: Dependences) -> _Distance:
     are made. So of several sums that share operands, as those of a convolution do, all come to a shared operand before
     one goes on.
     """
-    behind = [0] * len(graph.region)  # bit sets: an instruction, and all that must stand behind it
+    behind = [0] * len(graph.region)  # bit sets: an instruction, and all that must come after it
     for index in range(len(behind) - 1, -1, -1):
         bits = 1 << index
         for successor, _ in graph.successors[index]:
@@ -107,7 +107,7 @@ def _from_the_end(graph: Dependences, distance: _Distance, latest_first: bool) -
         words, _, _, index = heappop(ready)
         index = -index
         if placed >> index & 1 or words != change[index]:
-            continue  # it stands there again with what it changes now
+            continue  # it is there again with what it changes now
         placed |= 1 << index
         order.append(index)
         for value in graph.reads[index]:

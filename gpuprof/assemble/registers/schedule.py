@@ -79,7 +79,7 @@ def _parts(body: Body, block: Block, live_out: set[int], weight: list[int]) -> l
 
 
 def _regions(body: Body, insts: list[Inst]) -> list[tuple[list[Inst], bool]]:
-    """(instructions, may be reordered): calls and what stands in fixed registers for them stay where they are, and so
+    """(instructions, may be reordered): calls and their fixed registers stay where they are, and so
     do readings of a clock and the last jump."""
     regions: list[tuple[list[Inst], bool]] = []
     fixed = body.fixed
@@ -219,7 +219,7 @@ class _Ordering:
         for value in graph.reads[index]:
             left = self.left[value]
             if place > first and left[-1] == place and not graph.stays[value]:
-                # From the reader before on it is free, where it was kept up to here.
+                # It is free from the previous reader on, where it was held up to here.
                 along[max(left[-2], first) if len(left) > 1 else first : place] -= graph.words[value]
             left.remove(place)
             if len(left) == 1 and not graph.stays[value]:

@@ -12,12 +12,12 @@ _NARROW = by_number({"LDS.V4.32": BY_NAME["LDS.32"], "LDS.V2.32": BY_NAME["LDS.3
 
 def split_shared_loads(body: Body) -> bool:
     """Says whether there was a load to split."""
-    found = False
+    is_split = False
     for block in body.blocks:
         if any(_can_split(inst) for inst in block.insts):
-            found = True
+            is_split = True
             block.insts = [new for inst in block.insts for new in (_words(inst) if _can_split(inst) else [inst])]
-    return found
+    return is_split
 
 
 def _can_split(inst: Inst) -> bool:

@@ -35,7 +35,7 @@ def uniform_registers(body: Body) -> set[int]:
         return set()
     writers, readers = definitions(body), uses_of(body)
     grouped = {register for inst in body.instructions() for group in groups_of(inst) for register in group}
-    found = {
+    uniform = {
         register
         for register, insts in writers.items()
         if body.files[register] != "P" and register not in apart and register not in grouped
@@ -44,13 +44,13 @@ def uniform_registers(body: Body) -> set[int]:
     }  # fmt: skip
     while True:
         dropped = {
-            register for register in found if any(not _is_uniform(body, inst, found) for inst in writers[register])
+            register for register in uniform if any(not _is_uniform(body, inst, uniform) for inst in writers[register])
         }
         if not dropped:
-            dropped = _in_the_way(body, found)
+            dropped = _in_the_way(body, uniform)
         if not dropped:
-            return found
-        found -= dropped
+            return uniform
+        uniform -= dropped
 
 
 def _numbers(body: Body, inst: Inst) -> list[int]:

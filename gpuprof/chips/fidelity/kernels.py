@@ -122,29 +122,6 @@ def _likeness(found: Iterable[Row]) -> Likeness | None:
     return Likeness(len(known), statistics.fmean(known.values())) if known else None
 
 
-def balanced_error(found: Sequence[Row]) -> float | None:
-    """The mean error, averaged within each family and card, then within families, then over families; None of no
-    rows.
-    """
-    known = errors(found)
-    there = [row for row in found if (row.id, row.compiler) in known]
-    families = [
-        statistics.fmean(
-            statistics.fmean(known[row.id, row.compiler] for row in cell) for cell in by(_card, members).values()
-        )
-        for members in by(_family, there).values()
-    ]
-    return statistics.fmean(families) if families else None
-
-
-def _family(row: Row) -> str:
-    return row.family
-
-
-def _card(row: Row) -> str:
-    return row.card
-
-
 class Spread(NamedTuple):
     """Of some rows: how many ran and count, mean and 90th percentile of their errors, their median ratio, and the rank
     correlation of cycles. Parts of 1; None where too few rows give one.

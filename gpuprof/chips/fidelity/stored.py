@@ -17,7 +17,7 @@ NEAR = 0.05  # of the published value
 EXACT = 0.005  # rounds to no per cent
 
 
-GIVEN, FOLLOWS = "given", "follows"
+FOLLOWS = "follows"
 
 
 class Row(NamedTuple):

@@ -20,7 +20,7 @@ from gpuprof.run.compile_file import DEFAULT_OPTIONS, BuildOptions
 if TYPE_CHECKING:
     from gpuprof.device.launching.argument_values import Wanted
     from gpuprof.run.run_settings import Settings
-    from gpuprof.trace.findings import Findings
+    from gpuprof.trace.finding_report import Findings
 
 
 def settings_of(given: Given, base: "Settings") -> "Settings":
@@ -101,8 +101,8 @@ def load_base(value: int | str) -> int | None:
 
 
 def traces_of(texts: Sequence[str]) -> tuple:
-    """The run.tracing.Attached generators. Raises UsageError for one that there is not."""
-    from gpuprof.run.tracing import Attached
+    """The run.observers.tracing.Attached generators. Raises UsageError for one that there is not."""
+    from gpuprof.run.observers.tracing import Attached
     from gpuprof.trace.find import make, parse_spec
 
     specs = [parse_spec(text) for text in texts]
@@ -125,7 +125,7 @@ def rules_of(path: Path) -> tuple:
 def findings_of(given: Given) -> "Findings":
     """The errors that checkers find, with those that are known. Raises UsageError for a file of no suppressions."""
     from gpuprof.base.inputs import SUPPRESSIONS, read_input_text
-    from gpuprof.trace.findings import Findings
+    from gpuprof.trace.finding_report import Findings
     from gpuprof.trace.suppressions import parse
 
     if given.suppressions is None:

@@ -15,7 +15,7 @@ from gpuprof.compile.layouts.structures import NAME, STRUCTURES, Layouts, joined
 from gpuprof.compile.llvm.metadata import Metadata
 from gpuprof.isa.facts import MemberStore, Range
 
-MOST_NBYTES = 256  # of a structure that is told of: of a larger one, the part is that the member lies in
+MOST_NBYTES = 256  # of a structure in a fact: of a larger one, the fact is about the part that the member lies in
 
 _FUNCTION = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
 # Arrays of a structure, the pointer that it starts from, and its numbers.
@@ -57,9 +57,9 @@ def member_stores_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Me
     """Ascending. Of a structure without padding and bit fields where its place has one of another, too, as a template
     may.
     """
-    found = set(_all_member_stores(ir, metadata, layout_of))
-    places = {_place(store) for store in found if store.padding or store.fields}
-    return sorted(store for store in found if _place(store) in places)
+    stores = set(_all_member_stores(ir, metadata, layout_of))
+    places = {_place(store) for store in stores if store.padding or store.fields}
+    return sorted(store for store in stores if _place(store) in places)
 
 
 def _place(store: MemberStore) -> tuple[str, int, int]:
@@ -84,7 +84,7 @@ def _all_member_stores(ir: str, metadata: Metadata, layout_of: Layouts) -> Itera
 
 def _referred(function: str, metadata: Metadata) -> dict[str, int]:
     """Pointers to structures that are loaded from variables: the number of the structure's debug information."""
-    declared, found = dict(_DECLARED.findall(function)), {}
+    declared, structures = dict(_DECLARED.findall(function)), {}
     for name, variable in _LOADED.findall(function) if declared else ():
         tags, number = [], metadata.nodes[int(declared[variable])].reference("type") if variable in declared else None
         while number is not None and metadata.nodes[number].kind == "DIDerivedType":
@@ -92,8 +92,8 @@ def _referred(function: str, metadata: Metadata) -> dict[str, int]:
             number = metadata.nodes[number].reference("baseType")
         is_structure = number is not None and metadata.nodes[number].fields.get("tag") in STRUCTURES
         if is_structure and sum(tag in _REFERS for tag in tags) == 1:
-            found[name] = number
-    return found
+            structures[name] = number
+    return structures
 
 
 def _step(arrays: str, structure: str, start: str, numbers: str) -> Step:
@@ -104,34 +104,34 @@ def _structure_of(
     pointer: str, steps: dict[str, Step], variables: dict[str, str | int], layout_of: Layouts
 ) -> Inside | None:
     """The largest structure that is known to have a member where a pointer shows."""
-    found, offset = None, 0
+    inside, offset = None, 0
 
     def within(structure: str | int) -> Inside | None:
         """The same of a structure that has all of what was found, if it is not too large."""
         layout = layout_of(structure)
         if not offset < layout.nbytes <= MOST_NBYTES:
             return None
-        if found is None:
+        if inside is None:
             return Inside(structure, offset, ())
-        inner = (*layout_of(found.structure).padding, *found.padding)
-        return Inside(structure, offset, within_unions(inner, 8 * (offset - found.offset), layout))
+        inner = (*layout_of(inside.structure).padding, *inside.padding)
+        return Inside(structure, offset, within_unions(inner, 8 * (offset - inside.offset), layout))
 
     while (step := steps.get(pointer) or _inline(pointer)) is not None:
         index, *members = step.numbers
         if step.depth or not members:  # an element of an array: what comes before is not known
-            return (within(step.structure) if len(members) == step.depth else None) or found
+            return (within(step.structure) if len(members) == step.depth else None) or inside
         if index != "0" or len(members) > 1 or not members[0].isdigit():
-            return found
+            return inside
         offset += layout_of(step.structure).offsets[int(members[0])]
         if (outer := within(step.structure)) is None:
-            return found
-        found, pointer = outer, step.start
+            return inside
+        inside, pointer = outer, step.start
     name = variables.get(pointer)
     # What a pointer refers to may be a part of something, and the first part of that.
-    is_known = isinstance(name, str) or (name is not None and found is None)
-    return (within(name) if is_known else None) or found
+    is_known = isinstance(name, str) or (name is not None and inside is None)
+    return (within(name) if is_known else None) or inside
 
 
 def _inline(pointer: str) -> Step | None:
-    found = _EXPRESSION.fullmatch(pointer)
-    return _step(*found.groups()) if found else None
+    match = _EXPRESSION.fullmatch(pointer)
+    return _step(*match.groups()) if match else None

@@ -28,7 +28,7 @@ _MEMBER = re.compile(r"i64 (\d+), i64 (\d+)")
 
 def padded_copies_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[PaddedCopy]:
     """Ascending."""
-    found = set()
+    padded = set()
     for function in _FUNCTION.findall(ir):
         copies = _COPY.findall(function)
         pointers = dict(_POINTER.findall(function)) if copies else {}
@@ -39,8 +39,8 @@ def padded_copies_of(ir: str, metadata: Metadata, layout_of: Layouts) -> list[Pa
             if place is not None and padding:
                 node = metadata.nodes[int(place[1])]
                 file = metadata.file_of(metadata.follow(node, "scope"))
-                found.add(PaddedCopy(file, node.number("line"), node.number("column"), nbytes, padding))
-    return sorted(found)
+                padded.add(PaddedCopy(file, node.number("line"), node.number("column"), nbytes, padding))
+    return sorted(padded)
 
 
 def _padding(names: Iterable[str], nbytes: int, layout_of: Layouts) -> tuple[Range, ...]:

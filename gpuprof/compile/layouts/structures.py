@@ -54,7 +54,7 @@ Layouts: TypeAlias = Callable[[str | int], Layout]
 
 
 def layouts_of(ir: str, metadata: Metadata, data: Any, parse: Callable[[str], Any]) -> Layouts:
-    """`data`: how LLVM lays out data; `parse` gives IR as its module. Nothing is done before somebody asks."""
+    """`data`: how LLVM lays out data; `parse` gives IR as its module. Nothing is computed before the first use."""
     kinds = cache(lambda: _kinds(ir, parse))
     written = cache(lambda: _written_by_name(metadata))
     behind = cache(lambda: _behind_bases(metadata))
@@ -72,8 +72,8 @@ def layouts_of(ir: str, metadata: Metadata, data: Any, parse: Callable[[str], An
         offsets = [data.get_element_offset(kind, index) for index in range(len(list(kind.elements)))]
         if nbytes > MOST_NBYTES:
             return Layout(nbytes, offsets, (), (), ())
-        found = written().get((_plain(which.strip('%"').split(".", 1)[1]), nbytes), [])
-        members = [members_of(number) for number in found] or [list(_members(kind, data, 0))]
+        candidates = written().get((_plain(which.strip('%"').split(".", 1)[1]), nbytes), [])
+        members = [members_of(number) for number in candidates] or [list(_members(kind, data, 0))]
         return _layout(nbytes, offsets, members)
 
     return layout_of
@@ -89,8 +89,8 @@ def _layout(nbytes: int, offsets: list[int], members: list[list[Taken]]) -> Layo
 
 def _kinds(ir: str, parse: Callable[[str], Any]) -> dict[str, Any]:
     """LLVM's types by name."""
-    types = {found[1]: found[0] for found in _TYPE.finditer(ir)}
-    # A module of the types alone: the whole one takes its time.
+    types = {match[1]: match[0] for match in _TYPE.finditer(ir)}
+    # A module of the types only: to parse the whole one takes long.
     users = [f"@{number} = external global {name}" for number, name in enumerate(types)]
     module = parse("\n".join((*types.values(), *users)))
     return dict(zip(types, (each.global_value_type for each in module.global_variables), strict=True))
@@ -98,15 +98,15 @@ def _kinds(ir: str, parse: Callable[[str], Any]) -> dict[str, Any]:
 
 def _written_by_name(metadata: Metadata) -> dict[tuple[str, int], list[int]]:
     """Structures of debug information by their names, less template arguments, and bytes."""
-    found = defaultdict(list)
+    by_name = defaultdict(list)
     for number, node in _structures(metadata):
-        found[_plain(qualified_name(metadata, node)), node.number("size") // 8].append(number)
-    return found
+        by_name[_plain(qualified_name(metadata, node)), node.number("size") // 8].append(number)
+    return by_name
 
 
 def _behind_bases(metadata: Metadata) -> dict[int, list[Taken]]:
     """By base class: members of others that lie where it has padding. A pointer to it may be to one of these."""
-    found = defaultdict(list)
+    ends = defaultdict(list)
     for _, node in _structures(metadata):
         parts = [metadata.nodes[each] for each in metadata.elements(node.reference("elements")) if each is not None]
         for base in (part for part in parts if part.fields.get("tag") == "DW_TAG_inheritance"):
@@ -116,8 +116,8 @@ def _behind_bases(metadata: Metadata) -> dict[int, list[Taken]]:
             taken = (
                 each for member in members for each in _written_member(metadata, member, member.number("offset"), end)
             )
-            found[number] += [Taken(each.first - start, each.end - start) for each in taken if start <= each.first]
-    return found
+            ends[number] += [Taken(each.first - start, each.end - start) for each in taken if start <= each.first]
+    return ends
 
 
 def _structures(metadata: Metadata) -> Iterator[tuple[int, Node]]:
@@ -156,7 +156,7 @@ def _mask(taken: Iterable[Taken]) -> int:
 def _ranges(mask: int) -> tuple[Range, ...]:
     """Ranges of the bits that are set."""
     text = bin(mask)[:1:-1]
-    return tuple(found.span() for found in re.finditer("1+", text))
+    return tuple(match.span() for match in re.finditer("1+", text))
 
 
 def _written(metadata: Metadata, node: Node | None, start: int, end: int) -> Iterator[Taken]:

@@ -23,11 +23,11 @@ def ir_blocks(lines: Sequence[str]) -> list[IrBlock]:
     """The blocks of a function in their order. `lines`: those between its braces."""
     starts = [0] + [number for number, line in enumerate(lines) if number and _LABEL.match(line)]
     ends = [*starts[1:], len(lines)]
-    number_of = {found[1]: number for number, at in enumerate(starts) if (found := _LABEL.match(lines[at]))}
+    number_of = {match[1]: number for number, at in enumerate(starts) if (match := _LABEL.match(lines[at]))}
     blocks = []
     for first, end in zip(starts, ends, strict=True):
         last = next((at for at in range(first, end) if lines[at].startswith(ENDS)), end)
-        targets = _TARGET.findall("\n".join(lines[last:end]))  # those of a `switch` stand in the lines behind it
+        targets = _TARGET.findall("\n".join(lines[last:end]))  # those of a `switch` are in the lines after it
         blocks.append(IrBlock(first, end, tuple(sorted({number_of[each] for each in targets}))))
     return blocks
 
@@ -64,14 +64,14 @@ def _common(one: int, other: int, above: dict[int, int], rank: dict[int, int]) -
 
 
 def postorder(following: Sequence[Sequence[int]]) -> list[int]:
-    """Blocks that the first leads to, each behind all that follow it but for the heads of loops."""
-    found, seen, todo = [], {0}, [(0, iter(following[0]))]
+    """Blocks that the first leads to, each after all that follow it, except for the heads of loops."""
+    order, seen, todo = [], {0}, [(0, iter(following[0]))]
     while todo:
         rest = todo[-1][1]
         successor = next((each for each in rest if each not in seen), None)
         if successor is None:
-            found.append(todo.pop()[0])
+            order.append(todo.pop()[0])
         else:
             seen.add(successor)
             todo.append((successor, iter(following[successor])))
-    return found
+    return order

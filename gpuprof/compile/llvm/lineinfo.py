@@ -90,7 +90,7 @@ def label_index(label: int) -> int | None:
 
 
 def blamed(chain: Chain) -> str:
-    """The line to tell the user: the innermost one in a file of theirs."""
+    """The line to report to the user: the innermost one in a file of theirs."""
     place = next((each for each in chain if not each.file.startswith("<")), chain[0])
     return f"{place.file}:{place.line}"
 
@@ -188,14 +188,14 @@ def _fill_unknown(lines: list[str], for_debugger: bool) -> list[str]:
 
 def _next_location(lines: list[str], start: int) -> list[str]:
     """The run of directives of the next known location before the block ends."""
-    found: list[str] = []
+    directives: list[str] = []
     for line in lines[start:]:
         match = _LOC.match(line)
         is_location = match is not None or line.startswith(AT)
-        if found and not is_location:
-            return found
+        if directives and not is_location:
+            return directives
         if is_location and (match is None or match[2] != "0"):
-            found.append(line)
+            directives.append(line)
         if _LABEL.match(line) or line == "}" or "\tbra" in line:
-            return found
-    return found
+            return directives
+    return directives

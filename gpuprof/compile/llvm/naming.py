@@ -32,12 +32,12 @@ def _scope_name(scope: Node) -> str:
 
 def display_names(metadata: Metadata) -> dict[str, str]:
     """symbol -> name in the source, for every function the debug info knows."""
-    found = {
+    names = {
         symbol_of(each): qualified_name(metadata, each)
         for each in metadata.of_kind("DISubprogram")
         if "unit" in each.fields
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(names.items()))
 
 
 def type_name(metadata: Metadata, number: int | None) -> str:
@@ -64,9 +64,9 @@ def type_name(metadata: Metadata, number: int | None) -> str:
 def parameter_types(metadata: Metadata, kernels: list[str]) -> dict[str, tuple[str, ...]]:
     """kernel symbol -> its parameters' types."""
     by_symbol = {symbol_of(each): each for each in metadata.of_kind("DISubprogram") if "unit" in each.fields}
-    found = {}
+    types = {}
     for symbol in kernels:
         signature = metadata.follow(by_symbol[symbol], "type")
         elements = metadata.elements(signature.reference("types"))
-        found[symbol] = tuple(type_name(metadata, number) for number in elements[1:])
-    return found
+        types[symbol] = tuple(type_name(metadata, number) for number in elements[1:])
+    return types

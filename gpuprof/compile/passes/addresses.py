@@ -60,9 +60,9 @@ def _shared_once(function: str) -> str | None:
     several = _written_again(function)
     equal: dict[tuple[str, str], list[int]] = {}
     for number, line in enumerate(lines):
-        found = _SUM.fullmatch(line)
-        if found and several.isdisjoint(_REGISTER.findall(line)):
-            equal.setdefault((found[1], found[3]), []).append(number)
+        match = _SUM.fullmatch(line)
+        if match and several.isdisjoint(_REGISTER.findall(line)):
+            equal.setdefault((match[1], match[3]), []).append(number)
     groups = [numbers for numbers in equal.values() if len(numbers) > 1]
     if not groups:
         return None
@@ -79,8 +79,8 @@ def _shared_once(function: str) -> str | None:
 
 
 def _written_again(function: str) -> set[str]:
-    """Registers that may be written more than once: LLVM writes the others where every reader comes behind them."""
-    count = Counter(found[1] for line in function.splitlines() if (found := _WRITTEN.match(line)))
+    """Registers that may be written more than once: LLVM writes the others before all their readers."""
+    count = Counter(match[1] for line in function.splitlines() if (match := _WRITTEN.match(line)))
     return {register for register, n in count.items() if n > 1} | {
         register for asm in _ASM.findall(function) for register in _REGISTER.findall(asm)
     }
@@ -126,23 +126,23 @@ def _chain(block: int, above: dict[int, int]) -> list[int]:
 
 
 def _leading_to(target: int, blocks: list[_Block]) -> set[int]:
-    """Blocks from which some way leads to the target; the target itself stands for its way out and back."""
+    """Blocks from which some path leads to the target; the target itself is one if a path leads out of it and back."""
     before: dict[int, list[int]] = {}
     for index, block in enumerate(blocks):
         for successor in block.successors:
             before.setdefault(successor, []).append(index)
-    found, todo = {target}, [target]
+    leading, todo = {target}, [target]
     while todo:
         for index in before.get(todo.pop(), ()):
-            if index not in found:
-                found.add(index)
+            if index not in leading:
+                leading.add(index)
                 todo.append(index)
-    return found
+    return leading
 
 
 def _moved(lines: list[str], moves: list[tuple[_Block, list[_Place]]]) -> str:
     """The text with the first of equal sums at the end of its new block, with its `.loc`, and without the others."""
-    moved: dict[int, list[str]] = {}  # by the line that they stand in front of
+    moved: dict[int, list[str]] = {}  # by the line before which they are put
     renamed: dict[str, str] = {}
     gone: set[int] = set()
     for home, (first, *others) in moves:
@@ -161,5 +161,5 @@ def _moved(lines: list[str], moves: list[tuple[_Block, list[_Place]]]) -> str:
 
 def _location(lines: list[str], number: int) -> list[str]:
     """The `.loc` that holds at a line, if any, with its scopes."""
-    found = next((at for at in range(number - 1, -1, -1) if lines[at].startswith("\t.loc")), None)
-    return [] if found is None else lines[found : found + 1 + lines[found + 1].startswith(AT)]
+    line = next((at for at in range(number - 1, -1, -1) if lines[at].startswith("\t.loc")), None)
+    return [] if line is None else lines[line : line + 1 + lines[line + 1].startswith(AT)]

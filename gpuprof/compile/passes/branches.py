@@ -29,9 +29,9 @@ def turn_branches(ptx: str) -> str:
 
 
 def _turned(function: str) -> str:
-    """One function's text, with a branch that goes on where one jumped over it."""
-    found = list(_OVER.finditer(function))
-    for branch in reversed(found):
+    """One function's text, with one branch in place of two where the first jumped over the second."""
+    matches = list(_OVER.finditer(function))
+    for branch in reversed(matches):
         before, after = function[: branch.start()], function[branch.end() :]
         guard, is_negated = branch["guard"], bool(branch["not"])
         compared = None if is_negated else _opposite_comparison(before, guard, function)

@@ -1,8 +1,8 @@
 """Local arrays into registers: loops that choose an element of one by their counter are unrolled whole.
 
 An array can live in registers only where each index is a constant. nvcc unrolls such loops beyond its usual bound, up
-to some 256 turns; LLVM has a bound for all loops alike. Here clang's IR, before any pass, is told which loops these
-are: by `llvm.loop.unroll.full`, as `#pragma unroll` tells it.
+to some 256 turns; LLVM has one bound for all loops. Here clang's IR, before any pass, gets a mark at these loops:
+`llvm.loop.unroll.full`, as by `#pragma unroll`.
 
     float sums[64];                                        alloca [64 x float]
     for (int i = 0; i < 64; i++) sums[i] = 0;              br label %10, !llvm.loop !5
@@ -43,11 +43,11 @@ class _Loop(NamedTuple):
 
 def unroll_over_local_arrays(ir: str) -> str:
     nodes = {node for function in _FUNCTION.findall(ir) for node in _loops_over_arrays(function)}
-    told = set(_UNROLL_NODE.findall(ir))  # of the user's own pragmas
+    own_pragmas = set(_UNROLL_NODE.findall(ir))  # the user's
 
     def mark(match: re.Match) -> str:
         node, others = match.groups()
-        if node not in nodes or told & set(re.findall(r"!\d+", others)):
+        if node not in nodes or own_pragmas & set(re.findall(r"!\d+", others)):
             return match[0]
         return f"{node} = distinct !{{{node}{others}, {_FULL}}}"
 
@@ -61,9 +61,9 @@ def _loops_over_arrays(function: str) -> list[str]:
         return []
     lines = function.split("\n")
     made = {
-        found[1]: _Definition(found[2], tuple(_REGISTER.findall(found[3].partition(", !")[0])))
+        match[1]: _Definition(match[2], tuple(_REGISTER.findall(match[3].partition(", !")[0])))
         for line in lines
-        if (found := _DEFINITION.match(line))
+        if (match := _DEFINITION.match(line))
     }
     return [loop.node for loop in _loops(lines) if _is_over_array(lines, loop, made, arrays)]
 
@@ -77,17 +77,17 @@ def _n_elements(sizes: str) -> int:
 
 def _loops(lines: list[str]) -> list[_Loop]:
     """Clang lays a loop out in one piece, from its condition to the branch back."""
-    labels = {found[1]: number for number, line in enumerate(lines) if (found := _LABEL.match(line))}
+    labels = {match[1]: number for number, line in enumerate(lines) if (match := _LABEL.match(line))}
     latches = ((number, _LATCH.match(line)) for number, line in enumerate(lines))
-    return [_Loop(labels[found[1]], number, found[2]) for number, found in latches if found]
+    return [_Loop(labels[match[1]], number, match[2]) for number, match in latches if match]
 
 
 def _is_over_array(lines: list[str], loop: _Loop, made: dict[str, _Definition], arrays: set[str]) -> bool:
     counters = _counters(lines, loop, made)
     for line in lines[loop.first : loop.last] if counters else ():
-        found = _DEFINITION.match(line)
-        if found and found[2] == "getelementptr":
-            base, *indices = made[found[1]].operands
+        match = _DEFINITION.match(line)
+        if match and match[2] == "getelementptr":
+            base, *indices = made[match[1]].operands
             if indices and _base_of(base, made) in arrays and counters & _variables(indices, made):
                 return True
     return False
@@ -95,11 +95,11 @@ def _is_over_array(lines: list[str], loop: _Loop, made: dict[str, _Definition], 
 
 def _counters(lines: list[str], loop: _Loop, made: dict[str, _Definition]) -> set[str]:
     """The variables that the loop's condition compares with a constant, and that the loop writes."""
-    stored = {found[1] for line in lines[loop.first : loop.last] if (found := _STORE.match(line))}
+    stored = {match[1] for line in lines[loop.first : loop.last] if (match := _STORE.match(line))}
     for line in lines[loop.first : loop.last]:
-        found = _DEFINITION.match(line)
-        if found and found[2] == "icmp":
-            return stored & _variables([found[1]], made) if _BOUND.search(found[3]) else set()
+        match = _DEFINITION.match(line)
+        if match and match[2] == "icmp":
+            return stored & _variables([match[1]], made) if _BOUND.search(match[3]) else set()
         if line.startswith("  br "):
             break
     return set()
@@ -114,7 +114,7 @@ def _base_of(pointer: str, made: dict[str, _Definition]) -> str:
 
 def _variables(values: list[str], made: dict[str, _Definition]) -> set[str]:
     """The local variables that values are worked out from."""
-    found, seen, todo = set(), set(), list(values)
+    variables, seen, todo = set(), set(), list(values)
     while todo:
         value = todo.pop()
         if value in seen or value not in made:
@@ -122,7 +122,7 @@ def _variables(values: list[str], made: dict[str, _Definition]) -> set[str]:
         seen.add(value)
         definition = made[value]
         if definition.op == "load":
-            found |= set(definition.operands)
+            variables |= set(definition.operands)
         elif definition.op not in ("call", "alloca"):
             todo += definition.operands
-    return found
+    return variables

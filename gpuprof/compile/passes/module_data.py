@@ -27,17 +27,17 @@ def take_cluster_dims(ir: str) -> tuple[str, dict[str, str]]:
     1".
     """
     texts = dict(_TEXT.findall(ir))
-    found = {}
+    dimensions = {}
     for line in _ANNOTATIONS.findall(ir):
         for _, symbol, text in _ENTRY.findall(line):
             if text in texts:
                 given = [part.strip() for part in texts[text].split(",")]
-                found[symbol] = ", ".join(given + ["1"] * (3 - len(given)))
-    return _ANNOTATIONS.sub("", ir), found
+                dimensions[symbol] = ", ".join(given + ["1"] * (3 - len(given)))
+    return _ANNOTATIONS.sub("", ir), dimensions
 
 
 def add_cluster_dims(ptx: str, dimensions: dict[str, str]) -> str:
-    """The PTX with the directives behind each kernel's parameters."""
+    """The PTX with the directives after each kernel's parameters."""
     for symbol, text in dimensions.items():
         head = re.compile(rf"(\.entry {re.escape(symbol)}\([^()]*\))")
         ptx = head.sub(rf"\1\n.explicitcluster\n.reqnctapercluster {text}", ptx)

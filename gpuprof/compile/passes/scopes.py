@@ -29,7 +29,7 @@ def name_scopes(ir: str) -> str:
     """Clang's IR, not optimized yet, with the scopes of these functions' atomics."""
 
     def scoped(match: re.Match) -> str:
-        atomic = _ATOMIC if match[1] == "block" else _CHANGE  # a compare-and-swap is the system's as it stands
+        atomic = _ATOMIC if match[1] == "block" else _CHANGE  # a compare-and-swap is the system's already
         return atomic.sub(rf'\1 syncscope("{_LLVM_SCOPES[match[1]]}")\2', match[0])
 
     return _FUNCTION.sub(scoped, ir)

@@ -4,7 +4,7 @@ LLVM does a loop of an unknown number of turns four turns at a time, and what is
 does, too. ptxas makes sixteen turns of the four where it sees through the way in which nvcc's code counts. That is so
 for a counter of 32 bits and signed indices. Where the counter has 64 bits, or an index is unsigned and may wrap around,
 nvcc's code counts in a sum with another variable of the loop, and ptxas leaves the four (ptxas 13.0, the table of
-loops in tests/compile/test_unrolled.py). It would see through this LLVM's, so the loop says that it is not to be
+loops in tests/ptxas/unrolled.py). It would see through this LLVM's, so the loop says that it is not to be
 unrolled: LLVM writes `.pragma "nounroll"` in front of it.
 """
 
@@ -39,5 +39,5 @@ def unroll_once(ir: str) -> str:
 def _stays(ir: str, end: re.Match[str]) -> bool:
     """True if ptxas leaves nvcc's code of the loop at four turns."""
     start = re.compile(rf'^"?{re.escape(end["start"])}"?:', re.MULTILINE)
-    first = max((found.start() for found in start.finditer(ir, 0, end.start())), default=end.start())
+    first = max((match.start() for match in start.finditer(ir, 0, end.start())), default=end.start())
     return end["type"] == "i64" or _UNSIGNED_INDEX.search(ir, first, end.start()) is not None

@@ -16,7 +16,7 @@ class Available:
     """The values that exist at each place of a module's text."""
 
     def __init__(self, ir: str):
-        self._functions = [_Function(found.start(1), found[1]) for found in _FUNCTION.finditer(ir)]
+        self._functions = [_Function(match.start(1), match[1]) for match in _FUNCTION.finditer(ir)]
         self._starts = [each.start for each in self._functions]
 
     def is_so(self, values: str, at: int) -> bool:
@@ -51,7 +51,7 @@ class _Function:
         blocks = ir_blocks(lines)
         self._above = dominators([block.following for block in blocks])
         self._block_of = [number for number, block in enumerate(blocks) for _ in range(block.first, block.end)]
-        self._made = {found[1]: number for number, line in enumerate(lines) if (found := _RESULT.match(line))}
+        self._made = {match[1]: number for number, line in enumerate(lines) if (match := _RESULT.match(line))}
         self._met = {name for name, number in self._made.items() if " = phi " in lines[number]}
 
     @property

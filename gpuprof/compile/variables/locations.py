@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from gpuprof.compile.llvm.lineinfo import AT
 from gpuprof.compile.variables.numbering import Numbered
 from gpuprof.compile.variables.overwritten_records import without_overwritten, written
-from gpuprof.compile.variables.records import Record, Told, in_order
+from gpuprof.compile.variables.records import Record, Report, in_order
 from gpuprof.isa.facts import ScopeChange, Setting, VariableFacts
 
 # LLVM would report where variables are at the begin of each block, and is not aware that registers of PTX are written
@@ -32,7 +32,7 @@ SET = "\t//@set "
 
 _LABEL = re.compile(r"\$\w+:")
 _LEAVES = re.compile(r"\t(?:@\S+ )?(?:bra|brx|ret|exit|trap)\b")
-_SAID = re.compile(r"^\s*//DEBUG_VALUE: (?:.*:)?(\d+) <- ")
+_REPORTED = re.compile(r"^\s*//DEBUG_VALUE: (?:.*:)?(\d+) <- ")
 _COMMENT = re.compile(r"\s*//.*$")
 _LISTED = re.compile(
     r'^\s+DBG_VALUE (?P<value>.*?), (?P<indirect>\$noreg|0), !"(?P<number>\d+)", '
@@ -47,7 +47,7 @@ _FUNCTION = re.compile(r"^(?:\.visible |\.weak )?\.(?:entry|func)\b.*?([\w$]+)\(
 _SIGNS = {"DW_OP_plus": "+", "DW_OP_minus": "-", "DW_OP_mul": "*"}
 
 
-def told(target, module_of: Callable[[], object], options: Callable[[list[str]], None]) -> tuple[str, str]:
+def verbose_output(target, module_of: Callable[[], object], options: Callable[[list[str]], None]) -> tuple[str, str]:
     """The PTX with LLVM's comments, and its listing of the machine code, which it prints to standard error."""
     options([LISTING])
     target.set_asm_verbosity(True)
@@ -64,16 +64,16 @@ def told(target, module_of: Callable[[], object], options: Callable[[list[str]],
         return text, listing.read().decode("utf-8", "replace")
 
 
-def with_places(ptx: str, told_ptx: str, listing: str, numbered: Numbered) -> str:
+def with_places(ptx: str, verbose_ptx: str, listing: str, numbered: Numbered) -> str:
     """The PTX with comments on where variables are. A function whose texts do not agree has none."""
-    said = dict(_FUNCTION.findall(told_ptx))
-    listed = {found[1].strip(): found[0] for found in _MACHINE_CODE.finditer(listing)}
+    verbose = dict(_FUNCTION.findall(verbose_ptx))
+    listed = {code[1].strip(): code[0] for code in _MACHINE_CODE.finditer(listing)}
 
     def replace(match: re.Match) -> str:
         name, body = match[1], match[2]
-        if name not in said or name not in listed:
+        if name not in verbose or name not in listed:
             return match[0]
-        return match[0].replace(body, _commented(body, said[name], listed[name], numbered.records), 1)
+        return match[0].replace(body, _commented(body, verbose[name], listed[name], numbered.records), 1)
 
     return f"{_FUNCTION.sub(replace, ptx).rstrip()}\n"
 
@@ -95,13 +95,13 @@ def without_comments(ptx: str, table: dict) -> tuple[str, VariableFacts]:
     return "\n".join(lines), VariableFacts(tuple(settings), tuple(scopes), keys_as_text)
 
 
-def _commented(body: str, told_body: str, listing: str, records: Sequence[Record]) -> str:
+def _commented(body: str, verbose_body: str, listing: str, records: Sequence[Record]) -> str:
     """A function's text with its comments; as it was where the printouts disagree."""
     values = _values(body, listing)
     codes, comments = [], []
-    for line in told_body.split("\n"):
-        if said := _SAID.match(line):
-            if len(comments) == len(values) or values[len(comments)].record != int(said[1]):
+    for line in verbose_body.split("\n"):
+        if reported := _REPORTED.match(line):
+            if len(comments) == len(values) or values[len(comments)].record != int(reported[1]):
                 return body
             comments.append((len(codes), values[len(comments)]))
         elif code := _code(line):
@@ -109,30 +109,30 @@ def _commented(body: str, told_body: str, listing: str, records: Sequence[Record
     lines = body.split("\n")
     if [code for line in lines if (code := _code(line))] != codes or len(comments) != len(values):
         return body
-    found: list[list[str | Told]] = [[]]  # by block
+    by_block: list[list[str | Report]] = [[]]  # by block
     number, at = 0, 0
     for line in lines:
         if code := _code(line):
             if _LABEL.match(code):
-                found.append([])
+                by_block.append([])
             while at < len(comments) and comments[at][0] <= number:
-                found[-1].append(comments[at][1])
+                by_block[-1].append(comments[at][1])
                 at += 1
             number += 1
-        found[-1].append(line)
+        by_block[-1].append(line)
         if _LEAVES.match(code):
-            found.append([])
-    return "\n".join(_all_in_order(without_overwritten(found, records), records))
+            by_block.append([])
+    return "\n".join(_all_in_order(without_overwritten(by_block, records), records))
 
 
-def _all_in_order(blocks: Sequence[Sequence[str | Told]], records: Sequence[Record]) -> Iterator[str]:
-    homes: dict[int, set[int]] = {}  # of records, the blocks where they are told
+def _all_in_order(blocks: Sequence[Sequence[str | Report]], records: Sequence[Record]) -> Iterator[str]:
+    homes: dict[int, set[int]] = {}  # by record, the blocks where it is reported
     for number, block in enumerate(blocks):
         for item in block:
-            if isinstance(item, Told):
+            if isinstance(item, Report):
                 homes.setdefault(item.record, set()).add(number)
     for number, block in enumerate(blocks):
-        elsewhere = {record for record, found in homes.items() if found != {number}}
+        elsewhere = {record for record, blocks_of in homes.items() if blocks_of != {number}}
         for item in in_order(block, records, elsewhere, _is_written):
             yield item if isinstance(item, str) else f"{SET}{item.text}"
 
@@ -148,8 +148,8 @@ def _code(line: str) -> str:
     return "" if code.startswith(("\t.loc\t", "$L__tmp", "$L__func_")) else code
 
 
-def _values(body: str, listing: str) -> list[Told]:
-    """Each DBG_VALUE of a function, in their order; nothing is in a register where these cannot be told."""
+def _values(body: str, listing: str) -> list[Report]:
+    """Each DBG_VALUE of a function, in their order; nothing is in a register where the registers are unknown."""
     names, counts = {}, {}
     for number, kind in sorted({(int(number), kind) for number, kind in _CLASS.findall(listing)}):
         counts[kind] = counts.get(kind, 0) + 1
@@ -157,7 +157,9 @@ def _values(body: str, listing: str) -> list[Told]:
     declared = {prefix: int(count) - 1 for prefix, count in _DECLARED.findall(body)}
     if declared != {_PREFIX[kind]: count for kind, count in counts.items()}:
         names = {}
-    return [Told(int(found["number"] or found["several"]), _place(found, names)) for found in _LISTED.finditer(listing)]
+    return [
+        Report(int(match["number"] or match["several"]), _place(match, names)) for match in _LISTED.finditer(listing)
+    ]
 
 
 def _place(found: re.Match, names: dict[int, str]) -> str:
@@ -175,28 +177,28 @@ def _place(found: re.Match, names: dict[int, str]) -> str:
 
 def _sums(steps: list[str]) -> list[str] | None:
     """Signs and numbers of an expression; None for one of another kind."""
-    steps, found = [step for step in steps if step != "DW_OP_stack_value"], []
+    steps, sums = [step for step in steps if step != "DW_OP_stack_value"], []
     while steps:
         name, *steps = steps
         if name == "DW_OP_plus_uconst" and steps:
-            found += ["+", steps.pop(0)]
+            sums += ["+", steps.pop(0)]
         elif name in ("DW_OP_constu", "DW_OP_consts") and len(steps) > 1 and steps[1] in _SIGNS:
-            found += [_SIGNS[steps[1]], steps[0]]
+            sums += [_SIGNS[steps[1]], steps[0]]
             steps = steps[2:]
         else:
             return None
-    return found
+    return sums
 
 
 def _register(value: str, names: dict[int, str]) -> str:
-    if found := re.fullmatch(r"(?:\w+ )*%(\d+)(?::\w+)?", value):
-        return names.get(int(found[1]), "?")
+    if match := re.fullmatch(r"(?:\w+ )*%(\d+)(?::\w+)?", value):
+        return names.get(int(match[1]), "?")
     if re.fullmatch(r"-?\d+", value):
         return f"={value}"
-    if found := re.fullmatch(r"i\d+ (-?\d+)", value):
-        return f"={found[1]}"
-    if found := re.fullmatch(r"(float|double) (\S+)", value):
-        return _float(*found.groups())
+    if match := re.fullmatch(r"i\d+ (-?\d+)", value):
+        return f"={match[1]}"
+    if match := re.fullmatch(r"(float|double) (\S+)", value):
+        return _float(*match.groups())
     return "?"
 
 

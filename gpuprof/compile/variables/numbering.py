@@ -37,8 +37,8 @@ def without_variables(ir: str) -> str:
 
 
 def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
-    """The optimized IR with numbers: of records, and of variables, one for each inlined copy of one. `positions`: what
-    `mark_positions` has said of it before.
+    """The optimized IR with numbers: of records, and of variables, one for each inlined copy of one. `positions`: the
+    result of `mark_positions` before.
 
     The table has `places`: of each number, variable and inlined call; `variables`: name, type, scope, place among the
     arguments or 0; `globals`: by symbol name, type, scope, state space; `scopes`: the parent of each, null for none;
@@ -52,17 +52,17 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
     first = max(metadata.nodes | metadata.tuples, default=0) + 1
 
     def replace(match: re.Match) -> str:
-        found = _VALUE.fullmatch(match[0].lstrip())
-        if not found:
+        match_of_value = _VALUE.fullmatch(match[0].lstrip())
+        if not match_of_value:
             return ""
-        place, variable = metadata.nodes[int(found["place"])], metadata.nodes[int(found["variable"])]
-        key = int(found["variable"]), place.reference("inlinedAt") or 0
+        place, variable = metadata.nodes[int(match_of_value["place"])], metadata.nodes[int(match_of_value["variable"])]
+        key = int(match_of_value["variable"]), place.reference("inlinedAt") or 0
         number = numbers.setdefault(key, len(numbers))
         node = first + 2 * len(records)
         added.extend(_named(len(records), node, variable, _root(metadata, place)))
-        records.append(_record(number, found, variable, available, match.start()))
-        value = found["value"] if available.is_so(found["value"], match.start()) else "i32 poison"
-        return f"    #dbg_value({value}, !{node}, {found['how']}, !{node + 1})\n"
+        records.append(_record(number, match_of_value, variable, available, match.start()))
+        value = match_of_value["value"] if available.is_so(match_of_value["value"], match.start()) else "i32 poison"
+        return f"    #dbg_value({value}, !{node}, {match_of_value['how']}, !{node + 1})\n"
 
     changed = _RECORD.sub(replace, ir)
     ir = "\n".join([changed.rstrip("\n"), *added]) + "\n"
@@ -71,8 +71,8 @@ def number_variables(ir: str, positions: Sequence[Positions] = ()) -> Numbered:
 
 def _record(number: int, found: re.Match, variable: Node, available: Available, at: int) -> Record:
     piece = _FRAGMENT.search(found["how"])
-    tells = variable.text("name").startswith(SIGN) and found["value"].startswith("i32 ")
-    position = int(found["value"].removeprefix("i32 ")) if tells and found["value"][4:].isdigit() else None
+    is_sign = variable.text("name").startswith(SIGN) and found["value"].startswith("i32 ")
+    position = int(found["value"].removeprefix("i32 ")) if is_sign and found["value"][4:].isdigit() else None
     return Record(
         number, available.block(at), f" @{piece[1]}:{piece[2]}" if piece else "", position,
         found["value"].rpartition(" ")[2], available.most_writes(found["value"], at),
@@ -89,7 +89,7 @@ def _named(number: int, node: int, variable: Node, root: int) -> tuple[str, str]
 
 
 def _root(metadata: Metadata, place: Node) -> int:
-    """The function that a location's code stands in, behind all inlining."""
+    """The function that a location's code is in, after all inlining."""
     while place.reference("inlinedAt") is not None:
         place = metadata.follow(place, "inlinedAt")
     return _function(metadata, place.reference("scope"))
@@ -113,15 +113,15 @@ def _table(metadata: Metadata, numbers: dict[tuple[int, int], int], ir: str, pos
             scopes[number] = node.reference("scope")
         elif node.kind == "DISubprogram":
             scopes[number] = None
-    found = {}
+    globals_of_module = {}
     for symbol, space, number in _GLOBAL.findall(ir):
         node = metadata.follow(metadata.nodes[int(number)], "var")
         type = types.number(node.reference("type"))
-        found[symbol] = [node.text("name"), type, node.reference("scope"), _SPACES[space]]
+        globals_of_module[symbol] = [node.text("name"), type, node.reference("scope"), _SPACES[space]]
     return {
         "places": list(numbers),
         "variables": variables,
-        "globals": found,
+        "globals": globals_of_module,
         "scopes": scopes,
         "types": types.found,
         "positions": dict(_positions(metadata, positions)),
@@ -137,9 +137,9 @@ def _positions(metadata: Metadata, positions: Sequence[Positions]) -> Iterator[t
     for function, variables in own.items():
         for marked, node in variables.items():
             if node.text("name").startswith(SIGN):
-                found = positions[int(node.text("name")[len(SIGN) :])]
-                sets = {number: found.sets.get(variable_key(each), []) for number, each in variables.items()}
-                yield function, asdict(found) | {"sets": sets, "marked": marked}
+                own_positions = positions[int(node.text("name")[len(SIGN) :])]
+                sets = {number: own_positions.sets.get(variable_key(each), []) for number, each in variables.items()}
+                yield function, asdict(own_positions) | {"sets": sets, "marked": marked}
 
 
 class _Types:

@@ -5,16 +5,16 @@ register of a value behind its last use, where another value has it. So a regist
 has a value where a record says so in the very block of the IR that makes the value, and from there on, on every way,
 up to the next write.
 
-    min.s32  %r5, %r3, %r4;       %v, told here: in %r5
+    min.s32  %r5, %r3, %r4;       %v, reported here: in %r5
     rem.s32  %r5, %r5, %r7;
-    //@set 3 ?                    a record of %v, which is said to be in %r5
+    //@set 3 ?                    a record of %v, which is reported to be in %r5
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from gpuprof.compile.variables.records import LOST, Record, Told
+from gpuprof.compile.variables.records import LOST, Record, Report
 
 _WRITTEN = re.compile(r"\t(?:@\S+ )?[\w.:]+ *\t(\{[^}]*\}|%\w+(?:\|%\w+)?)")
 _WRITES_NONE = re.compile(r"\t(?:@\S+ )?(?:st|red|bra|brx|ret|exit|trap|bar|membar|fence|prefetch)\b")
@@ -22,7 +22,7 @@ _LABEL = re.compile(r"(\$\w+):")
 _LEADS = re.compile(r"\$\w+")
 _JUMPS = re.compile(r"\t(@\S+ )?(bra|brx|ret|exit|trap)\b")
 
-Items = Sequence[str | Told]
+Items = Sequence[str | Report]
 Held = frozenset[tuple[str, str]]  # pairs of a register and a value of the IR
 
 
@@ -30,11 +30,11 @@ def written(line: str) -> list[str]:
     """Registers that a line of PTX may change, with their %."""
     if _WRITES_NONE.match(line):
         return []
-    found = _WRITTEN.match(line)
-    return re.findall(r"%\w+", found[1] if found else line.partition("//")[0])
+    match = _WRITTEN.match(line)
+    return re.findall(r"%\w+", match[1] if match else line.partition("//")[0])
 
 
-def without_overwritten(blocks: Sequence[Items], records: Sequence[Record]) -> list[list[str | Told]]:
+def without_overwritten(blocks: Sequence[Items], records: Sequence[Record]) -> list[list[str | Report]]:
     """Blocks of a function's code, with nowhere for the place of what may have been overwritten."""
     count = Counter(
         register for block in blocks for item in block if isinstance(item, str) for register in written(item)
@@ -42,7 +42,7 @@ def without_overwritten(blocks: Sequence[Items], records: Sequence[Record]) -> l
     several = {register for register, n in count.items() if n > 1}
     # A value of ways that meet may have one write, where it is undefined at first.
     several |= {_register(item) for block in blocks for item in block
-                if isinstance(item, Told) and records[item.record].most_writes == 0}  # fmt: skip
+                if isinstance(item, Report) and records[item.record].most_writes == 0}  # fmt: skip
     labels = _labels(blocks)
     following = [[each for each in _following(block, number, labels) if each < len(blocks)]
                  for number, block in enumerate(blocks)]  # fmt: skip
@@ -63,11 +63,11 @@ def without_overwritten(blocks: Sequence[Items], records: Sequence[Record]) -> l
     ]
 
 
-def _walked(block: Items, held: Held, records: Sequence[Record]) -> Iterator[tuple[str | Told, Held]]:
-    """Each item with what is held behind it."""
+def _walked(block: Items, held: Held, records: Sequence[Record]) -> Iterator[tuple[str | Report, Held]]:
+    """Each item with the values that registers hold after it."""
     n_writes: Counter[str] = Counter()
     for item in block:
-        if isinstance(item, Told):
+        if isinstance(item, Report):
             record, register = records[item.record], _register(item)
             if register and record.most_writes is not None and n_writes[register] <= record.most_writes:
                 held |= {(register, record.value)}
@@ -77,26 +77,26 @@ def _walked(block: Items, held: Held, records: Sequence[Record]) -> Iterator[tup
         yield item, held
 
 
-def _checked(item: str | Told, held: Held, records: Sequence[Record], several: set[str]) -> str | Told:
+def _checked(item: str | Report, held: Held, records: Sequence[Record], several: set[str]) -> str | Report:
     if isinstance(item, str) or not (register := _register(item)) or register not in several:
         return item
     return item if (register, records[item.record].value) in held else item._replace(place=LOST)
 
 
-def _register(item: Told) -> str:
+def _register(item: Report) -> str:
     """The register of a place, with its %; "" for a number and where there is none."""
     place = item.place.split()[0]
     return "" if place.startswith(("=", LOST)) else f"%{place}"
 
 
 def _labels(blocks: Sequence[Items]) -> dict[str, int]:
-    return {found[1]: number for number, block in enumerate(blocks) for item in block
-            if isinstance(item, str) and (found := _LABEL.match(item))}  # fmt: skip
+    return {match[1]: number for number, block in enumerate(blocks) for item in block
+            if isinstance(item, str) and (match := _LABEL.match(item))}  # fmt: skip
 
 
 def _following(block: Items, number: int, labels: dict[str, int]) -> list[int]:
     """Blocks that may be next: of a branch through a table all that have labels."""
-    jump = next((found for item in block if isinstance(item, str) and (found := _JUMPS.match(item))), None)
+    jump = next((match for item in block if isinstance(item, str) and (match := _JUMPS.match(item))), None)
     if jump is None:
         return [number + 1]
     if jump[2] == "brx":

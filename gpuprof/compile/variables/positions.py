@@ -1,9 +1,9 @@
-"""Where the source stands, said in the code: so that a debugger knows how far optimized code has come.
+"""Marks of source positions in the code, so that a debugger knows how far optimized code has come.
 
 LLVM moves instructions, and leaves in their places what it says about variables. An instruction of line 7 may then
 stand where line 5 has not set a variable yet. So clang's IR, not optimized yet, is cut into positions: a new one begins
 with each block and each line, and behind what may change a variable. A record at each says its number, as if a
-variable of the function, `@K`, had this value; passes move and copy it with the code around. It is told as one of many
+variable of the function, `@K`, had this value; passes move and copy it with the code around. It is one of many
 pieces of `@K`, so that no pass drops it where another follows. Behind them the debugger compares: `Positions` has the
 order of the positions in the source, and what each changes.
 
@@ -55,20 +55,20 @@ def mark_positions(ir: str) -> tuple[str, list[Positions]]:
     """Clang's IR with these records, and of each function what they mean: variable `@K` is of number K."""
     metadata = Metadata(ir)
     free = max(metadata.nodes | metadata.tuples, default=0) + 1
-    found: list[Positions] = []
+    by_function: list[Positions] = []
     added: list[str] = []
 
     def mark(match: re.Match) -> str:
-        function, node = int(match[1]), free + 2 * len(found)
-        added.append(f'!{node} = !DILocalVariable(name: "{SIGN}{len(found)}", scope: !{function})')
+        function, node = int(match[1]), free + 2 * len(by_function)
+        added.append(f'!{node} = !DILocalVariable(name: "{SIGN}{len(by_function)}", scope: !{function})')
         added.append(f"!{node + 1} = !DILocation(line: 0, scope: !{function})")
         marker = _Marker(metadata, _Locals(match[2], metadata), node)
         body = "".join(f"{line}\n" for line in marker.marked(match[2].split("\n")[:-1]))
-        found.append(marker.positions)
+        by_function.append(marker.positions)
         return match[0].replace(match[2], body)
 
     marked = _FUNCTION.sub(mark, ir)
-    return "\n".join([marked.rstrip("\n"), *added]) + "\n", found
+    return "\n".join([marked.rstrip("\n"), *added]) + "\n", by_function
 
 
 class _Locals:
@@ -116,8 +116,8 @@ class _Locals:
 
 def _target(line: str) -> str | None:
     """Where a store or copy writes."""
-    found = _STORE.match(line) or _FILL.search(line)
-    return found[1] if found else None
+    match = _STORE.match(line) or _FILL.search(line)
+    return match[1] if match else None
 
 
 class _Marker:

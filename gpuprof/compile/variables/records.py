@@ -1,8 +1,8 @@
-"""Records of variables in the order of the IR: the code generator tells them in another.
+"""Records of variables in the order of the IR: the code generator reports them in another.
 
 Within a block, it tells where a value is as soon as that is computed, and other records where they stood among
-instructions that it has moved. So what is told counts from where all in front of it have been told. Up to there a
-variable is nowhere, and the code may have come to any of the positions that have been told.
+instructions that it has moved. So a report holds from where all records before it have been reported. Up to there a
+variable is nowhere, and the code may have reached any of the positions that have been reported.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,14 +24,14 @@ class Record(NamedTuple):
     most_writes: int | None = None
 
 
-class Told(NamedTuple):
+class Report(NamedTuple):
     """The code generator's report on a record: where the variable is."""
 
     record: int
     place: str
 
 
-class Said(NamedTuple):
+class Comment(NamedTuple):
     """A comment that holds from here on: "3 rd5"; "6 | 4 5" for positions that the code may have reached, too."""
 
     text: str
@@ -41,12 +41,15 @@ LOST = "?"
 
 
 def in_order(
-    items: Sequence[str | Told], records: Sequence[Record], elsewhere: set[int], is_written: Callable[[str, str], bool]
-) -> Iterator[str | Said]:
-    """A block of the code: its lines, and what counts between them. `elsewhere`: records that
-    are told in other blocks; `is_written`: whether a line of code changes a place.
+    items: Sequence[str | Report],
+    records: Sequence[Record],
+    elsewhere: set[int],
+    is_written: Callable[[str, str], bool],
+) -> Iterator[str | Comment]:
+    """A block of the code: its lines, and the comments that hold between them. `elsewhere`: records that are reported
+    in other blocks; `is_written`: whether a line of code changes a place.
     """
-    here = {item.record for item in items if isinstance(item, Told)}
+    here = {item.record for item in items if isinstance(item, Report)}
     of_block: dict[int, list[int]] = {}
     blocks = {records[each].block for each in here}
     for number, record in enumerate(records):
@@ -54,8 +57,8 @@ def in_order(
             of_block.setdefault(record.block, []).append(number)
     orders = {block: _Order(numbers, records, here) for block, numbers in of_block.items()}
     for item in items:
-        if isinstance(item, Told):
-            yield from orders[records[item.record].block].told(item)
+        if isinstance(item, Report):
+            yield from orders[records[item.record].block].report(item)
             continue
         for order in orders.values():
             order.passed(item, is_written)
@@ -68,7 +71,7 @@ class _Order:
     def __init__(self, numbers: list[int], records: Sequence[Record], here: set[int]):
         self._records = [records[number] for number in numbers]
         self._at = {number: at for at, number in enumerate(numbers)}
-        # One that is never told is nowhere, in its turn.
+        # One that is never reported is nowhere, in its turn.
         self._places: dict[int, str] = {at: LOST for at, number in enumerate(numbers) if number not in here}
         self._next = self._top = 0
 
@@ -78,7 +81,7 @@ class _Order:
             if self._next <= at < self._top and is_written(line, place):
                 self._places[at] = LOST
 
-    def told(self, item: Told) -> Iterator[Said]:
+    def report(self, item: Report) -> Iterator[Comment]:
         at = self._at[item.record]
         self._places[at] = item.place
         if at < self._next:  # once more
@@ -92,18 +95,18 @@ class _Order:
             self._next += 1
         yield from self._open(known if self._next == first else self._next)
 
-    def _set(self, at: int) -> Said:
+    def _set(self, at: int) -> Comment:
         record = self._records[at]
         place = self._places[at]
-        return Said(f"{record.number} {place if place != LOST else LOST + record.piece}")
+        return Comment(f"{record.number} {place if place != LOST else LOST + record.piece}")
 
-    def _open(self, first: int) -> Iterator[Said]:
+    def _open(self, first: int) -> Iterator[Comment]:
         """Comments for records from `first` on that do not hold yet, but may have been reached."""
         positions: dict[int, list[int]] = {}
         for record in self._records[first : self._top]:
             if record.position is None:
-                yield Said(f"{record.number} {LOST}{record.piece}")
+                yield Comment(f"{record.number} {LOST}{record.piece}")
             else:
                 positions.setdefault(record.number, []).append(record.position)
-        for number, found in positions.items():
-            yield Said(f"{number} | {' '.join(map(str, found))}")
+        for number, reached in positions.items():
+            yield Comment(f"{number} | {' '.join(map(str, reached))}")

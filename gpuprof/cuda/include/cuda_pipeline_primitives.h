@@ -21,7 +21,7 @@ static inline __attribute__((device, always_inline, nodebug)) void __pipeline_me
 // The copies since the last commit become a batch.
 static inline __attribute__((device, always_inline, nodebug)) void __pipeline_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Waits until only the `newest` batches may be on their way; more than 8 are not told apart.
+// Waits until only the `newest` batches may be on their way; more than 8 are counted as 8.
 static inline __attribute__((device, always_inline, nodebug)) void __pipeline_wait_prior(size_t newest)
 {
     switch (newest) {

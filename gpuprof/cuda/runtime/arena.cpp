@@ -132,7 +132,7 @@ template <typename How> cudaError_t release_by(void *p, How how)
     if (one)
         *at = one->next;
     pthread_mutex_unlock(&lock);
-    if (!one) // what was freed before is told on the other side
+    if (!one) // the other side reports what was freed before
         return is_device(p) ? ask(Call::free, p).status : cudaErrorInvalidValue;
     if (one->kind != device_memory)
         mprotect(one->start, page_up(one->nbytes), PROT_NONE);

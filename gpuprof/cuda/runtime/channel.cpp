@@ -145,7 +145,7 @@ bool is_wait(Call call) { return call == Call::synchronize || call == Call::copy
 Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_words, Payload payload, Room *room)
 {
     if (is_wait(call) || call == Call::launch)
-        fflush(stdout); // what kernels print comes behind it
+        fflush(stdout); // what kernels print comes after it
     Place place = {};
     if (!n_open || call == Call::begin_call)
         place = place_of_call(call);
@@ -157,7 +157,7 @@ Reply exchange(int fd, Call call, const unsigned long long *words, unsigned n_wo
     write_all(fd, parts, 3);
     read_all(fd, &came, sizeof came);
     if (came.n_words > most_words || came.nbytes > (room ? room->nbytes : 0))
-        give_up("a reply is longer than what was asked for");
+        give_up("a reply is longer than requested");
     Reply reply = {(cudaError_t)came.status, {}};
     read_all(fd, reply.words, came.n_words * sizeof *reply.words);
     if (room) {

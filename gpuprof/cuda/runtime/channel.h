@@ -46,7 +46,7 @@ public:
     Turn();
     ~Turn();
 };
-// Several messages that are one call of the program's; nobody else calls meanwhile.
+// Several messages that are one call of the program's; no other thread calls meanwhile.
 class OneCall {
 public:
     OneCall();
@@ -68,10 +68,10 @@ private:
     int n_held;
 };
 
-// Is called behind each message after which the host may read what the device has done.
+// Is called after each message after which the host may read what the device has done.
 extern void (*after_wait)();
 
-// Where `kernel<<<...>>>` stands, for the call that follows in this thread: its stub is what calls the library.
+// The position of `kernel<<<...>>>`, for the call that follows in this thread: its stub is what calls the library.
 void called_from(const void *place);
 
 // Keeps the error for cudaGetLastError, and gives it back.

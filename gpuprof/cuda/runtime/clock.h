@@ -1,4 +1,4 @@
-// The host's time is made: it goes on with calls of the API and with readings of a clock, by stated costs.
+// The host's time is simulated: it advances with calls of the API and with readings of a clock, by stated costs.
 #pragma once
 
 namespace gpuprof {

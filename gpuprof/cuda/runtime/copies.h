@@ -17,7 +17,7 @@ struct Box {
     size_t nbytes, rows, slices; // bytes of a row
 };
 
-// One call of the API, whatever it takes: rows that lie apart are copied one by one.
+// One call of the API, with any number of copies: rows with gaps between them are copied one by one.
 cudaError_t copy_box(Side to, Side from, Box box, cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t fill_box(Side to, int value, Box box, cudaStream_t stream);
 

@@ -27,7 +27,7 @@ namespace {
 CUctx_st context = {0};
 thread_local CUcontext current = nullptr;
 
-// Errors of the runtime alone have others for them here.
+// Errors that only the runtime has become others here.
 CUresult as(cudaError_t error)
 {
     switch (error) {
@@ -52,7 +52,7 @@ CUresult load(CUmodule *made, Payload image)
 
 constexpr unsigned elf = 0x464c457f, fat_binary = 0xba55ed50;
 
-// What an image holds tells how long it is: PTX ends with a zero.
+// The length of an image follows from its content: PTX ends with a zero.
 CUresult load(CUmodule *made, const void *image)
 {
     if (!made || !image)
@@ -336,7 +336,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
     }
     return CUDA_ERROR_INVALID_VALUE;
 }
-// One of memory that is nobody's is zero, as CUDA has it.
+// It is zero for memory without an owner, like in CUDA.
 CUresult cuPointerGetAttributes(unsigned int n, CUpointer_attribute *attributes, void **values, CUdeviceptr p)
 {
     if (!n || !attributes || !values)

@@ -15,7 +15,7 @@ struct EntryPoint {
 const EntryPoint entry_points[] = {GPUPROF_DRIVER_CALLS(GPUPROF_ENTRY_POINT)};
 #undef GPUPROF_ENTRY_POINT
 
-// Symbols of the library have a version behind the call's name: cuMemAlloc_v2.
+// Symbols of the library have a version after the call's name: cuMemAlloc_v2.
 size_t bare_length(const char *name)
 {
     const size_t n = strlen(name);
@@ -53,7 +53,7 @@ void *dlsym(void *library, const char *name) { return library == entry_points &&
 int dlclose(void *) { return 0; }
 char *dlerror(void)
 {
-    static char text[] = "a program that gpuprof has built is static: it can open libcuda.so.1 alone";
+    static char text[] = "a program that gpuprof has built is static: it can only open libcuda.so.1";
     return text;
 }
 #endif

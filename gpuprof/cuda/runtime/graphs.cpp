@@ -37,7 +37,7 @@ struct CUgraphNode_st {
     size_t number;        // in a plan
 };
 struct CUgraph_st {
-    gpuprof::List<CUgraphNode_st *> nodes; // each behind all that it waits for, once it is sorted
+    gpuprof::List<CUgraphNode_st *> nodes; // each after all that it waits for, once it is sorted
 };
 
 namespace gpuprof {
@@ -45,7 +45,7 @@ namespace {
 
 typedef CUgraphNode_st Node;
 
-thread_local char here; // its address tells threads apart
+thread_local char here; // its address distinguishes threads
 
 // A stream that is captured. `tail`: what its next node waits for.
 struct Captured {
@@ -147,7 +147,7 @@ bool reaches(const List<Node *> &from, Node *wanted)
     return is_there;
 }
 
-// Each node behind those that it waits for. False: they wait for each other.
+// Each node after those that it waits for. False: they wait for each other.
 bool sort(Graph *graph)
 {
     List<Node *> sorted = {};
@@ -212,7 +212,7 @@ cudaError_t set_launch(Node *node, const cudaKernelNodeParams *how)
 // The streams that a graph is done on: stream 0 is the one that it is launched on.
 struct Plan {
     List<cudaStream_t> streams;
-    List<cudaEvent_t> events; // behind each node, null where nobody else waits
+    List<cudaEvent_t> events; // after each node, null where no other node waits
     List<size_t> stream_of;   // by node
 };
 
@@ -240,7 +240,7 @@ struct CUgraphExec_st {
 namespace gpuprof {
 namespace {
 
-// A node goes on where the first of those that it waits for is the last; else it has a stream of its own.
+// A node continues the stream of the first one that it waits for, if that is its last; else it has its own stream.
 cudaError_t make_plan(CUgraphExec_st *exec)
 {
     Plan &plan = exec->plan;

@@ -15,7 +15,7 @@ cudaError_t add_copy(Graph *graph, cudaStream_t stream, void *to, const void *fr
 cudaError_t add_fill(Graph *graph, cudaStream_t stream, void *p, int value, size_t nbytes);
 cudaError_t add_launch(Graph *graph, cudaStream_t stream, const Launch &launch);
 cudaError_t add_host(Graph *graph, cudaStream_t stream, cudaHostFn_t function, void *data);
-void note_event(cudaEvent_t event, cudaStream_t stream);           // it is behind what the graph has so far
+void note_event(cudaEvent_t event, cudaStream_t stream);           // it is after what the graph has so far
 bool waits_for_captured(cudaStream_t stream, cudaEvent_t event); // the stream joins the capture of the event's
 bool is_waiting_refused(); // a capture is under way during which this thread may not wait for the device
 

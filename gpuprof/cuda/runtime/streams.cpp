@@ -1,4 +1,4 @@
-// Streams and events. A stream's handle is its number behind those that CUDA keeps for itself.
+// Streams and events. A stream's handle is its number after those that CUDA reserves.
 #include "channel.h"
 #include "graphs.h"
 

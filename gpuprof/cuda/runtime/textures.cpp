@@ -6,7 +6,7 @@ using namespace gpuprof;
 
 namespace {
 
-// What gpuprof is told of an image: the words of its call, and an address and three extents for each level.
+// The description of an image: the words of its call, and an address and three extents for each level.
 struct Image {
     unsigned long long geometry, bits, kind, channels, layers, n_levels, levels[32][5];
 };

@@ -1,12 +1,16 @@
 """The command language: cuda-gdb's commands and abbreviations.
 
-command    what a command is, and how names are shortened
-said       how places and stops are said
-running    run, step, continue, and backwards
-stops      break, watch, delete, condition
-data       print, x, set var, display
-stack      backtrace, frame, up, down, list, disassemble
-cuda       the focus, and tables of kernels, blocks, warps, lanes, threads
-info       info ...
-table      all of them
+command         the form of a command, and abbreviations of names
+command_blocks  blocks of lines: commands, define, document, if, while
+settings        set and show
+stop_text       texts of positions and stops
+running         run, step, continue, and backwards
+stops           break, watch, delete, condition
+show_values     print, x, set var, display
+stack_frames    backtrace, frame, up, down, list, disassemble
+cuda_focus      the focus, and tables of kernels, blocks, warps, lanes, threads
+info            info ...
+general         echo, printf, and commands of gdb that are refused
+table           all of them
+console         reads commands from a terminal, a pipe or a script
 """

@@ -1,4 +1,4 @@
-"""What a command is. Names may be shortened as long as they say which is meant."""
+"""The form of a command. Names may be abbreviated as long as they are unambiguous."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -12,18 +12,20 @@ _NUMBERS = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
 class Command(NamedTuple):
-    """`run(debugger, rest)` gives the lines to print, each when it is known; `rest` is what stands behind the name."""
+    """`run(debugger, rest)` gives the lines to print, each as soon as it is known; `rest` is the text after the
+    name.
+    """
 
     name: str
     form: str  # its arguments
     help: str
     run: Callable[[Debugger, str], Iterable[str]]
     short: tuple[str, ...] = ()
-    repeats: bool = False  # an empty line in a terminal does it again
+    repeats: bool = False  # an empty line in a terminal repeats it
 
 
 def refused(why: str) -> Callable[[Debugger, str], list[str]]:
-    """What a command does that there cannot be here."""
+    """The action of a command that does not exist here."""
 
     def run(debugger: Debugger, rest: str) -> list[str]:
         raise DebugError(why)
@@ -32,36 +34,36 @@ def refused(why: str) -> Callable[[Debugger, str], list[str]]:
 
 
 def chosen(name: str, commands: Sequence[Command], what: str = "command") -> Command:
-    """Raises DebugError for no name, or that of several."""
+    """The command of a name or abbreviation. Raises DebugError for an unknown or ambiguous name."""
     for command in commands:
         if name in (command.name, *command.short):
             return command
-    found = [command for command in commands if command.name.startswith(name)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise DebugError(f'Ambiguous {what} "{name}": {", ".join(sorted(command.name for command in found))}.')
+    matches = [command for command in commands if command.name.startswith(name)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise DebugError(f'Ambiguous {what} "{name}": {", ".join(sorted(command.name for command in matches))}.')
     near = suggestion(name, [command.name for command in commands])
     raise DebugError(f'Undefined {what}: "{name:.40}".  {near.capitalize() + "  " if near else ""}Try "help".')
 
 
 def count_of(text: str) -> int:
-    """A number of times; 1 for none. Raises DebugError for other text."""
+    """A repeat count; 1 for none. Raises DebugError for other text."""
     text = text.strip()
     if not text:
         return 1
     if not text.isdecimal() or int(text) < 1:
-        raise DebugError(f"{text!r:.40} is no number of times")
+        raise DebugError(f"{text!r:.40} is not a count")
     return int(text)
 
 
 def numbers_of(text: str) -> list[int]:
-    """Numbers of breakpoints: `1 3-5`. Raises DebugError for other text."""
-    found: list[int] = []
+    """Numbers of breakpoints, such as `1 3-5`. Raises DebugError for other text."""
+    numbers: list[int] = []
     for word in text.split():
         match = _NUMBERS.fullmatch(word)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not match or last - first > 10_000:
             raise DebugError(f"Bad breakpoint argument: {word!r:.40}")
-        found += range(first, last + 1)
-    return found
+        numbers += range(first, last + 1)
+    return numbers

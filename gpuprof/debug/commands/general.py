@@ -1,13 +1,13 @@
-"""Commands that look at nothing: they print, name folders, or say why there is no such thing here."""
+"""Commands that examine nothing: they print, name folders, or give the reason why a command is refused here."""
 
 import re
 from pathlib import Path
 
 from gpuprof.debug.commands.command import Command, refused
-from gpuprof.debug.commands.cuda import split
-from gpuprof.debug.commands.data import place_at, string_at
+from gpuprof.debug.commands.cuda_focus import split
+from gpuprof.debug.commands.show_values import storage_at, string_at
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.values.types import Value
+from gpuprof.debug.values.c_types import Value
 from gpuprof.errors import DebugError
 
 _CONVERSION = re.compile(r"%(?:%|[-+ #0]*\d{0,3}(?:\.\d{1,3})?(?:hh|h|ll|l|z)?([diuxXocfgeGps]))")
@@ -16,7 +16,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", '"': '"', "a": "\a"}
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text)
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text)
 
 
 def _echo(debugger: Debugger, rest: str) -> list[str]:
@@ -25,10 +25,10 @@ def _echo(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _printf(debugger: Debugger, rest: str) -> list[str]:
-    found = re.match(r'"((?:\\.|[^\\"])*)"\s*(?:,(.*))?$', rest)
-    if not found:
+    parts = re.match(r'"((?:\\.|[^\\"])*)"\s*(?:,(.*))?$', rest)
+    if not parts:
         raise DebugError('Give a format and its values: printf "%d\\n", x')
-    form, values = _unescaped(found[1]), [debugger.evaluate(text) for text in split(found[2] or "")]
+    form, values = _unescaped(parts[1]), [debugger.evaluate(text) for text in split(parts[2] or "")]
     kinds = [match[1] for match in _CONVERSION.finditer(form) if match[1]]
     if len(kinds) != len(values):
         raise DebugError(f"The format has {len(kinds)} values, and {len(values)} are given.")
@@ -53,19 +53,19 @@ def _converted(match: re.Match, value: Value, debugger: Debugger) -> str:
 
 
 def _string(value: Value, debugger: Debugger) -> bytes:
-    """Up to its zero, or as much of it as is shown of an array."""
+    """The bytes of a string up to its zero, or as many as are shown of an array."""
     if value.type.kind not in ("pointer", "array") or value.type.element.nbytes != 1:
-        raise DebugError(f"%s takes a string, and a {value.type.name} is none.")
+        raise DebugError(f"%s takes a string, and a {value.type.name} is not one.")
     if value.type.kind == "array":
         return value.data.split(b"\0")[0]
-    return string_at(debugger.thread, place_at(debugger.thread, value))
+    return string_at(debugger.thread, storage_at(debugger.thread, value))
 
 
 def _pwd(debugger: Debugger, rest: str) -> list[str]:
     return [f"Working directory {Path.cwd()}."]
 
 
-FIXED = "What is debugged is FILE of the command line."
+FIXED = "The debugged program is FILE of the command line."
 REFUSED = {
     "jump": "A thread goes where the program leads it; `set var` changes what it sees.",
     "return": "A function cannot be left early; `finish` runs to its end.",

@@ -1,13 +1,13 @@
-"""`info`: what there is to know at a stop."""
+"""`info`: facts at a stop."""
 
 from gpuprof.debug.commands.command import Command, chosen
-from gpuprof.debug.commands.cuda import TABLES, threads
-from gpuprof.debug.commands.data import displayed, with_text
+from gpuprof.debug.commands.cuda_focus import TABLES, threads
+from gpuprof.debug.commands.show_values import displayed, with_text
 from gpuprof.debug.commands.stops import info_breakpoints
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.replayer import described
 from gpuprof.debug.symbols import Variable
-from gpuprof.debug.values.types import in_form, shown
+from gpuprof.debug.values.c_types import in_form, shown
 from gpuprof.errors import DebugError
 from gpuprof.isa.encoding import INSTRUCTION_NBYTES
 
@@ -23,43 +23,43 @@ def _values(debugger: Debugger, variables: list[Variable]) -> list[str]:
 
 
 def _locals(debugger: Debugger, rest: str) -> list[str]:
-    found = [each for each in debugger.thread.visible() if not each.is_argument]
-    if not found:
+    variables = [each for each in debugger.thread.visible() if not each.is_argument]
+    if not variables:
         return [_unknown(debugger) or "No locals."]
-    return _values(debugger, found)
+    return _values(debugger, variables)
 
 
 def _args(debugger: Debugger, rest: str) -> list[str]:
     thread = debugger.thread
-    found = [each for each in thread.visible()[::-1] if each.is_argument]
-    if not found:
+    variables = [each for each in thread.visible()[::-1] if each.is_argument]
+    if not variables:
         return [f"{name} = {shown(value)}" for name, value in thread.params()] or [
             _unknown(debugger) or "No arguments."
         ]
-    return _values(debugger, found)
+    return _values(debugger, variables)
 
 
-# Where a variable is -> what `info scope` says of it.
-KEPT = {"": "optimized out", "register": "a variable in registers, where the compiler has kept it"}
+# State space of a variable -> the text of `info scope`.
+LOCATIONS = {"": "optimized out", "register": "a variable in registers, where the compiler has not dropped it"}
 
 
 def _scope(debugger: Debugger, rest: str) -> list[str]:
-    """The variables that are visible at a place, the innermost block's first."""
+    """The variables that are visible at a location, those of the innermost block first."""
     if not rest:
-        raise DebugError('requires an argument (an expression or variable): a place, as "break" takes it')
-    found = debugger.find(rest)[0]
-    variables = found.code.visible_at(found.places[0])
+        raise DebugError('requires an argument (an expression or variable): a location, as "break" takes it')
+    resolved = debugger.find(rest)[0]
+    variables = resolved.code.visible_at(resolved.instructions[0])
     if not variables:
-        return [f"{rest} has no variables that are known."]
+        return [f"{rest} has no known variables."]
     lines = []
     for each in variables:
-        kept = KEPT.get(each.space, f"a variable in {each.space} memory")
-        lines.append(f"Symbol {each.name} is {kept}, length {each.type.nbytes}.")
+        location = LOCATIONS.get(each.space, f"a variable in {each.space} memory")
+        lines.append(f"Symbol {each.name} is {location}, length {each.type.nbytes}.")
     return [f"Scope for {rest}:", *lines]
 
 
 def _unknown(debugger: Debugger) -> str:
-    """Why there are no variables, where the compiler has not kept any."""
+    """The reason for missing variables, if the compiler has dropped all."""
     code, frame = debugger.stop.code, debugger.thread.present
     if code.optimized is not None:
         return ""
@@ -88,8 +88,10 @@ def _registers(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _line(debugger: Debugger, rest: str) -> list[str]:
-    found = debugger.find(rest) if rest else []
-    code, at = (found[0].code, found[0].places[0]) if found else (debugger.stop.code, debugger.thread.present.at)
+    matches = debugger.find(rest) if rest else []
+    code, at = (
+        (matches[0].code, matches[0].instructions[0]) if matches else (debugger.stop.code, debugger.thread.present.at)
+    )
     location = code.instructions[at].location
     if location is None:
         return [f"No line number information available for address {code.pc(at):#x}."]
@@ -114,10 +116,10 @@ def _last_write(debugger: Debugger, rest: str) -> list[str]:
         return [f"No kernel has written {rest} before."]
     launch = debugger.timeline.entries[writer.launch].launch
     instruction = writer.code.instructions[writer.at]
-    place = f"{instruction.file}:{instruction.line}, " if instruction.location else ""
+    location = f"{instruction.file}:{instruction.line}, " if instruction.location else ""
     return [
         f"{rest} was written last by kernel {writer.launch}, {described(writer.focus, launch)}",
-        f"at {place}{instruction.pc:#x}: {instruction.text}",
+        f"at {location}{instruction.pc:#x}: {instruction.text}",
     ]
 
 
@@ -145,11 +147,11 @@ def _frame(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _symbol(debugger: Debugger, rest: str) -> list[str]:
-    """Which function, variable or allocation an address belongs to."""
+    """The function, variable or allocation that an address belongs to."""
     if not rest:
         raise DebugError("Give an address.")
     value = debugger.evaluate(rest)
-    address = value.place.address if value.place and value.type.kind == "array" else int(value.number)
+    address = value.storage.address if value.storage and value.type.kind == "array" else int(value.number)
     for code in debugger.codes:
         at = (address - code.pc(0)) // INSTRUCTION_NBYTES
         if 0 <= at < len(code.instructions):
@@ -166,18 +168,18 @@ def _symbol(debugger: Debugger, rest: str) -> list[str]:
 
 
 def _functions(debugger: Debugger, rest: str) -> list[str]:
-    found = [(code.pc(each.first), each) for code in debugger.codes for each in code.module.program.functions]
+    functions = [(code.pc(each.first), each) for code in debugger.codes for each in code.module.program.functions]
     return [
         f"{address:#x}  {each.display}{'' if each.is_kernel else '  (device function)'}"
-        for address, each in found
+        for address, each in functions
         if rest in each.display
-    ] or ["No code is loaded." if not found else f"No function has {rest!r:.40} in its name."]
+    ] or ["No code is loaded." if not functions else f"No function has {rest!r:.40} in its name."]
 
 
 def _variables(debugger: Debugger, rest: str) -> list[str]:
-    """Those of the module, in global and constant memory."""
-    found = sorted({each.name: each for code in debugger.codes for each in code.known.globals}.items())
-    return [f"{each.type.name}  {name}" for name, each in found if rest in name] or ["No variables."]
+    """Module variables, in global and constant memory."""
+    variables = sorted({each.name: each for code in debugger.codes for each in code.known.globals}.items())
+    return [f"{each.type.name}  {name}" for name, each in variables if rest in name] or ["No variables."]
 
 
 def _libraries(debugger: Debugger, rest: str) -> list[str]:
@@ -203,20 +205,20 @@ INFOS = (
     Command("registers", "[NAMES]", "Registers of the focused thread.", _registers, ("r",)),
     Command("locals", "", "Local variables of the selected frame.", _locals, ("lo",)),
     Command("args", "", "Arguments of the selected frame.", _args),
-    Command("scope", "PLACE", "The variables that are visible at a place.", _scope),
-    Command("line", "[PLACE]", "The code of a line.", _line),
+    Command("scope", "LOCATION", "The variables that are visible at a location.", _scope),
+    Command("line", "[LOCATION]", "The code of a line.", _line),
     Command("cuda", "TABLE", "kernels, blocks, warps, lanes or threads.", _cuda),
     Command("last-write", "EXPRESSION", "Which thread wrote a variable or a byte last.", _last_write),
     Command("allocations", "", "The allocations of global memory.", _allocations),
-    Command("display", "", "What is shown at each stop.", _display),
+    Command("display", "", "The expressions shown at each stop.", _display),
     Command("sources", "", "Files whose text is known.", _source),
     Command("frame", "", "The selected frame.", _frame, ("f",)),
-    Command("symbol", "ADDRESS", "What lies at an address.", _symbol),
+    Command("symbol", "ADDRESS", "The function, variable or allocation at an address.", _symbol),
     Command("functions", "[PART]", "Kernels and device functions, by a part of their name.", _functions),
     Command("variables", "[PART]", "Variables of the modules, by a part of their name.", _variables),
     Command("threads", "", "The threads of the kernel, as `info cuda threads`.", _threads),
-    Command("program", "", "Where everything waits.", _program),
-    Command("sharedlibrary", "", "There is none of kernels.", _libraries),
+    Command("program", "", "The position of the program.", _program),
+    Command("sharedlibrary", "", "There are none for kernels.", _libraries),
 )
 
 

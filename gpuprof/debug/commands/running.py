@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from gpuprof.debug.commands.command import Command, count_of
-from gpuprof.debug.commands.data import displayed
+from gpuprof.debug.commands.show_values import displayed
 from gpuprof.debug.commands.stop_text import frame_text, stop_lines
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Stop
 from gpuprof.errors import DebugError
 
 
@@ -61,7 +61,7 @@ def _finish(debugger: Debugger, rest: str) -> Iterator[str]:
 
 def _until(debugger: Debugger, rest: str) -> list[str]:
     if rest:
-        return said(debugger, lambda: debugger.until_place(rest))
+        return said(debugger, lambda: debugger.until_location(rest))
     return said(debugger, lambda: debugger.step("until"))
 
 
@@ -85,8 +85,8 @@ def _kill(debugger: Debugger, rest: str) -> list[str]:
 
 N = "[N]"
 COMMANDS = (
-    Command("run", "", "Start the program anew, up to the first stop.", _run, ("r",)),
-    Command("start", "", "Start the program anew, up to its first launch.", _start),
+    Command("run", "", "Start the program again, up to the first stop.", _run, ("r",)),
+    Command("start", "", "Start the program again, up to its first launch.", _start),
     Command("continue", N, "Run on; stop at a breakpoint the N-th time.", _continue, ("c", "fg"), True),
     Command("step", N, "To the next line of the focused thread, into functions.", _step("step"), ("s",), True),
     Command("next", N, "To the next line, over functions.", _step("next"), ("n",), True),
@@ -94,7 +94,12 @@ COMMANDS = (
     Command("nexti", N, "One instruction, over functions.", _step("nexti"), ("ni",), True),
     Command("finish", "", "Until the selected frame returns.", _finish, ("fin",)),
     Command(
-        "until", "[PLACE]", "To a later line, past the end of a loop; or to a place.", _until, ("u", "advance"), True
+        "until",
+        "[LOCATION]",
+        "To a later line, past the end of a loop; or to a location.",
+        _until,
+        ("u", "advance"),
+        True,
     ),
     Command("reverse-step", N, "Back to the line before, into functions.", _reverse("step"), ("rs",), True),
     Command("reverse-next", N, "Back to the line before, over functions.", _reverse("next"), ("rn",), True),

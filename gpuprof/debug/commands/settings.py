@@ -1,4 +1,4 @@
-"""`set` and `show`: what can be chosen, and what gdb's scripts choose that makes no difference here."""
+"""`set` and `show`: the settings, and those of gdb's scripts that make no difference here."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from gpuprof.errors import DebugError
 
 
 class Setting(NamedTuple):
-    """`values`: what it can be; none for a number. `why`: why it changes nothing; "" where it does."""
+    """`values`: the possible ones; none for a number. `why`: the reason why it has no effect; "" if it has one."""
 
     name: str
     values: tuple[str, ...]
@@ -41,7 +41,7 @@ _BY_NAME = {setting.name: setting for setting in SETTINGS}
 UNLIMITED = 1_000_000_000
 DEFAULTS = {setting.name: setting.default for setting in SETTINGS}
 REFUSED = {
-    "args": "The arguments of a program stand behind -- on the command line.",
+    "args": "The arguments of a program come after -- on the command line.",
     "environment": "A program has the environment of gpuprof.",
     "logging": "Let the shell write the output to a file.",
 }
@@ -56,7 +56,7 @@ def value_of(debugger: Debugger, name: str) -> str:
 
 
 def _named(text: str) -> tuple[Setting, str] | None:
-    """A setting and the value behind it."""
+    """A setting and the value after it."""
     words = text.split()
     for count in (2, 1):
         if setting := _BY_NAME.get(" ".join(words[:count])):
@@ -65,17 +65,17 @@ def _named(text: str) -> tuple[Setting, str] | None:
 
 
 def _set(debugger: Debugger, rest: str) -> list[str]:
-    if found := _named(rest):
-        return _chosen(debugger, *found)
-    first, _, behind = rest.partition(" ")
+    if named := _named(rest):
+        return _chosen(debugger, *named)
+    first, _, value = rest.partition(" ")
     if first in REFUSED:
         raise DebugError(REFUSED[first])
-    if first in ("cuda", "print") or not behind:
+    if first in ("cuda", "print") or not value:
         names = ", ".join(name for name in _BY_NAME if name.startswith(first)) or ", ".join(_BY_NAME)
         raise DebugError(
-            f"There is no setting {rest!r:.40}; there are: {names}. `set var PLACE = VALUE` changes memory."
+            f"There is no setting {rest!r:.40}; there are: {names}. `set var EXPRESSION = VALUE` changes memory."
         )
-    debugger.assign(behind if first in ("var", "variable") else rest)
+    debugger.assign(value if first in ("var", "variable") else rest)
     return []
 
 
@@ -97,7 +97,7 @@ def _is_count(text: str) -> bool:
 
 
 def count_of(debugger: Debugger, name: str) -> int:
-    """Of a setting that is a number."""
+    """The value of a setting that is a number."""
     value = value_of(debugger, name)
     return UNLIMITED if value == "unlimited" else int(value)
 
@@ -111,6 +111,6 @@ def _show(debugger: Debugger, rest: str) -> list[str]:
 
 
 COMMANDS = (
-    Command("set", "var PLACE = VALUE, or NAME VALUE", "Change memory for this run, `$name`, or a setting.", _set),
+    Command("set", "var EXPRESSION = VALUE, or NAME VALUE", "Change memory for this run, `$name`, or a setting.", _set),
     Command("show", "[NAME]", "Show settings.", _show),
 )

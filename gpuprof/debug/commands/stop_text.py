@@ -1,12 +1,12 @@
-"""How places and stops are said."""
+"""The texts of positions and stops."""
 
 from gpuprof.base.processes import how_ended
-from gpuprof.debug.commands.blocks import is_silent
+from gpuprof.debug.commands.command_blocks import is_silent
 from gpuprof.debug.debugger import Debugger
 from gpuprof.debug.locations import PTX, Frame, LoadedCode, same_file
-from gpuprof.debug.stop import Stop
+from gpuprof.debug.plans import Stop
 from gpuprof.debug.thread import WARP, Focus, Thread, coordinates, text_of
-from gpuprof.debug.values.types import shown
+from gpuprof.debug.values.c_types import shown
 from gpuprof.device.commands import Launch
 from gpuprof.errors import DebugError
 
@@ -23,7 +23,7 @@ def launch_text(launch: Launch) -> str:
 
 
 def source_line(code: LoadedCode, file: str, line: int) -> str | None:
-    """The text of a line of a source that is known."""
+    """The text of a line of a known source."""
     if file == PTX:
         lines = code.ptx_lines
     else:
@@ -35,22 +35,22 @@ def source_line(code: LoadedCode, file: str, line: int) -> str | None:
 
 
 def arguments_text(thread: Thread) -> str:
-    """`(n=100, x=0x700000000)`, of a frame with what is known of its arguments."""
-    found = []
+    """`(n=100, x=0x700000000)`: the known arguments of a frame."""
+    texts = []
     visible = [each for each in thread.visible()[::-1] if each.is_argument]
     for variable in visible:
         try:
-            found.append(f"{variable.name}={short(thread, variable)}")
+            texts.append(f"{variable.name}={short(thread, variable)}")
         except DebugError as error:
-            found.append(f"{variable.name}={error}")
+            texts.append(f"{variable.name}={error}")
     if not visible and not thread.present.is_inlined:
-        found = [f"{name}={shown(value, 'x' if value.type.nbytes == 8 and value.type.kind == 'int' else '')}"
+        texts = [f"{name}={shown(value, 'x' if value.type.nbytes == 8 and value.type.kind == 'int' else '')}"
                  for name, value in thread.params()]  # fmt: skip
-    return f"({', '.join(found)})"
+    return f"({', '.join(texts)})"
 
 
 def short(thread: Thread, variable) -> str:
-    """A value in one line of a frame: pointers without their types, structs not at all."""
+    """A value on one line of a frame: pointers without their types, structs not at all."""
     value = thread.value(variable)
     if value.type.kind in ("struct", "array"):
         return "..."
@@ -63,8 +63,10 @@ def frame_text(debugger: Debugger, frame: Frame, index: int) -> str:
     is_kernel = not frame.is_inlined and here.code.function_at(frame.at).is_kernel
     name = launch_text(here.state.chunk.launch) if is_kernel else frame.function
     thread = Thread(here.state, here.code, debugger.focus, index)
-    place = f" at {frame.location.file}:{frame.location.line}" if frame.location else f" ({here.code.pc(frame.at):#x})"
-    return f"{name} {arguments_text(thread)}{place}"
+    location = (
+        f" at {frame.location.file}:{frame.location.line}" if frame.location else f" ({here.code.pc(frame.at):#x})"
+    )
+    return f"{name} {arguments_text(thread)}{location}"
 
 
 def line_text(debugger: Debugger) -> str:
@@ -83,7 +85,7 @@ def instruction_text(code: LoadedCode, at: int) -> str:
 
 
 def stop_lines(debugger: Debugger, stop: Stop, before: tuple | None, by_instruction: bool = False) -> list[str]:
-    """What is said when it has stopped. `before`: launch, focus and frame's function where it stood."""
+    """The lines printed at a stop. `before`: launch, focus and frame's function at the previous position."""
     if stop.state is None:
         return _end_lines(stop)
     if any(is_silent(point.commands) for point in debugger.points.stopped(stop.points)):

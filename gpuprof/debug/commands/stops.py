@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable
 
-from gpuprof.debug.commands.blocks import texts
+from gpuprof.debug.breakpoints import Breakpoint, Watchpoint
 from gpuprof.debug.commands.command import Command, numbers_of
+from gpuprof.debug.commands.command_blocks import texts
 from gpuprof.debug.debugger import Debugger
-from gpuprof.debug.points import Breakpoint, Watchpoint
 from gpuprof.debug.replayer import WATCH_NAMES
 from gpuprof.errors import DebugError
 
@@ -14,29 +14,29 @@ _IF = re.compile(r"(?:^|\s)if\b(?=[\s(])")
 
 
 def _parts(rest: str) -> tuple[str, str]:
-    """A place and its condition."""
-    found = _IF.search(rest)
-    return (rest[: found.start()].strip(), rest[found.end() :].strip()) if found else (rest.strip(), "")
+    """A location and its condition."""
+    match = _IF.search(rest)
+    return (rest[: match.start()].strip(), rest[match.end() :].strip()) if match else (rest.strip(), "")
 
 
 def _break(is_temporary: bool) -> Callable[[Debugger, str], list[str]]:
     def run(debugger: Debugger, rest: str) -> list[str]:
-        place, condition = _parts(rest)
-        point = debugger.break_at(place, condition, is_temporary)
+        location, condition = _parts(rest)
+        point = debugger.break_at(location, condition, is_temporary)
         return [f"{'Temporary breakpoint' if is_temporary else 'Breakpoint'} {point.number} {where(point)}"]
 
     return run
 
 
 def where(point: Breakpoint) -> str:
-    """Where a breakpoint is, as far as its code is loaded."""
-    if not point.found:
+    """The location of a breakpoint, in the loaded code."""
+    if not point.resolved:
         return f"({point.spec}) pending."
-    addresses = [found.code.pc(at) for found in point.found for at in found.places]
-    place = f"file {point.spec.file}, line {point.found[0].line}." if point.spec.line else f"{point.spec}."
+    addresses = [resolved.code.pc(at) for resolved in point.resolved for at in resolved.instructions]
+    location = f"file {point.spec.file}, line {point.resolved[0].line}." if point.spec.line else f"{point.spec}."
     if len(addresses) > 1:
-        return f"at {addresses[0]:#x}: {place.rstrip('.')}. ({len(addresses)} locations)"
-    return f"at {addresses[0]:#x}: {place}"
+        return f"at {addresses[0]:#x}: {location.rstrip('.')}. ({len(addresses)} locations)"
+    return f"at {addresses[0]:#x}: {location}"
 
 
 def _watch(kind: str) -> Callable[[Debugger, str], list[str]]:
@@ -99,7 +99,7 @@ def info_breakpoints(debugger: Debugger, rest: str) -> list[str]:
         )
         disposition = "del" if point.is_temporary else "keep"
         what = str(point.spec) if isinstance(point, Breakpoint) else point.text
-        pending = " <PENDING>" if isinstance(point, Breakpoint) and not point.found else ""
+        pending = " <PENDING>" if isinstance(point, Breakpoint) and not point.resolved else ""
         lines.append(f"{point.number:<8}{kind:<15}{disposition:<5}{'y' if point.is_enabled else 'n':<4}{what}{pending}")
         if point.condition:
             lines.append(f"        stop only if {point.condition}")
@@ -109,19 +109,19 @@ def info_breakpoints(debugger: Debugger, rest: str) -> list[str]:
     return lines
 
 
-PLACE = "[PLACE] [if CONDITION]"
+LOCATION = "[LOCATION] [if CONDITION]"
 WHAT = "EXPRESSION [if CONDITION]"
 COMMANDS = (
     Command(
-        "break", PLACE, "Stop at LINE, FILE:LINE, ptx:LINE, FUNCTION or *ADDRESS.", _break(False), ("b", "br", "brk")
+        "break", LOCATION, "Stop at LINE, FILE:LINE, ptx:LINE, FUNCTION or *ADDRESS.", _break(False), ("b", "br", "brk")
     ),
-    Command("tbreak", PLACE, "The same, once.", _break(True), ("tb",)),
+    Command("tbreak", LOCATION, "Stop at a location once.", _break(True), ("tb",)),
     Command("watch", WHAT, "Stop when a kernel changes a variable, an element or a byte.", _watch("watch")),
     Command("rwatch", WHAT, "Stop when a kernel reads it.", _watch("rwatch")),
     Command("awatch", WHAT, "Stop when a kernel reads or writes it.", _watch("awatch")),
     Command("delete", "[NUMBERS]", "Delete breakpoints and watchpoints; all without numbers.", _delete, ("d",)),
     Command("enable", "[NUMBERS]", "Enable them.", _enable(True)),
     Command("disable", "[NUMBERS]", "Disable them.", _enable(False)),
-    Command("condition", "NUMBER [CONDITION]", "Change what must hold for a stop.", _condition),
-    Command("ignore", "NUMBER COUNT", "Pass a breakpoint so many times.", _ignore),
+    Command("condition", "NUMBER [CONDITION]", "Change the condition of a breakpoint.", _condition),
+    Command("ignore", "NUMBER COUNT", "Pass a breakpoint COUNT times.", _ignore),
 )

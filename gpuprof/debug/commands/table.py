@@ -1,8 +1,8 @@
-"""All commands, and how a line is carried out."""
+"""All commands, and how a line is run."""
 
 from collections.abc import Iterator
 
-from gpuprof.debug.commands import cuda, data, general, info, running, settings, stack, stops
+from gpuprof.debug.commands import cuda_focus, general, info, running, settings, show_values, stack_frames, stops
 from gpuprof.debug.commands.command import Command, chosen
 from gpuprof.debug.debugger import Debugger
 from gpuprof.errors import DebugError
@@ -22,7 +22,7 @@ def _help(debugger: Debugger, rest: str) -> list[str]:
         return _listed(COMMANDS)
     command = chosen(name, COMMANDS)
     if command.name == "info":
-        return _listed(info.INFOS if not second else cuda.TABLES)
+        return _listed(info.INFOS if not second else cuda_focus.TABLES)
     shorts = f" ({', '.join(command.short)})" if command.short else ""
     return [f"{command.name} {command.form}".rstrip() + shorts, command.help]
 
@@ -36,9 +36,9 @@ def _listed(commands: tuple[Command, ...]) -> list[str]:
 COMMANDS = (
     *running.COMMANDS,
     *stops.COMMANDS,
-    *data.COMMANDS,
-    *stack.COMMANDS,
-    *cuda.COMMANDS,
+    *show_values.COMMANDS,
+    *stack_frames.COMMANDS,
+    *cuda_focus.COMMANDS,
     *info.COMMANDS,
     *settings.COMMANDS,
     *general.COMMANDS,
@@ -58,13 +58,13 @@ def parsed(line: str) -> tuple[Command, str]:
 
 
 def completions(line: str) -> list[str]:
-    """What the last word of a line may become, each with a space behind it."""
+    """The possible completions of a line's last word, each followed by a space."""
     *before, word = line.lstrip().split(" ")
     names = [command.name for command in COMMANDS]
     if before:
         first = next((each for each in COMMANDS if before[0] in (each.name, *each.short)), None)
         inner = {"info": info.INFOS, "help": COMMANDS, "show": settings.SETTINGS, "set": settings.SETTINGS}
-        tables = {("info", 1): inner["info"], ("info", 2): cuda.TABLES if before[-1] == "cuda" else ()}
+        tables = {("info", 1): inner["info"], ("info", 2): cuda_focus.TABLES if before[-1] == "cuda" else ()}
         name = first.name if first else ""
         chosen_from = tables.get((name, len(before)), inner.get(name, ()) if len(before) == 1 else ())
         names = [each.name for each in chosen_from]
@@ -72,7 +72,7 @@ def completions(line: str) -> list[str]:
 
 
 def run_line(debugger: Debugger, line: str) -> Iterator[str]:
-    """The lines that a command prints. Raises DebugError for one that cannot be carried out, and Quit."""
+    """The lines that a command prints. Raises DebugError for one that fails, and Quit."""
     if not line.strip() or line.lstrip().startswith("#"):
         return
     command, rest = parsed(line)

@@ -1,8 +1,8 @@
-"""What expressions say.
+"""Expressions and values.
 
-types        C types and values: how they are shown
-grammar      the text of an expression -> its tree
-arithmetic   what C's operators do to two values
-evaluation   a tree, worked out for one thread
-remembered   values that were shown or named
+c_types        C types and values, and their text
+grammar        the text of an expression -> its tree
+arithmetic     C's operators on two values
+evaluation     the value of a tree for one thread
+value_history  values that were shown or named
 """

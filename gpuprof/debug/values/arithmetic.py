@@ -1,8 +1,8 @@
-"""What C's operators do to two values: promotions, conversions, sums with pointers."""
+"""C's operators on two values: promotions, conversions, pointer arithmetic."""
 
 import math
 
-from gpuprof.debug.values.types import BASIC, BOOL, INT, LONG, UNSIGNED, UNSIGNED_LONG, CType, Value, value_of
+from gpuprof.debug.values.c_types import BASIC, BOOL, INT, LONG, UNSIGNED, UNSIGNED_LONG, CType, Value, value_of
 from gpuprof.errors import DebugError
 
 
@@ -10,11 +10,11 @@ def only_integers(sign: str, *values: Value) -> None:
     """Raises DebugError for another operand."""
     for value in values:
         if not value.type.is_integer:
-            raise DebugError(f"{sign!r} takes integers, and a {value.type.name} is none")
+            raise DebugError(f"{sign!r} takes integers, not a {value.type.name}")
 
 
 def promoted(type: CType) -> CType:
-    """Of an operand of arithmetic: integers have at least an int's size."""
+    """The promoted type of an arithmetic operand: integers have at least an int's size."""
     if type.kind == "float":
         return type if type.nbytes >= 4 else BASIC["float"]
     if not type.is_integer:
@@ -56,7 +56,7 @@ def operate(sign: str, left: Value, right: Value) -> Value:
     if sign in ("/", "%") and b == 0 and type.kind != "float":
         raise DebugError("Division by zero")
     if sign in ("<<", ">>") and not 0 <= b < 8 * type.nbytes:
-        raise DebugError(f"a shift by {b} is none of a {type.name}")
+        raise DebugError(f"cannot shift a {type.name} by {b}")
     return value_of(type, _ARITHMETIC[sign](a, b))
 
 
@@ -72,11 +72,11 @@ def _moved(sign: str, left: Value, right: Value) -> Value:
         left, right = right, left
     only_integers(sign, right)
     step = right.number * max(left.type.element.nbytes, 1)
-    return value_of(left.type, left.number + (step if sign == "+" else -step))._replace(place=left.place)
+    return value_of(left.type, left.number + (step if sign == "+" else -step))._replace(storage=left.storage)
 
 
 def _quotient(a, b):
-    """Truncated, as in C. A float by 0 is infinite or no number."""
+    """A quotient truncated as in C. A float divided by 0 is infinite or NaN."""
     if isinstance(a, float) or isinstance(b, float):
         if b == 0:
             return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1, b)

@@ -1,8 +1,9 @@
-"""C expressions as cuda-gdb takes them, worked out for one thread.
+"""C expressions in cuda-gdb's syntax, evaluated for one thread.
 
     sum > 2.5 && threadIdx.x == 3      *(@shared float *)0x10      x[0]@4      p->next->value      $R4
 
-Integers are promoted and converted as C has it. Raises DebugError for what is no expression, or has no value here.
+Integers are promoted and converted like in C. Raises DebugError for text that is not an expression, or has no value
+here.
 """
 
 import re
@@ -10,6 +11,18 @@ from contextlib import suppress
 from typing import Protocol
 
 from gpuprof.debug.values.arithmetic import only_integers, operate, promoted
+from gpuprof.debug.values.c_types import (
+    BOOL,
+    UNSIGNED_LONG,
+    CType,
+    Storage,
+    Value,
+    array_of,
+    element_of,
+    member_of,
+    pointer_to,
+    value_of,
+)
 from gpuprof.debug.values.grammar import (
     Binary,
     Cast,
@@ -23,50 +36,38 @@ from gpuprof.debug.values.grammar import (
     names_in,
     parse,
 )
-from gpuprof.debug.values.types import (
-    BOOL,
-    UNSIGNED_LONG,
-    CType,
-    Place,
-    Value,
-    array_of,
-    element_of,
-    member_of,
-    pointer_to,
-    value_of,
-)
 from gpuprof.errors import DebugError
 
-MOST_NBYTES = 1 << 20  # that an expression may take from memory at once
+MOST_NBYTES = 1 << 20  # that an expression may read from memory at once
 
 
 class Scope(Protocol):
-    """What names mean for one thread."""
+    """The meaning of names for one thread."""
 
     def variable(self, name: str) -> Value | None: ...
 
     def has(self, name: str) -> bool:
-        """Whether there is a variable of the name, with a value or without."""
+        """True if there is a variable of the name, with or without a value."""
 
     def register(self, name: str) -> Value | None: ...
 
     def type(self, name: str) -> CType | None: ...
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, storage: Storage, nbytes: int) -> bytes:
         """Raises DebugError where there is no such memory."""
 
-    def generic(self, place: Place) -> int:
-        """The generic address of a place."""
+    def generic(self, storage: Storage) -> int:
+        """The generic address of a storage."""
 
-    def place_of(self, address: int) -> Place:
-        """Where a generic address leads."""
+    def storage_of(self, address: int) -> Storage:
+        """The storage at a generic address."""
 
 
 def evaluate(text: str, scope: Scope) -> Value:
     try:
         return _Evaluator(scope).value(parse(text, scope.type))
     except (ArithmeticError, MemoryError, RecursionError, ValueError) as error:
-        raise DebugError(f"{text!r:.60} cannot be worked out: {type(error).__name__}") from None
+        raise DebugError(f"{text!r:.60} cannot be evaluated: {type(error).__name__}") from None
 
 
 _ASSIGNS = re.compile(r"(?<![=!<>+\-*/%&|^'])=(?!=)")
@@ -77,11 +78,11 @@ def is_assignment(text: str) -> bool:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """The two sides of `PLACE = VALUE`. Raises DebugError for another text."""
-    found = _ASSIGNS.search(text)
-    if not found:
-        raise DebugError(f"{text!r} is no assignment, such as x = 3")
-    return text[: found.start()].strip(), text[found.end() :].strip()
+    """The two sides of `EXPRESSION = VALUE`. Raises DebugError for another text."""
+    match = _ASSIGNS.search(text)
+    if not match:
+        raise DebugError(f"{text!r} is not an assignment, such as x = 3")
+    return text[: match.start()].strip(), text[match.end() :].strip()
 
 
 def _missing(name: str) -> DebugError:
@@ -101,20 +102,20 @@ class _Evaluator:
 
     def name(self, tree: Name) -> Value:
         name, is_register = tree.name, tree.name.startswith("$")
-        found = self.scope.register(name) if is_register else self.scope.variable(name)
-        if found is None:
+        value = self.scope.register(name) if is_register else self.scope.variable(name)
+        if value is None:
             raise _missing(name)
-        return self._referred(found)
+        return self._referred(value)
 
-    def _unwanted(self, tree: Tree) -> None:
-        """Nobody wants a tree's value, but its names have to be there."""
+    def _check_names(self, tree: Tree) -> None:
+        """Checks the names of a tree whose value is not needed."""
         for name in names_in(tree):
             if not name.name.startswith("$") and not self.scope.has(name.name):
                 raise _missing(name.name)
 
     def choice(self, tree: Choice) -> Value:
         holds = bool(self.value(tree.condition).number)
-        self._unwanted(tree.other if holds else tree.chosen)
+        self._check_names(tree.other if holds else tree.chosen)
         return self.value(tree.chosen if holds else tree.other)
 
     def binary(self, tree: Binary) -> Value:
@@ -128,7 +129,7 @@ class _Evaluator:
 
     def _logical(self, tree: Binary, left: Value) -> Value:
         if bool(left.number) != (tree.sign == "&&"):
-            self._unwanted(tree.right)
+            self._check_names(tree.right)
             return value_of(BOOL, bool(left.number))
         return operate(tree.sign, left, decayed(self.value(tree.right), self.scope))
 
@@ -139,9 +140,9 @@ class _Evaluator:
         if sign == "*":
             return self._target(operand)
         if sign == "&":
-            if operand.place is None:
-                raise DebugError("what has no address cannot stand behind '&'")
-            return value_of(pointer_to(operand.type), self.scope.generic(operand.place))
+            if operand.storage is None:
+                raise DebugError("cannot take the address of this expression")
+            return value_of(pointer_to(operand.type), self.scope.generic(operand.storage))
         if sign == "!":
             return value_of(BOOL, not operand.number)
         number, type = operand.number, promoted(operand.type)
@@ -153,7 +154,7 @@ class _Evaluator:
     def cast(self, tree: Cast) -> Value:
         type, value = tree.type, self.value(tree.operand)
         if tree.space and type.kind == "pointer":
-            return Value(type, value_of(type, value.number).data, Place(f"@{tree.space}", 0))
+            return Value(type, value_of(type, value.number).data, Storage(f"@{tree.space}", 0))
         if type.kind == "array" or value.type.kind == "array":
             value = decayed(value, self.scope)
         return value_of(type, value.number)
@@ -173,36 +174,36 @@ class _Evaluator:
         return self._referred(_member(self._target(owner) if tree.is_arrow else owner, tree.name))
 
     def _referred(self, value: Value) -> Value:
-        """What a reference stands for."""
+        """The value that a reference refers to."""
         return self._loaded(value, value.number) if value.type.is_reference else value
 
     def _target(self, value: Value) -> Value:
         value = decayed(value, self.scope)
         if value.type.kind != "pointer":
-            raise DebugError(f"a {value.type.name} is no pointer")
+            raise DebugError(f"a {value.type.name} is not a pointer")
         return self._loaded(value, value.number)
 
     def _loaded(self, pointer: Value, address: int) -> Value:
         type = pointer.type.element
         if type is None or type.kind in ("void", "function"):
             raise DebugError("a void pointer cannot be followed; convert it first")
-        place = self._place(pointer, address)
-        return Value(type, self.scope.fetch(place, type.nbytes), place)
+        storage = self._storage(pointer, address)
+        return Value(type, self.scope.fetch(storage, type.nbytes), storage)
 
-    def _place(self, pointer: Value, address: int) -> Place:
-        if pointer.place is not None and pointer.place.space.startswith("@"):
-            return Place(pointer.place.space[1:], address)
-        return self.scope.place_of(address)
+    def _storage(self, pointer: Value, address: int) -> Storage:
+        if pointer.storage is not None and pointer.storage.space.startswith("@"):
+            return Storage(pointer.storage.space[1:], address)
+        return self.scope.storage_of(address)
 
     def _repeated(self, first: Value, count: Value) -> Value:
         """gdb's `first@count`: an array that begins with a value in memory."""
         only_integers("@", count)
-        if first.place is None:
+        if first.storage is None:
             raise DebugError("only values in memory can be extended with '@'")
         if not 0 < count.number * first.type.nbytes <= MOST_NBYTES:
             raise DebugError(f"{count.number} elements cannot be shown")
         type = array_of(first.type, count.number)
-        return Value(type, self.scope.fetch(first.place, type.nbytes), first.place)
+        return Value(type, self.scope.fetch(first.storage, type.nbytes), first.storage)
 
 
 _OF = {
@@ -221,9 +222,9 @@ def decayed(value: Value, scope: Scope) -> Value:
     """An array as a pointer to its first element."""
     if value.type.kind != "array":
         return value
-    if value.place is None:
+    if value.storage is None:
         raise DebugError("the array is not in memory")
-    return value_of(pointer_to(value.type.element), scope.generic(value.place))
+    return value_of(pointer_to(value.type.element), scope.generic(value.storage))
 
 
 def _member(value: Value, name: str) -> Value:

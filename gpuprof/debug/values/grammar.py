@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from gpuprof.debug.values.types import (
+from gpuprof.debug.values.c_types import (
     BASIC,
     CHAR,
     DOUBLE,
@@ -38,7 +38,7 @@ _ESCAPES = {"n": 10, "t": 9, "r": 13, "0": 0, "\\": 92, "'": 39, '"': 34}
 _WORDS = ("unsigned", "signed", "long", "short", "int", "char", "float", "double", "bool", "void", "const", "struct")
 _QUALIFIERS = {"const", "struct"}
 SPACES = {"@global": "global", "@shared": "shared", "@local": "local", "@parameter": "param", "@constant": "const"}
-MOST_DEPTH = 40  # of brackets and signs: each level is some 14 calls deep
+MOST_DEPTH = 40  # of brackets and signs: each level takes about 14 calls
 
 TypeOf = Callable[[str], CType | None]  # a type by its name
 
@@ -71,7 +71,7 @@ class Choice(NamedTuple):
 
 
 class Cast(NamedTuple):
-    """`space`: the state space that a pointer is said to lead to, "" for none."""
+    """`space`: the state space of a pointer's target, "" for none."""
 
     type: CType
     space: str
@@ -84,7 +84,7 @@ class Element(NamedTuple):
 
 
 class Member(NamedTuple):
-    """`is_arrow`: of what a pointer leads to."""
+    """`is_arrow`: a member of a pointer's target."""
 
     owner: "Tree"
     name: str
@@ -110,7 +110,9 @@ class _Token(NamedTuple):
 
 
 def parse(text: str, type_of: TypeOf) -> Tree:
-    """Raises DebugError for what is no expression. Where a type may stand, a name is one if `type_of` knows it."""
+    """The tree of an expression. Raises DebugError for other text. Where a type is possible, a name is one if `type_of`
+    knows it.
+    """
     known = _parsed.get(text)
     if known is None or any(type_of(name) is not type for name, type in known[1].items()):
         if len(_parsed) >= MOST_PARSED:
@@ -122,26 +124,26 @@ def parse(text: str, type_of: TypeOf) -> Tree:
             return asked[name]
 
         parser = _Parser(_tokens(text), noted, text)
-        known = _parsed[text] = parser.whole(), asked
+        known = _parsed[text] = parser.complete(), asked
     return known[0]
 
 
 MOST_PARSED = 256
-_parsed: dict[str, tuple[Tree, dict[str, CType | None]]] = {}  # the trees of texts, and the types that they hang on
+_parsed: dict[str, tuple[Tree, dict[str, CType | None]]] = {}  # the trees of texts, and the types that they depend on
 
 
 @lru_cache(maxsize=256)
 def _tokens(text: str) -> tuple[_Token, ...]:
-    found, at = [], 0
+    tokens, at = [], 0
     text = text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if not match:
             raise DebugError(f"{text[at:].strip()!r:.40} is not understood")
         kind = match.lastgroup if match.lastgroup != "suffix" else "int"
-        found.append(_Token(kind, match[kind], (match["suffix"] or "").lower()))
+        tokens.append(_Token(kind, match[kind], (match["suffix"] or "").lower()))
         at = match.end()
-    return tuple(found)
+    return tuple(tokens)
 
 
 class _Parser:
@@ -168,10 +170,10 @@ class _Parser:
         if self.depth > MOST_DEPTH:
             raise DebugError("the expression is nested too deeply")
 
-    def whole(self) -> Tree:
+    def complete(self) -> Tree:
         tree = self.expression()
         if self.peek():
-            raise DebugError(f"{self.text!r:.60}: {self.peek()!r} is one too many")
+            raise DebugError(f"{self.text!r:.60}: {self.peek()!r} is unexpected")
         return tree
 
     def expression(self) -> Tree:
@@ -211,7 +213,7 @@ class _Parser:
         return self.postfix(self.primary())
 
     def _cast(self) -> tuple[CType, str] | None:
-        """A type in parentheses and its state space, or None, and nothing is taken."""
+        """A type in parentheses and its state space; None, without taking a token, if there is no such type."""
         start = self.at
         self.at += 1
         space, words = "", []
@@ -258,12 +260,12 @@ class _Parser:
             return Name(token.text)
         if token.kind in _LITERALS:
             return Number(_LITERALS[token.kind](token))
-        raise DebugError(f"{self.text!r:.60}: {token.text!r} stands where a value should")
+        raise DebugError(f"{self.text!r:.60}: expected a value before {token.text!r}")
 
 
 def _integer(token: _Token) -> Value:
     if token.text.isdigit() and token.text[0] == "0" and token.text.strip("01234567"):
-        raise DebugError(f"{token.text:.40} is no octal number")
+        raise DebugError(f"{token.text:.40} is not an octal number")
     number = (
         int(token.text, 0) if token.text[:2].lower() == "0x" else int(token.text, 8 if token.text[0] == "0" else 10)
     )
@@ -287,7 +289,7 @@ def _float(token: _Token) -> Value:
 def _char(token: _Token) -> Value:
     text = token.text[1:-1]
     if not text.isascii():
-        raise DebugError(f"{token.text} is no ASCII character")
+        raise DebugError(f"{token.text} is not an ASCII character")
     return value_of(CHAR, _ESCAPES.get(text[1], ord(text[1])) if text[0] == "\\" else ord(text) & 0xFF)
 
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from gpuprof.debug.values.c_types import BASIC, CType, Storage, Value
 from gpuprof.debug.values.evaluation import Scope
-from gpuprof.debug.values.types import BASIC, CType, Place, Value
 from gpuprof.errors import DebugError, NoValue
 
 NAMED = re.compile(r"\$[A-Za-z_]\w*")
@@ -13,7 +13,7 @@ NO_PROGRAM = "The program is not being run."
 
 
 class Nowhere:
-    """What names mean where nothing runs."""
+    """The meaning of names while nothing runs."""
 
     def variable(self, name: str) -> None:
         raise DebugError(NO_PROGRAM)
@@ -27,23 +27,25 @@ class Nowhere:
     def type(self, name: str) -> CType | None:
         return BASIC.get(name)
 
-    def fetch(self, place: Place, nbytes: int) -> bytes:
+    def fetch(self, storage: Storage, nbytes: int) -> bytes:
         raise DebugError(NO_PROGRAM)
 
-    def generic(self, place: Place) -> int:
+    def generic(self, storage: Storage) -> int:
         raise DebugError(NO_PROGRAM)
 
-    def place_of(self, address: int) -> Place:
+    def storage_of(self, address: int) -> Storage:
         raise DebugError(NO_PROGRAM)
 
 
 class Remembered:
-    """A thread's names, and those of values. `shown`: numbered from 1 on, also those that had none."""
+    """A thread's names, and those of remembered values. `shown`: numbered from 1 on, including expressions without a
+    value.
+    """
 
     def __init__(self, thread: Scope, shown: Sequence[Value | NoValue], named: Mapping[str, Value]):
         self.thread, self._shown, self._named = thread, shown, named
         self.variable, self.has, self.type, self.fetch = thread.variable, thread.has, thread.type, thread.fetch
-        self.generic, self.place_of = thread.generic, thread.place_of
+        self.generic, self.storage_of = thread.generic, thread.storage_of
 
     def register(self, name: str) -> Value | None:
         match = _NUMBERED.fullmatch(name)
@@ -56,7 +58,7 @@ class Remembered:
             number = len(self._shown) - (int(digits) if digits else 1)
         if not 0 < number <= len(self._shown):
             raise DebugError(f"History has not yet reached ${number}." if number > 0 else "No value was printed yet.")
-        found = self._shown[number - 1]
-        if isinstance(found, NoValue):
-            raise NoValue(str(found))
-        return found
+        value = self._shown[number - 1]
+        if isinstance(value, NoValue):
+            raise NoValue(str(value))
+        return value

@@ -1,4 +1,4 @@
-"""Grids that a kernel launches: what it asks for, lane by lane. They run when it has ended; see `gpuprof.run.nested`.
+"""Grids that a kernel launches: its requests, lane by lane. They run when it has ended; see `run/launching/nested`.
 
 After the CUDA programming guide's dynamic parallelism (CDP2): a kernel gets a parameter buffer, writes the parameters
 there, and launches it. What a GPU would refuse, or may refuse because too much is pending, ends the program here by

@@ -1,4 +1,4 @@
-"""f16 and bf16, alone and in pairs."""
+"""f16 and bf16, single and in pairs."""
 
 from collections.abc import Iterator
 

@@ -13,7 +13,7 @@ RULES = {
     **dict.fromkeys(("xor", "pxor"), "exclusive_or"),
     **dict.fromkeys(("and", "pand"), "and"),
     **dict.fromkeys(("or", "por"), "or"),
-    # A carry goes to higher bits alone.
+    # A carry only goes to higher bits.
     **dict.fromkeys(("add", "sub", "neg", "add3", "to_generic", "from_generic"), "carry"),
     **dict.fromkeys(("add_carry", "sub_carry"), "carry_in_and_out"),
     **dict.fromkeys(("mul", "mul_wide"), "product"),

@@ -48,11 +48,11 @@ class Graph:
         self._blocks: dict[int, BasicBlock] = {}
 
     def block(self, index: int) -> BasicBlock:
-        found = self._blocks.get(index)
-        if found is None:
+        cached = self._blocks.get(index)
+        if cached is None:
             first, end = int(self.starts[index]), int(self.ends[index])
-            found = self._blocks[index] = BasicBlock(index, first, tuple(decode(row) for row in self.code[first:end]))
-        return found
+            cached = self._blocks[index] = BasicBlock(index, first, tuple(decode(row) for row in self.code[first:end]))
+        return cached
 
     def successors(self, index: int) -> list[int]:
         """Blocks of the same function that may run next."""

@@ -35,11 +35,11 @@ JOINS = Step(0, 0)
 
 def words_of(operands: Iterable[Operand]) -> int:
     """Words of the register file as bits; Dn is in words 2n and 2n + 1."""
-    found = 0
+    words = 0
     for operand in operands:
         size = WORDS.get(operand.file, 0)
-        found |= ((1 << size * operand.count) - 1) << size * operand.index
-    return found
+        words |= ((1 << size * operand.count) - 1) << size * operand.index
+    return words
 
 
 def step_of(instruction: Instruction) -> Step:
@@ -102,20 +102,20 @@ def _following(blocks: Sequence[Block], entries: Collection[int]) -> list[set[in
     """The blocks that may run after each block, through calls and returns. After the blocks follow joins of paths:
     where each function may return to, any function, and where any may return to.
     """
-    found = [set(block.successors) for block in blocks]
+    following = [set(block.successors) for block in blocks]
     returned_to = {function: len(blocks) + n for n, function in enumerate(dict.fromkeys(b.function for b in blocks))}
     anywhere = len(blocks) + len(returned_to)
     after_any = anywhere + 1
-    found += [{after_any} for _ in returned_to] + [set(entries), set()]
+    following += [{after_any} for _ in returned_to] + [set(entries), set()]
     for number, block in enumerate(blocks):
         kind = block.instructions[-1].op.kind
         if kind == "call_indirect":
-            found[number] = {anywhere}
-            found[after_any] |= set(block.successors)
+            following[number] = {anywhere}
+            following[after_any] |= set(block.successors)
         elif block.callees:
-            found[number] = set(block.callees)
+            following[number] = set(block.callees)
             for callee in block.callees:
-                found[returned_to[blocks[callee].function]] |= set(block.successors)
+                following[returned_to[blocks[callee].function]] |= set(block.successors)
         elif kind == "return":
-            found[number] = {*block.successors, returned_to[block.function]}
-    return found
+            following[number] = {*block.successors, returned_to[block.function]}
+    return following

@@ -6,8 +6,8 @@ without any fix-up.
 
     offset 0    ELF header
     offset 64   `.note.gpuprof`: note header, owner, PREFIX, then the program's JSON  (first, at a fixed place, so
-                that a file that is cut off, altered, foreign or newer can be told apart before anything else in it
-                is believed)
+                that a file that is cut off, altered, foreign or newer can be recognised before anything else in it
+                is used)
     then        the other sections, in the order of the section headers
     last        the section headers
 
@@ -53,7 +53,7 @@ OLDEST_GPUBIN_VERSION = 5  # `version_5` reads its facts
 
 ELF_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 ELF_IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)  # 64-bit, little-endian, ELF version 1
-N_IDENT_COMMON = 6  # of these, what all such files share; NVIDIA's have an ABI and a version of their own behind it
+N_IDENT_COMMON = 6  # of these, what all such files share; NVIDIA's have an ABI and a version of their own after it
 ET_EXEC = 2
 EM_CUDA = 190
 

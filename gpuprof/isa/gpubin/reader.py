@@ -33,7 +33,7 @@ def read_gpubin(data: bytes, name: str, remake: str = "compile") -> Program:
     version = _check_identity(data, name, remake)
 
     from gpuprof.isa.gpubin.elf_sections import (
-        read_elf,  # brings pyelftools along, which only who reads a file pays for
+        read_elf,  # imports pyelftools, which takes its time
     )
 
     try:

@@ -57,7 +57,7 @@ def _word(text: str) -> int:
     return value
 
 
-# --- operands: registers and what stands in for them
+# --- operands: registers, and what may be in their place
 
 
 def _file(spec: str) -> str:

@@ -87,7 +87,7 @@ def _read_guard(text: str | None) -> int:
     return PT if text is None else read_predicate(text)
 
 
-# Modifiers whose value 0 is a choice like the others; of the rest the value 0 is what is meant when nothing is said.
+# Modifiers whose value 0 is a choice like the others; of the rest the value 0 is the default.
 ALWAYS_SHOWN = ("cmp", "shfl", "component", "query", "opaque", "ta", "tb", "layout_a", "layout_b", "logic")
 OPERAND_FIELDS = ("has_lane", "lane", "has_clamp", "clamp")  # shown with the operands of a shuffle
 

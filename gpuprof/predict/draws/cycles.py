@@ -14,8 +14,8 @@ from gpuprof.predict.draws.times import DrawTimes, draw_times
 
 @dataclass(frozen=True)
 class DrawCycles:
-    """float64 (chips,). `passed` as modelled; `twice`: the same with each of doubled.DOUBLED of twice the rate, nothing
-    where nobody asked. `factor`: how many times its modelled own time the draw took on the reference chip.
+    """float64 (chips,). `passed` as modelled; `twice`: the same with each of draw_bottleneck.DOUBLED at twice the rate,
+    empty if it was not requested. `factor`: the draw's time on the reference chip over its modelled own time.
     """
 
     passed: Passed
@@ -31,8 +31,8 @@ class DrawCycles:
 
     @property
     def cycles_with_twice(self) -> dict[str, np.ndarray]:
-        """With each of doubled.DOUBLED of twice the rate."""
-        return {name: each.own * self.factor for name, each in self.twice.items()}
+        """The draw's own time with each of draw_bottleneck.DOUBLED at twice the rate."""
+        return {name: passed.own * self.factor for name, passed in self.twice.items()}
 
 
 def cycles_of_draws(
@@ -42,47 +42,47 @@ def cycles_of_draws(
     at_a_time: int,
     done: Callable[[int], None] = lambda points: None,
 ) -> list[DrawCycles]:
-    """`chips`: the reference chip first; so many are worked out at a time. `done` is told how many others there are so
-    far.
+    """The cycles of each draw. `chips`: the reference chip first; `at_a_time` chips are evaluated at once. `done` is
+    called with the number of other chips so far.
     """
-    reference, found = chips.part(0, 1), []
-    for k in range(0, len(chips), at_a_time):
-        found.append(_of_part(draws, joined([reference, chips.part(k, k + at_a_time)]), with_units))
-        done(min(k + at_a_time, len(chips)) - 1)
-    return [_together(each) for each in zip(*found, strict=True)]
+    reference, parts = chips.part(0, 1), []
+    for first in range(0, len(chips), at_a_time):
+        parts.append(_of_part(draws, joined([reference, chips.part(first, first + at_a_time)]), with_units))
+        done(min(first + at_a_time, len(chips)) - 1)
+    return [_together(of_draw) for of_draw in zip(*parts, strict=True)]
 
 
 def _of_part(draws: Sequence[RecordedDraw], chips: Numbers, with_units: bool) -> list[DrawCycles]:
-    """Of the chips behind the reference chip."""
+    """The cycles of each draw on the chips after the reference chip."""
     times = [draw_times(draw, chips) for draw in draws]
     plain = _passed(times)
     quick = all_with_twice(times, chips) if with_units else {}
     twice = {name: _passed(faster) for name, faster in quick.items()}
     return [
         DrawCycles(
-            _without_reference(plain[place]),
-            {name: _without_reference(rows[place]) for name, rows in twice.items()},
-            each.rule_cycles[1:],
-            each.naive_cycles[1:],
-            each.draw.logged_cycles / float(plain[place].own[0]),
+            _without_reference(plain[index]),
+            {name: _without_reference(rows[index]) for name, rows in twice.items()},
+            of_draw.rule_cycles[1:],
+            of_draw.naive_cycles[1:],
+            of_draw.draw.logged_cycles / float(plain[index].own[0]),
         )
-        for place, each in enumerate(times)
+        for index, of_draw in enumerate(times)
     ]
 
 
 def _passed(times: Sequence[DrawTimes]) -> list[Passed]:
-    """Of each draw, epoch by epoch: the pipeline is empty when the host has waited."""
+    """When each draw passes the pipeline, epoch by epoch: the pipeline is empty after the host has waited."""
     epochs: dict[int, list[int]] = {}
-    for place, each in enumerate(times):
-        epochs.setdefault(each.draw.epoch, []).append(place)
-    found = {}
-    for places in epochs.values():
-        found |= dict(zip(places, passed([times[place] for place in places]), strict=True))
-    return [found[place] for place in range(len(times))]
+    for index, of_draw in enumerate(times):
+        epochs.setdefault(of_draw.draw.epoch, []).append(index)
+    by_index = {}
+    for indices in epochs.values():
+        by_index |= dict(zip(indices, passed([times[index] for index in indices]), strict=True))
+    return [by_index[index] for index in range(len(times))]
 
 
-def _without_reference(found: Passed) -> Passed:
-    return Passed(*(cycles[1:] for cycles in found))
+def _without_reference(all_chips: Passed) -> Passed:
+    return Passed(*(cycles[1:] for cycles in all_chips))
 
 
 def _together(parts: Sequence[DrawCycles]) -> DrawCycles:

@@ -1,8 +1,8 @@
-"""Draws with one unit of twice the rate: the unit that shortens them most is the bottleneck.
+"""Draws with one unit at twice the rate: the unit that shortens them most is the bottleneck.
 
-All shader stages run on the same multiprocessors, so they are one unit, SHADERS, here and in a chip: all that a shader
-waits for, but for the memory that it shares with fixed-function units. Where it is the bottleneck, the stage is named
-whose waves, on such multiprocessors, shorten the draws most.
+All shader stages run on the same multiprocessors, so they are one unit, SHADERS, here and in a chip: everything that a
+shader waits for, except the memory that it shares with fixed-function units. Where it is the bottleneck, the stage is
+named whose waves, on such multiprocessors, shorten the draws most.
 """
 
 from collections.abc import Sequence
@@ -23,28 +23,28 @@ OF_SHADERS = tuple(name for name in OF_LAUNCHES if name not in MEMORY)
 
 
 def unit_of(block: str) -> str:
-    """The one of UNITS that a block, or a bottleneck, is part of."""
+    """The one of UNITS that a block, or a bottleneck, belongs to."""
     return SHADERS if block in SHADER_STAGES else block
 
 
 def all_with_twice(times: Sequence[DrawTimes], chips: Numbers) -> dict[str, list[DrawTimes]]:
-    """The times of draws with each of DOUBLED of twice the rate, on all chips but the reference chip, the first."""
-    found = {name: [each.with_twice(name) for each in times] for name in (*FRONT_UNITS, *BACK_UNITS)}
+    """The times of draws with each of DOUBLED at twice the rate, on all chips except the reference chip, the first."""
+    faster = {name: [each.with_twice(name) for each in times] for name in (*FRONT_UNITS, *BACK_UNITS)}
     for name in MEMORY:
-        quick = _beside_reference(chips, (name,))
-        found[name] = [draw_times(each.draw, quick) for each in times]
-    quick = _beside_reference(chips, OF_SHADERS)
+        quick = _with_reference(chips, (name,))
+        faster[name] = [draw_times(each.draw, quick) for each in times]
+    quick = _with_reference(chips, OF_SHADERS)
     stages = [draw_times(each.draw, quick).stages for each in times]
-    found[SHADERS] = [replace(each, stages=fast) for each, fast in zip(times, stages, strict=True)]
+    faster[SHADERS] = [replace(each, stages=fast) for each, fast in zip(times, stages, strict=True)]
     for stage in SHADER_STAGES:
-        found[stage] = [
+        faster[stage] = [
             replace(each, stages=each.stages | {stage: fast[stage]}) if stage in fast else each
             for each, fast in zip(times, stages, strict=True)
         ]
-    return found
+    return faster
 
 
-def _beside_reference(chips: Numbers, units: Sequence[str]) -> Numbers:
+def _with_reference(chips: Numbers, units: Sequence[str]) -> Numbers:
     quick = chips.part(1, len(chips))
     for unit in units:
         quick = with_twice(quick, unit)
@@ -52,8 +52,8 @@ def _beside_reference(chips: Numbers, units: Sequence[str]) -> Numbers:
 
 
 def bottlenecks(faster: dict[str, np.ndarray]) -> tuple[str, ...]:
-    """Of each chip, the unit whose doubled rate leaves the least of `faster`, which are (chips,); a stage of a shader
-    stands for SHADERS.
+    """For each chip, the unit with the least time in `faster`, whose arrays are (chips,), when its rate is doubled.
+    Instead of SHADERS the limiting shader stage is named.
     """
     units = _least({name: rows for name, rows in faster.items() if name not in SHADER_STAGES})
     if SHADERS not in faster:
@@ -64,4 +64,4 @@ def bottlenecks(faster: dict[str, np.ndarray]) -> tuple[str, ...]:
 
 def _least(faster: dict[str, np.ndarray]) -> tuple[str, ...]:
     names = list(faster)
-    return tuple(names[place] for place in np.argmin(list(faster.values()), 0).tolist())
+    return tuple(names[index] for index in np.argmin(list(faster.values()), 0).tolist())

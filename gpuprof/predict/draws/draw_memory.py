@@ -1,6 +1,6 @@
-"""What draws' units and shaders share: the L2's slices and the DRAM.
+"""Memory that draws' units and shaders share: the slices of the L2 and the DRAM.
 
-Here is what fixed-function units have to do with them; what shaders do there is part of their stages.
+This file has the accesses of fixed-function units; those of shaders are part of their stages.
 """
 
 import numpy as np
@@ -10,25 +10,25 @@ from gpuprof.predict.chip_numbers import Numbers
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.targets import UnitBytes, target_traffic
 
-MEMORY = {"slice": "L2", "dram": "DRAM"}  # the units of launches (predict.doubled) that each of chips.draws.MEMORIES is
+MEMORY = {"slice": "L2", "dram": "DRAM"}  # unit of launches (bottleneck.UNITS) -> one of chips.draws.MEMORIES
 
 
 def memory_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:
-    """float64 (chips,), by block, of those that the draw's units need on a chip: bytes over the rate of all slices, and
-    of all channels. `chips`: the reference chip first. But for targets, what misses its L2 misses the others'.
+    """float64 (chips,), by block that the draw's units need on a chip: bytes over the rate of all slices, and of all
+    channels. `chips`: the reference chip first. Except for targets, bytes that miss its L2 miss the others', too.
     """
     most, moved = most_nbytes(chips.columns), target_traffic(draw.targets, draw.nbytes, chips)
-    there = sum(each.dram_read_nbytes + each.dram_write_nbytes for each in draw.nbytes.values())
+    dram_nbytes = sum(each.dram_read_nbytes + each.dram_write_nbytes for each in draw.nbytes.values())
     nbytes = {
         "slice": sum(each.l2_read_nbytes + each.l2_write_nbytes for each in draw.nbytes.values()),
-        "dram": sum(moved.read.values(), there + moved.written),
+        "dram": sum(moved.read.values(), dram_nbytes + moved.written),
     }
     return {name: nbytes[name] / most[memory] for name, memory in MEMORY.items() if np.any(nbytes[name])}
 
 
 def answer_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:
-    """float64 (chips,), by unit: for how long what it asks for an item stays away, if nobody else asks. `chips`: the
-    reference chip first.
+    """float64 (chips,), by unit: latency of memory for an item, without other traffic. `chips`: the reference chip
+    first.
     """
     more = target_traffic(draw.targets, draw.nbytes, chips).read
     return {
@@ -39,8 +39,8 @@ def answer_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:
 
 
 def _answer(asked: UnitBytes, more_nbytes: np.ndarray | int, chips: Numbers) -> np.ndarray:
-    """Items that read wait for the L2, those of which the share misses for the DRAM; others for the L2 to take what
-    they write.
+    """Items that read wait for the L2, and the share that misses for the DRAM; items that only write wait until the L2
+    accepts their data.
     """
     if not asked.l2_read_nbytes:
         return chips["l2_store_cycles"]

@@ -8,14 +8,14 @@ import numpy as np
 
 from gpuprof.chips.draws import COSTS, SHADER_STAGES
 from gpuprof.errors import NotComparable
-from gpuprof.predict.counters import LaunchCounters, again
 from gpuprof.predict.draws.recorded_draws import RecordedDraw
 from gpuprof.predict.draws.shader_waves import Waves
 from gpuprof.predict.draws.targets import Extent, UnitBytes, target_reuse
+from gpuprof.predict.launch_counters import LaunchCounters, again
 
 
 def shaders_of(database: sqlite3.Connection) -> dict[int, tuple[int, str]]:
-    """Of each launch of a shader, by number: its draw, and its stage."""
+    """Draw and stage of each launch of a shader, by the launch's number."""
     rows = database.execute("SELECT launch, draw, stage FROM draw_launches ORDER BY launch")
     return {launch: (draw, stage) for launch, draw, stage in rows}
 
@@ -26,15 +26,15 @@ def read_draws(
     counted: dict[int, LaunchCounters],
     epoch_of: dict[int, int],
 ) -> tuple[RecordedDraw, ...]:
-    """Those that drew something, in their order. `epoch_of` launches. Raises NotComparable for one that nobody timed,
-    or that lacks some of its numbers.
+    """The draws that drew something, in their order. `epoch_of`: the epoch of each launch. Raises NotComparable for a
+    draw that was not timed, or that lacks some of its numbers.
     """
     launches: dict[int, dict[str, list[LaunchCounters]]] = {}
     for launch, (draw, stage) in shaders.items():
         launches.setdefault(draw, {}).setdefault(stage, []).append(counted[launch])
     rows = database.execute("SELECT draw, name, drains, start_cycle, end_cycle FROM draws ORDER BY draw").fetchall()
-    waiting = behind_kernels(shaders, counted)
-    found = [
+    waiting = after_kernels(shaders, counted)
+    draws = [
         _draw(database, draw, name, drains or draw in waiting, start, end, launches[draw], epoch_of)
         for draw, name, drains, start, end in rows
         if draw in launches
@@ -42,24 +42,24 @@ def read_draws(
     text = "SELECT draw, pass, width * height * samples FROM draws"
     extents = {draw: Extent(of_pass, n_samples) for draw, of_pass, n_samples in database.execute(text)}
     reuse = target_reuse(
-        [extents[each.draw] for each in found], [each.nbytes for each in found], [each.work for each in found]
+        [extents[drawn.draw] for drawn in draws], [drawn.nbytes for drawn in draws], [drawn.work for drawn in draws]
     )
-    return tuple(replace(each, targets=targets) for each, targets in zip(found, reuse, strict=True))
+    return tuple(replace(drawn, targets=targets) for drawn, targets in zip(draws, reuse, strict=True))
 
 
-def behind_kernels(shaders: dict[int, tuple[int, str]], launches: Iterable[int]) -> set[int]:
-    """Draws with a kernel among `launches` between them and the draw before: the kernel begins when that draw has
+def after_kernels(shaders: dict[int, tuple[int, str]], launches: Iterable[int]) -> set[int]:
+    """Draws with a kernel among `launches` between them and the previous draw: the kernel begins when that draw has
     ended, and they begin when the kernel has.
     """
-    found: set[int] = set()
-    is_behind = False
+    draws: set[int] = set()
+    is_after_kernel = False
     for launch in sorted(launches):
         if launch not in shaders:
-            is_behind = True
-        elif is_behind:
-            found.add(shaders[launch][0])
-            is_behind = False
-    return found
+            is_after_kernel = True
+        elif is_after_kernel:
+            draws.add(shaders[launch][0])
+            is_after_kernel = False
+    return draws
 
 
 def _draw(database, draw, name, drains, start, end, launches, epoch_of) -> RecordedDraw:
@@ -95,7 +95,7 @@ def _nbytes(database: sqlite3.Connection, draw: int) -> dict[str, UnitBytes]:
 def _lack(
     busy: dict[str, float], work: dict[str, int], nbytes: dict[str, UnitBytes], launches, waves: dict[str, Waves]
 ) -> str:
-    """What a draw needs and has not; "" where it has all. Ratios are divided by the times of first waves."""
+    """The data that a draw needs and lacks; "" where it has all. Ratios are divided by the times of first waves."""
     if not nbytes:
         return "bytes that its units read and wrote, which recordings have from version 8 on"
     amounts = {"state_changes", *(amount for unit in busy for amount, _ in COSTS.get(unit, ()))}

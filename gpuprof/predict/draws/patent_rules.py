@@ -1,6 +1,6 @@
-"""A draw's time of the block times of its two ends: the first rule whose ratios fit.
+"""A draw's time from the block times of its two ends: the first rule that fits the ratios.
 
-Ratios are the reference chip's; the block times that a rule adds up are those of the chip that is asked for.
+Ratios are those of the reference chip; the block times that a rule adds up are those of the requested chip.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ LEAST_WAVES = 2  # front-end waves of a shader engine
 
 
 class Ends(NamedTuple):
-    """float64 (chips,), cycles: of the slowest block of each end, and until the front end has filled."""
+    """float64 (chips,), cycles: of the slowest block of each end, and until the front end is filled."""
 
     front_end: np.ndarray
     back_end: np.ndarray
@@ -30,7 +30,7 @@ class Condition(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """`conditions`: one of them is enough."""
+    """`conditions`: one of them is sufficient."""
 
     number: int
     name: str
@@ -89,4 +89,4 @@ class Held(NamedTuple):
 
 def rule_of(ratios: Ratios) -> Held:
     """The first rule with a condition that holds."""
-    return next(Held(rule, each) for rule in RULES for each in rule.conditions if each.holds(ratios))
+    return next(Held(rule, condition) for rule in RULES for condition in rule.conditions if condition.holds(ratios))

@@ -1,9 +1,10 @@
-"""Draws behind each other in the pipeline: when each begins and ends.
+"""Draws in sequence through the pipeline: when each begins and ends.
 
-A unit takes the draws in their order, the first item of one when it has come and the draw before has left. A stage's
-waves run beside those of the draws before, as far as these leave the multiprocessors idle: a wave's latency overlaps,
-the work does not. Each draw goes on as its first items leave a block; its last ones leave no sooner than they came and
-were worked on. Memory stands behind the units, most of whose bytes are those of the last.
+A unit processes the draws in order, and begins with the first item of a draw when that has arrived and the previous
+draw has left. The waves of a stage run concurrently with those of previous draws where these leave the multiprocessors
+idle: a wave's latency overlaps, its work does not. A draw continues in the next block as its first items leave one; its
+last items leave no sooner than they arrived and were processed. Memory comes after the units, since most bytes are
+those of the last one.
 """
 
 from collections.abc import Sequence
@@ -14,17 +15,17 @@ import numpy as np
 from gpuprof.predict.draws.draw_memory import MEMORY
 from gpuprof.predict.draws.times import PIXEL, DrawTimes
 
-# The blocks behind the command processor, as a draw passes them.
+# The blocks after the command processor, in the order in which a draw passes them.
 ORDER = (
     *("fetch", "vertex", "hull", "tessellate", "domain", "geometry", "assembly"),
     *("setup", "scan", "depth", PIXEL, "write", *MEMORY),
 )
-BEHIND_SCAN = frozenset(ORDER[ORDER.index("scan") :])
+FROM_SCAN = frozenset(ORDER[ORDER.index("scan") :])
 
 
 class Passed(NamedTuple):
-    """float64 (chips,), cycles: when a draw's command began and when all of it had left, since its epoch began; and its
-    own time, without its turn in the line behind the command processor.
+    """float64 (chips,), cycles: `starts` when a draw's command began and `ends` when all of it had left, since its
+    epoch began; and its `own` time, without its wait in the queue of the command processor.
     """
 
     starts: np.ndarray
@@ -33,8 +34,8 @@ class Passed(NamedTuple):
 
 
 def passed(draws: Sequence[DrawTimes]) -> list[Passed]:
-    """Of draws between two waits of the host, in their order."""
-    found: list[Passed] = []
+    """When each of the draws between two waits of the host passes; draws come in their order."""
+    passes: list[Passed] = []
     free: dict[str, np.ndarray] = {}  # when a block is done with the draws so far
     command = last = np.zeros(len(draws[0].units["command"]))
     for times in draws:
@@ -42,12 +43,12 @@ def passed(draws: Sequence[DrawTimes]) -> list[Passed]:
         command = start + times.units["command"]
         began, end = _through(times, command, free)
         last = np.maximum(last, end)
-        found.append(Passed(start, end, times.units["command"] + end - began))
-    return found
+        passes.append(Passed(start, end, times.units["command"] + end - began))
+    return passes
 
 
 def _through(times: DrawTimes, command: np.ndarray, free: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """When a draw enters the first block behind the command processor, and leaves the last."""
+    """When a draw enters the first block after the command processor, and leaves the last."""
     first = last = command  # when its first and its last item left the block before
     began = None
     for name in ORDER:
@@ -70,9 +71,9 @@ def _through(times: DrawTimes, command: np.ndarray, free: dict[str, np.ndarray])
 
 
 def _items(times: DrawTimes, unit: str) -> int:
-    """Waves of the shader stage that a unit's items come from, or go to; behind the scan those of pixels, if there are
-    any. 1 where there are none.
+    """Waves of the shader stage that a unit's items come from, or go to; from the scan on those of pixels, if there are
+    any. 1 if there are none.
     """
-    waves = {stage: len(each.start_cycles) for stage, each in times.draw.waves.items()}
+    waves = {stage: len(stage_waves.start_cycles) for stage, stage_waves in times.draw.waves.items()}
     of_pixels = waves.pop(PIXEL, 0)
-    return of_pixels if of_pixels and unit in BEHIND_SCAN else max([1, *waves.values()])
+    return of_pixels if of_pixels and unit in FROM_SCAN else max([1, *waves.values()])

@@ -1,4 +1,4 @@
-"""The blocks of a draw that are no shaders: their cycles on each chip, of the work that the draw asks of them."""
+"""Fixed-function blocks of a draw: their cycles on each chip, from the draw's work for them."""
 
 import numpy as np
 
@@ -8,18 +8,18 @@ from gpuprof.predict.draws.recorded_draws import RecordedDraw
 
 
 def unit_cycles(draw: RecordedDraw, chips: Numbers) -> dict[str, np.ndarray]:
-    """float64 (chips,), by unit, of those that the draw keeps busy. The reference chip comes first, and has what was
-    recorded there: a unit takes the items of a draw one by one, so where several rates bound it, it takes longer than
-    by the sums of its work. A command that took no time there takes what it takes here.
+    """float64 (chips,), by unit that the draw occupies. The reference chip comes first, with the recorded cycles: a
+    unit processes the items of a draw one by one, so where several rates bound it, it takes longer than the sums of its
+    work suggest. A command that took no time there takes its modelled time.
     """
-    found = {}
+    cycles = {}
     for unit, recorded in draw.busy_cycles.items():
         modelled = _modelled(unit, draw.work, chips)
         if recorded and modelled[0]:
-            found[unit] = modelled * (recorded / modelled[0])
+            cycles[unit] = modelled * (recorded / modelled[0])
         elif unit == "command":
-            found[unit] = modelled
-    return found
+            cycles[unit] = modelled
+    return cycles
 
 
 def _modelled(unit: str, work: dict[str, int], chips: Numbers) -> np.ndarray:

@@ -1,5 +1,5 @@
-"""The ratios that say whether a draw's front end and back end overlap, of plain values. All are of the reference chip:
-its trace of waves, its block times.
+"""The ratios that show if a draw's front end and back end overlap, from plain values. All are those of the reference
+chip: its trace of waves, its block times.
 """
 
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from gpuprof.predict.draws.shader_waves import Trace
 
 
 class Ratios(NamedTuple):
-    """Cycles, and what they are to each other."""
+    """Cycles, and the ratios between them."""
 
     bottleneck_fe: float
     bottleneck_be: float
@@ -25,17 +25,17 @@ class Ratios(NamedTuple):
 
 
 def bottleneck(block_cycles: dict[str, float]) -> float:
-    """Of the blocks of one end: Bottleneck_FE or Bottleneck_BE; 0 of none."""
+    """Cycles of the slowest block of one end: Bottleneck_FE or Bottleneck_BE; 0 for no blocks."""
     return max(block_cycles.values(), default=0.0)
 
 
 def vs_vs1_ratio(vs_latency: float, vs_1st_wave_latency: float) -> float:
-    """How many times as long as its first wave the last stage before the assembly took."""
+    """The time of the last stage before the assembly over that of its first wave."""
     return vs_latency / vs_1st_wave_latency
 
 
 def front_end_shader_time(first_wave_latencies: dict[str, float], vs_latency: float) -> float:
-    """The first waves of ls, hs, es and gs, as far as there are such, and all of vs."""
+    """The first waves of ls, hs, es and gs, where there are such, and all of vs."""
     return sum(first_wave_latencies.values()) + vs_latency
 
 

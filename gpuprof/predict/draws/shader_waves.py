@@ -1,11 +1,11 @@
-"""The trace of a draw's shader waves (T-trace), as the ratios want it."""
+"""The trace of a draw's shader waves (T-trace), in the form that the ratios need."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-# Behind each other: names of a trace by who follows. The first row that fits a stage is its.
+# (stage, later stage, name in a trace). The first row that fits a stage gives its name.
 NAMES = (
     ("vertex", "hull", "ls"),
     ("vertex", "geometry", "es"),
@@ -19,14 +19,14 @@ NAMES = (
 
 
 class Waves(NamedTuple):
-    """int64 (waves,), in order of dispatch: when each wave of a stage started and ended, cycles from power-on."""
+    """int64 (waves,), in order of dispatch: when each wave of a stage started and ended, in cycles from power-on."""
 
     start_cycles: np.ndarray
     end_cycles: np.ndarray
 
     @property
     def first_wave_cycles(self) -> int:
-        """How long the wave took that was dispatched first."""
+        """Duration of the wave that was dispatched first."""
         return int(self.end_cycles[0] - self.start_cycles[0])
 
     @property
@@ -36,8 +36,8 @@ class Waves(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Cycles of a draw's waves on the reference chip. `first_waves`: of the first wave of each front-end stage but the
-    last, by its trace name. `last_stage`, which hands primitives to the assembly, is `vs` where there is one.
+    """Cycles of a draw's waves on the reference chip. `first_waves`: of the first wave of each front-end stage except
+    the last, by its trace name. `last_stage`, which passes primitives to the assembly, is `vs` if there is one.
     """
 
     first_waves: dict[str, int]
@@ -49,23 +49,21 @@ class Trace(NamedTuple):
 
 
 def trace_names(stages: Sequence[str]) -> dict[str, str]:
-    """The names in a trace of a draw's stages, which are in their order."""
+    """The names in a trace of a draw's stages, which come in their order."""
     return {
-        stage: next(
-            name for own, behind, name in NAMES if own == stage and (not behind or behind in stages[place + 1 :])
-        )
-        for place, stage in enumerate(stages)
+        stage: next(name for own, later, name in NAMES if own == stage and (not later or later in stages[index + 1 :]))
+        for index, stage in enumerate(stages)
     }
 
 
 def trace_of(waves: dict[str, Waves]) -> Trace:
-    """Of the stages that have waves, in their order; of the front end one at least."""
+    """The trace of stages that have waves, in their order; at least one belongs to the front end."""
     names = trace_names(list(waves))
     front_end = [stage for stage in waves if stage != "pixel"]
     *before, last = front_end
     first, end = (
-        min(each.start_cycles.min() for each in waves.values()),
-        max(each.end_cycles.max() for each in waves.values()),
+        min(stage_waves.start_cycles.min() for stage_waves in waves.values()),
+        max(stage_waves.end_cycles.max() for stage_waves in waves.values()),
     )
     return Trace(
         {names[stage]: waves[stage].first_wave_cycles for stage in before},

@@ -21,8 +21,8 @@ BLOCKS = (*FRONT_UNITS, *FRONT_STAGES, *BACK_UNITS, PIXEL, *MEMORY)
 
 @dataclass(frozen=True)
 class DrawTimes:
-    """float64 (chips,), the reference chip first: cycles of each of a draw's units, memory with them, and stages by
-    name; and until memory answers a unit.
+    """float64 (chips,), the reference chip first: `units`: cycles of each of a draw's units, memory included; `stages`
+    by name; `answers`: cycles until memory answers a unit.
     """
 
     draw: RecordedDraw
@@ -35,12 +35,12 @@ class DrawTimes:
     @property
     def blocks(self) -> dict[str, np.ndarray]:
         """Cycles of each block, in the order of BLOCKS."""
-        found = self.units | {stage: times.block for stage, times in self.stages.items()}
-        return {name: found[name] for name in BLOCKS if name in found}
+        cycles = self.units | {stage: times.block for stage, times in self.stages.items()}
+        return {name: cycles[name] for name in BLOCKS if name in cycles}
 
     @property
     def rule_cycles(self) -> np.ndarray:
-        """By the rule that held on the reference chip."""
+        """Cycles by the rule that fits the reference chip."""
         blocks = self.blocks
         front, back = ends_of(blocks)
         zeros = np.zeros(len(next(iter(blocks.values()))))
@@ -49,8 +49,8 @@ class DrawTimes:
 
     @property
     def first_waves(self) -> dict[str, np.ndarray]:
-        """Cycles of the first wave of each front-end stage, whose sum fills the front end: those of the trace, longer
-        or shorter as one wave alone is.
+        """Cycles of the first wave of each front-end stage, whose sum fills the front end: those of the trace, scaled
+        by the modelled time of one wave.
         """
         return {
             stage: self.draw.waves[stage].first_wave_cycles * times.wave / times.wave[0]
@@ -60,11 +60,11 @@ class DrawTimes:
 
     @property
     def naive_cycles(self) -> np.ndarray:
-        """All blocks work side by side, without ever waiting."""
+        """Cycles of the slowest block: all blocks work in parallel and never wait."""
         return np.maximum.reduce(list(self.blocks.values()))
 
     def with_twice(self, unit: str) -> "DrawTimes":
-        """With a fixed-function unit of twice the rate."""
+        """The times with a fixed-function unit at twice the rate."""
         halved = {unit: self.units[unit] / 2} if unit in self.units else {}
         return replace(self, units=self.units | halved)
 
@@ -80,15 +80,15 @@ def ends_of(blocks: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], dict[
 
 
 def shader_engines(chips: Numbers) -> int:
-    """Of the reference chip: one with each raster engine, which sets up a triangle a cycle."""
+    """Shader engines of the reference chip: one with each raster engine, which sets up a triangle per cycle."""
     return max(1, round(float(chips["graphics.triangles_per_cycle"][0])))
 
 
 def draw_times(draw: RecordedDraw, chips: Numbers) -> DrawTimes:
-    """`chips`: the reference chip first."""
+    """The times of a draw; `chips`: the reference chip first."""
     stages = {stage: stage_times(launches, chips) for stage, launches in draw.launches.items()}
     units = unit_cycles(draw, chips) | memory_cycles(draw, chips)
     cycles = units | {stage: times.block for stage, times in stages.items()}
-    there = ({name: float(each[0]) for name, each in end.items()} for end in ends_of(cycles))
-    ratios = ratios_of(*there, trace_of(draw.waves), draw.logged_cycles, shader_engines(chips))
+    on_reference = ({name: float(block_cycles[0]) for name, block_cycles in end.items()} for end in ends_of(cycles))
+    ratios = ratios_of(*on_reference, trace_of(draw.waves), draw.logged_cycles, shader_engines(chips))
     return DrawTimes(draw, units, stages, answer_cycles(draw, chips), ratios, rule_of(ratios))

@@ -10,8 +10,8 @@ from rich.text import Text
 from gpuprof.errors import NotComparable
 from gpuprof.predict.calibrate import Calibrated
 from gpuprof.predict.draws.draw_bottleneck import SHADERS, unit_of
-from gpuprof.predict.draws.explain_draws import ExplainedDraw, OnChip
 from gpuprof.predict.prediction import DrawPrediction, LaunchPrediction, Prediction
+from gpuprof.predict.space.explain_draws import ExplainedDraw, OnChip
 from gpuprof.predict.space.explain_space import Explained
 from gpuprof.predict.space.sensitivity import Sensitivity
 from gpuprof.predict.validated import DRAWS, LAUNCHES, far_outside, validated
@@ -21,14 +21,14 @@ from gpuprof.report.terminal.styles import DIM, HOT, Look, flow, shown
 MOST_ROWS = 40
 MOST_WARNINGS = 6
 REST = "a wider terminal, or --format csv"
-WITHOUT_COUNTERS = "recorded without `collect --counters blocks`: caches are taken to hit as on the reference chip"
+WITHOUT_COUNTERS = "recorded without `collect --counters blocks`: caches are assumed to hit as on the reference chip"
 
-STOPPED = "the recording was stopped early: the test is what it has of it"
+STOPPED = "the recording was stopped early: the test is its recorded part"
 
 
 class Row(NamedTuple):
-    """One chip at one level. `within_share`: of the time, what nine of ten predictions are closer than. `launch` and
-    `draw`: its number, of rows of launches and of draws alone.
+    """One chip at one level. `within_share`: error bound that 90 % of the validated predictions meet, as a share of the
+    time. `launch` and `draw`: its number, only in rows of launches and of draws.
     """
 
     name: str
@@ -48,77 +48,77 @@ class Row(NamedTuple):
         return self.microseconds * self.within_share
 
 
-def rows_of(found: Prediction, level: str) -> list[Row]:
-    """`level` is test, buffer, draw or launch. Raises NotComparable where the recording has no draw, or no launch but
-    those of draws.
+def rows_of(prediction: Prediction, level: str) -> list[Row]:
+    """The rows of a level: test, buffer, draw or launch. Raises NotComparable if the recording has no draw, or no
+    launch except those of draws.
     """
     if level == "launch":
-        return [row for each in _some(found.launches, level) for row in _rows_of_one(found, each)]
+        return [row for part in _some(prediction.launches, level) for row in _rows_of_one(prediction, part)]
     if level == "draw":
-        return [row for each in _some(found.draws, level) for row in _rows_of_one(found, each)]
-    levels = [found.test] if level == "test" else found.buffers
-    refused = refused_by(found)
+        return [row for part in _some(prediction.draws, level) for row in _rows_of_one(prediction, part)]
+    levels = [prediction.test] if level == "test" else prediction.buffers
+    refused = refused_by(prediction)
     return [
         Row(
-            each.name,
+            part.name,
             name,
-            float(each.microseconds[k]),
-            float(found.score[k]),
-            float(found.naive_score[k]),
-            max(map(_within_share, kinds_of(found))),
-            each.units[k],
+            float(part.microseconds[k]),
+            float(prediction.score[k]),
+            float(prediction.naive_score[k]),
+            max(map(_within_share, kinds_of(prediction))),
+            part.units[k],
             refused.get(k, ""),
         )
-        for each in levels
-        for k, name in enumerate(found.chips.names)
+        for part in levels
+        for k, name in enumerate(prediction.chips.names)
     ]
 
 
-def kinds_of(found: Prediction) -> list[str]:
-    """What the recording has, as errors are known of it."""
-    return [kind for kind, parts in ((LAUNCHES, found.launches), (DRAWS, found.draws)) if parts]
+def kinds_of(prediction: Prediction) -> list[str]:
+    """The kinds of parts in the recording, for which errors are known separately."""
+    return [kind for kind, parts in ((LAUNCHES, prediction.launches), (DRAWS, prediction.draws)) if parts]
 
 
 def _within_share(kind: str) -> float:
     return validated(kind).p90_percent / 100
 
 
-BESIDE = {"launch": " but those of draws' shaders", "draw": " (none from before version 7 has)"}
+EXCEPT = {"launch": " except those of draws' shaders", "draw": " (recordings have draws from version 7 on)"}
 
 
 def _some(parts: Sequence[Any], level: str) -> Sequence[Any]:
     if not parts:
-        raise NotComparable(f"the recording has no {level} to predict{BESIDE[level]}; --level test shows what it has")
+        raise NotComparable(f"the recording has no {level} to predict{EXCEPT[level]}; --level test shows what it has")
     return parts
 
 
-def refused_by(found: Prediction) -> dict[int, str]:
-    """By the chip's place: the first launch or draw that it cannot run, and why."""
+def refused_by(prediction: Prediction) -> dict[int, str]:
+    """The first launch or draw that a chip cannot run, and why, by the chip's index."""
     texts: dict[int, str] = {}
     for name, refused in (
-        *((each.kernel, each.refused) for each in found.launches),
-        *((each.name, each.refused) for each in found.draws),
+        *((part.kernel, part.refused) for part in prediction.launches),
+        *((part.name, part.refused) for part in prediction.draws),
     ):
-        for place, text in refused.items():
-            texts.setdefault(place, f"{name}: {text}")
+        for index, text in refused.items():
+            texts.setdefault(index, f"{name}: {text}")
     return texts
 
 
-def _rows_of_one(found: Prediction, one: LaunchPrediction | DrawPrediction) -> Iterator[Row]:
-    """Of one launch or draw on all chips. `score`: how many times as fast as on the reference chip."""
+def _rows_of_one(prediction: Prediction, one: LaunchPrediction | DrawPrediction) -> Iterator[Row]:
+    """The rows of one launch or draw on all chips. `score`: speed relative to the reference chip."""
     numbers = {"draw": one.draw} if isinstance(one, DrawPrediction) else {"launch": one.launch}
     name = one.name if isinstance(one, DrawPrediction) else one.kernel
     share = _within_share(DRAWS if isinstance(one, DrawPrediction) else LAUNCHES)
-    clock = found.chips["clock_mhz"]
-    for k, chip in enumerate(found.chips.names):
+    clock = prediction.chips["clock_mhz"]
+    for k, chip in enumerate(prediction.chips.names):
         us = float(one.cycles[k] / clock[k])
         naive = float(one.naive_of_reference / (one.naive_cycles[k] / clock[k]))
         refused = one.refused.get(k, "")
         yield Row(name, chip, us, one.recorded / us, naive, share, one.units[k], refused, **numbers)
 
 
-def page(found: Prediction, rows: Sequence[Row], file: str, level: str, look: Look) -> Iterator[Text]:
-    yield from header(found, file, look)
+def page(prediction: Prediction, rows: Sequence[Row], file: str, level: str, look: Look) -> Iterator[Text]:
+    yield from header(prediction, file, look)
     has_costs = not np.isnan([row.cost for row in rows]).all()
     columns = [
         *([Column("#", lambda row: Text(str(row.launch)))] if level == "launch" else []),
@@ -145,11 +145,11 @@ def _number(row: Row, value: float, form: str) -> Text:
     return Text("-" if row.refused or np.isnan(value) else format(value, form))
 
 
-def header(found: Prediction, file: str, look: Look) -> Iterator[Text]:
+def header(prediction: Prediction, file: str, look: Look) -> Iterator[Text]:
     facts = [
-        ("file", [f"{file}, recorded on {found.recorded.reference.name}"]),
-        *(("error", _errors(kind)) for kind in kinds_of(found)),
-        *(("warning", [text]) for text in _few(warnings_of(found))),
+        ("file", [f"{file}, recorded on {prediction.recorded.reference.name}"]),
+        *(("error", _errors(kind)) for kind in kinds_of(prediction)),
+        *(("warning", [text]) for text in _few(warnings_of(prediction))),
     ]
     for label, parts in facts:
         yield from flow(Text("# " if look.plain else "").append(f"{label:<11}", DIM), list(map(shown, parts)), look)
@@ -165,16 +165,19 @@ def _errors(kind: str) -> list[str]:
     ]
 
 
-def warnings_of(found: Prediction) -> list[str]:
-    """What makes errors larger than those that were validated, or the test another one; of the chips that are not
+def warnings_of(prediction: Prediction) -> list[str]:
+    """Reasons why errors may exceed the validated ones, or why the test is incomplete, for the chips that are not
     refused.
     """
-    counted = (*found.recorded.launches, *(each for draw in found.recorded.draws for each in draw.shaders))
+    counted = (
+        *prediction.recorded.launches,
+        *(each for draw in prediction.recorded.draws for each in draw.shaders),
+    )
     without = sorted(each.launch for each in counted if not each.is_counted)
-    told = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
-    cut = [] if found.recorded.is_whole else [STOPPED]
-    chips = found.chips.chosen(np.flatnonzero(~np.isnan(found.score)))
-    return [*cut, *told, *dict.fromkeys(text for kind in kinds_of(found) for text in far_outside(chips, kind))]
+    missing = [f"{WITHOUT_COUNTERS} (launch {without[0]}{' and others' if without[1:] else ''})"] if without else []
+    cut = [] if prediction.recorded.is_complete else [STOPPED]
+    chips = prediction.chips.chosen(np.flatnonzero(~np.isnan(prediction.score)))
+    return [*cut, *missing, *dict.fromkeys(text for kind in kinds_of(prediction) for text in far_outside(chips, kind))]
 
 
 def _few(warnings: list[str]) -> list[str]:
@@ -197,27 +200,27 @@ def explained_lines(rows: Sequence[Explained], look: Look) -> Iterator[Text]:
 
 
 def explained_draw_lines(rows: Sequence[ExplainedDraw], look: Look) -> Iterator[Text]:
-    """Of each draw its ratios and the rule that held, then the block times of each chip beside the reference chip's."""
+    """For each draw its ratios and the rule that fits, then the block times of each chip and of the reference chip."""
     for row in rows:
-        told = [
+        paragraphs = [
             f"{row.name} (draw {row.draw}) on {row.reference}: {row.rule} = {row.rule_cycles:,.0f} cycles, "
             f"{row.logged_cycles:,.0f} recorded",
             f"  {', '.join(row.ratios)}",
         ]
         for chip in row.chips:
-            blocks = ", ".join(f"{name} {there:,.0f} -> {here:,.0f}" for name, there, here in chip.blocks)
-            told.append(
+            blocks = ", ".join(f"{name} {on_reference:,.0f} -> {here:,.0f}" for name, on_reference, here in chip.blocks)
+            paragraphs.append(
                 f"  on {chip.chip}: {chip.rule_cycles:,.0f} cycles by the rule, {chip.cycles:,.0f} predicted; limited "
                 f"by {_limiting_block(chip)}; {_twice(chip)} {chip.gain:.0%}; cycles of blocks, {row.reference} -> "
                 f"{chip.chip}: {blocks}"
             )
-        for text in map(shown, told):
+        for text in map(shown, paragraphs):
             lines = [text] if look.width is None else wrap(text, look.width, subsequent_indent="    ")
             yield from map(Text, lines)
 
 
 def _limiting_block(chip: OnChip) -> str:
-    """A draw may wait for a block that draws before it keep busy and that it does not need itself."""
+    """The block that limits a draw; it may be one that previous draws occupy and that it does not need itself."""
     is_own = chip.unit in {name for name, _, _ in chip.blocks}
     return chip.unit if is_own else f"{chip.unit} of draws before it"
 
@@ -226,7 +229,7 @@ def _twice(chip: OnChip) -> str:
     return "all shaders twice as fast save" if unit_of(chip.unit) == SHADERS else "twice as fast it saves"
 
 
-def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:
+def sensitivity_lines(sensitivities: Sequence[Sensitivity], names: Sequence[str], look: Look) -> Iterator[Text]:
     columns = [
         Column("a tenth more", lambda row: Text(row.number), left=True),
         *(
@@ -234,7 +237,7 @@ def sensitivity_lines(found: Sequence[Sensitivity], names: Sequence[str], look: 
             for k, name in enumerate(names[:MOST_ROWS])
         ),
     ]
-    yield from table(columns, found, look, rest=REST)
+    yield from table(columns, sensitivities, look, rest=REST)
 
 
 def _gain(share: float) -> str:

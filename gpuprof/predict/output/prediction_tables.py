@@ -1,8 +1,8 @@
 """Predictions as CSV and JSON.
 
 JSON: {"version": 3, "reference", "validated", "warnings", "calibration", "rows"}; NaN is null. Version history: 1 the
-first; 2 rows have the launch's number; 3 rows have the draw's number, and `validated` is by what the recording has:
-launches, draws.
+first; 2 rows have the launch's number; 3 rows have the draw's number, and `validated` has an entry for each kind of
+part in the recording: launches, draws.
 """
 
 import json
@@ -30,23 +30,23 @@ COLUMNS = (
 )
 
 
-def csv_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:
+def csv_text(prediction: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:
     return csv_of([COLUMNS, *([cell(value) for value in _values(row)] for row in rows)])
 
 
-def json_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:
+def json_text(prediction: Prediction, rows: list[Row], fitted: Calibrated | None) -> str:
     document = {
         "version": VERSION,
-        "reference": found.recorded.reference.name,
+        "reference": prediction.recorded.reference.name,
         "validated": {
             kind: {
                 "predictions": validated(kind).predictions,
                 "mean_percent": validated(kind).mean_percent,
                 "p90_percent": validated(kind).p90_percent,
             }
-            for kind in kinds_of(found)
+            for kind in kinds_of(prediction)
         },
-        "warnings": warnings_of(found),
+        "warnings": warnings_of(prediction),
         "calibration": [
             {"level": level, "mapping": mapping, "pairs": pairs, "mean_error": error}
             for level, mapping, pairs, error in (fitted.table() if fitted else [])
@@ -58,6 +58,6 @@ def json_text(found: Prediction, rows: list[Row], fitted: Calibrated | None) -> 
 
 def _values(row: Row) -> tuple:
     numbers = (row.microseconds, row.within_microseconds, row.score, row.naive)
-    found = (None if row.refused or math.isnan(value) else round(value, 6) for value in numbers)
+    rounded = (None if row.refused or math.isnan(value) else round(value, 6) for value in numbers)
     cost = None if math.isnan(row.cost) else row.cost
-    return (row.launch, row.draw, row.name, row.chip, *found, "" if row.refused else row.unit, cost, row.refused)
+    return (row.launch, row.draw, row.name, row.chip, *rounded, "" if row.refused else row.unit, cost, row.refused)

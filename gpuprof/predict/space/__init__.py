@@ -1,1 +1,1 @@
-"""The design space: its points, the front that nobody beats, what the score depends on, what limits it where."""
+"""The design space: its points, its Pareto front, the sensitivity of the score, and the limiting unit of each point."""

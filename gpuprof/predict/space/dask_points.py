@@ -1,4 +1,4 @@
-"""Points of a space on the workers of a Dask cluster that somebody started."""
+"""Points of a space on the workers of a running Dask cluster."""
 
 import traceback
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from gpuprof.predict.mapping import Mappings
 from gpuprof.predict.prediction import Prediction, joined_predictions, predicted
 from gpuprof.predict.recorded import Recorded
 
-AT_A_TIME = 4096  # points of a worker's turn: a second or so, beside which the way there is short
+AT_A_TIME = 4096  # points per task: a second or so, compared with which the transfer is short
 
 
 class Part(NamedTuple):
-    """What a worker is given."""
+    """The input of a worker."""
 
     recorded: Recorded
     chips: Numbers
@@ -22,25 +22,27 @@ class Part(NamedTuple):
     with_units: bool
 
 
-def predicted_on_cluster(whole: Part, address: str, done: Callable[[int], None]) -> Prediction:
-    """As `predicted`, the same numbers. Raises GpuprofError as sweeps on a cluster do."""
+def predicted_on_cluster(all_points: Part, address: str, done: Callable[[int], None]) -> Prediction:
+    """The same numbers as those of `predicted`. Raises GpuprofError like sweeps on a cluster."""
     from gpuprof.sweep.dask_cluster import KILLED, is_killed, lost, results
 
-    firsts = range(0, len(whole.chips), AT_A_TIME)
-    parts = [whole._replace(chips=whole.chips.part(first, first + AT_A_TIME)) for first in firsts]
-    found: dict[int, Prediction] = {}
-    for place, status, result in results(predict_there, parts, address):
+    firsts = range(0, len(all_points.chips), AT_A_TIME)
+    parts = [all_points._replace(chips=all_points.chips.part(first, first + AT_A_TIME)) for first in firsts]
+    by_index: dict[int, Prediction] = {}
+    for index, status, result in results(predict_there, parts, address):
         if is_killed(status, result):
-            raise GpuprofError(f"--scheduler {address}: {len(parts[place].chips):,} points: {KILLED}")
+            raise GpuprofError(f"--scheduler {address}: {len(parts[index].chips):,} points: {KILLED}")
         if not isinstance(result, Prediction):
             raise lost(address, status, result)
-        found[place] = result
-        done(sum(len(each.chips) for each in found.values()))
-    return joined_predictions([found[place] for place in sorted(found)])
+        by_index[index] = result
+        done(sum(len(part.chips) for part in by_index.values()))
+    return joined_predictions([by_index[index] for index in sorted(by_index)])
 
 
 def predict_there(part: Part) -> Prediction | str:
-    """On a worker: the prediction; or what went wrong in gpuprof itself, as text, which survives the way."""
+    """Runs on a worker: gives the prediction, or the traceback of a fault of gpuprof itself as text, which can be
+    transferred.
+    """
     try:
         return predicted(part.recorded, part.chips, part.mappings, part.with_units)
     except Exception:

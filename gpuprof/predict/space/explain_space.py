@@ -1,4 +1,4 @@
-"""Which unit limits a launch on a chip, and how much faster it may become before another one does."""
+"""The unit that limits a launch on a chip, and how much faster it may become before another unit does."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -8,18 +8,18 @@ import numpy as np
 from gpuprof.predict.bottleneck import UNITS, allowed, with_twice
 from gpuprof.predict.chip_numbers import Numbers, joined, numbers_of
 from gpuprof.predict.launch import model
+from gpuprof.predict.launch_refusal import refusals
 from gpuprof.predict.prediction import launch_cycles
 from gpuprof.predict.recorded import Recorded
-from gpuprof.predict.refusal import refusals
 from gpuprof.predict.work import Work
 
-FACTORS = np.geomspace(1.0, 16.0, 25)  # rates that are tried, a steps of an eighth of an octave and more
+FACTORS = np.geomspace(1.0, 16.0, 25)  # tried factors on a rate, in steps of a sixth of an octave
 MOST_SHOWN = 3
 
 
 class Explained(NamedTuple):
-    """`gain`: share of the time that the doubled unit would save. `busy`: of the blocks' time, the busiest units first.
-    `until`: the factor on the unit's rate from which on `then` limits the launch; NaN: not up to 16 times.
+    """`gain`: share of the time that doubling the unit would save. `busy`: share of the blocks' time, the busiest units
+    first. `until`: the factor on the unit's rate from which on `then` limits the launch; NaN if that is beyond 16.
     """
 
     launch: int
@@ -34,21 +34,21 @@ class Explained(NamedTuple):
 
 
 def explained(recorded: Recorded, chips: Numbers) -> Iterator[Explained]:
-    """Of each launch on each chip that can run all of them."""
+    """An explanation for each launch on each chip that can run all of them."""
     reference = numbers_of([recorded.reference])
-    asked = joined([reference, chips])
-    works = [Work(counters, asked) for counters in recorded.launches]
-    refused = {place - 1 for work in works for place in refusals(work)}
+    all_chips = joined([reference, chips])
+    works = [Work(counters, all_chips) for counters in recorded.launches]
+    refused = {index - 1 for work in works for index in refusals(work)}
     for work in works:
-        found, counters = model(work), work.counters
-        for place, name in enumerate(chips.names):
-            if place in refused:
+        modelled, counters = model(work), work.counters
+        for index, name in enumerate(chips.names):
+            if index in refused:
                 continue
-            chip = chips.part(place, place + 1)
+            chip = chips.part(index, index + 1)
             unit, gain = limit(counters, reference, chip)
-            blocks = found.full if found.fits.waves[place + 1] else found.last
-            took = max(float(np.maximum(blocks.on_sm, blocks.on_chip)[place + 1]), 1.0)
-            busy = sorted(((name, float(each[place + 1]) / took) for name, each in blocks.busy.items()), key=_share)
+            blocks = modelled.full if modelled.fits.waves[index + 1] else modelled.last
+            took = max(float(np.maximum(blocks.on_sm, blocks.on_chip)[index + 1]), 1.0)
+            busy = sorted(((name, float(cycles[index + 1]) / took) for name, cycles in blocks.busy.items()), key=_share)
             until, then = change(counters, reference, chip, unit)
             numbers = UNITS[unit].rates or UNITS[unit].times
             yield Explained(
@@ -61,21 +61,21 @@ def _share(row: tuple[str, float]) -> tuple[float, str]:
 
 
 def limit(counters, reference: Numbers, chip: Numbers) -> tuple[str, float]:
-    """The bottleneck on one chip, and the share of time that its doubled rate saves."""
+    """The bottleneck on one chip, and the share of time that doubling its rate saves."""
     chips = joined([reference, chip, *(with_twice(chip, name) for name in UNITS)])
     cycles = launch_cycles(Work(counters, chips))[1:]
-    place = int(np.argmin(cycles[1:]))
-    return list(UNITS)[place], float(1 - cycles[1 + place] / cycles[0])
+    index = int(np.argmin(cycles[1:]))
+    return list(UNITS)[index], float(1 - cycles[1 + index] / cycles[0])
 
 
 def change(counters, reference: Numbers, chip: Numbers, unit: str) -> tuple[float, str]:
     """The least of FACTORS with which another unit limits the launch, and that unit."""
     faster = [_with(chip, unit, factor) for factor in FACTORS]
-    chips = joined([reference, *(with_twice(each, name) for each in faster for name in UNITS)])
+    chips = joined([reference, *(with_twice(faster_chip, name) for faster_chip in faster for name in UNITS)])
     cycles = launch_cycles(Work(counters, chips))[1:].reshape(len(FACTORS), len(UNITS))
-    for factor, place in zip(FACTORS.tolist(), np.argmin(cycles, 1).tolist(), strict=True):
-        if list(UNITS)[place] != unit:
-            return factor, list(UNITS)[place]
+    for factor, index in zip(FACTORS.tolist(), np.argmin(cycles, 1).tolist(), strict=True):
+        if list(UNITS)[index] != unit:
+            return factor, list(UNITS)[index]
     return float("nan"), ""
 
 

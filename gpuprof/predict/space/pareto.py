@@ -1,4 +1,4 @@
-"""The front of designs that nobody beats: no other point is as cheap and faster, or as fast and cheaper."""
+"""The Pareto front of designs: no other point is as cheap and faster, or as fast and cheaper."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ def read_costs(path: Path) -> dict[str, float]:
     the number `fixed` is a cost of every chip. Raises UsageError that names the line.
     """
     rows = _rows(path)
-    if not rows or [each.strip() for each in rows[0]] != HEAD:
+    if not rows or [cell.strip() for cell in rows[0]] != HEAD:
         raise UsageError(f"{path}: expected the heading {','.join(HEAD)}")
     costs: dict[str, float] = {}
     for line, row in enumerate(rows[1:], 2):
@@ -30,7 +30,7 @@ def read_costs(path: Path) -> dict[str, float]:
             continue
         name, cost = _row(path, line, row)
         if name in costs:
-            raise UsageError(f"{path}, line {line}: {name} is there twice")
+            raise UsageError(f"{path}, line {line}: {name} is listed twice")
         costs[name] = cost
     return costs
 
@@ -40,7 +40,7 @@ def _rows(path: Path) -> list[list[str]]:
     try:
         return list(csv.reader(io.StringIO(text, newline=None)))  # a line ends as on any system
     except csv.Error as error:
-        raise UsageError(f"{path}: is no table ({error})") from None
+        raise UsageError(f"{path}: is not a CSV table ({error})") from None
 
 
 def _row(path: Path, line: int, row: list[str]) -> tuple[str, float]:
@@ -52,7 +52,7 @@ def _row(path: Path, line: int, row: list[str]) -> tuple[str, float]:
     except ValueError:
         cost = math.nan
     if not abs(cost) <= MOST_COST:
-        raise UsageError(f"{path}, line {line}: {row[1]!r} is no cost")
+        raise UsageError(f"{path}, line {line}: {row[1]!r} is not a cost")
     field = field_of(field_and_factor(name)[0])
     if name != "fixed" and (field is None or field.kind == "text"):
         raise UsageError(f"{path}, line {line}: a chip has no number {name!r}")
@@ -60,7 +60,7 @@ def _row(path: Path, line: int, row: list[str]) -> tuple[str, float]:
 
 
 def costs_of(chips: Numbers, costs: dict[str, float]) -> np.ndarray:
-    """float64 (chips,), in the unit that the file has."""
+    """float64 (chips,): the cost of each chip, in the unit of the cost file."""
     total = np.full(len(chips), costs.get("fixed", 0.0))
     for name, cost in costs.items():
         if name != "fixed":
@@ -70,7 +70,7 @@ def costs_of(chips: Numbers, costs: dict[str, float]) -> np.ndarray:
 
 
 def front(cost: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """Places of the points on the front, cheapest first; of equal ones the first. NaN is on no front."""
+    """Indices of the points on the front, cheapest first; of equal ones the first. NaN is on no front."""
     order = np.lexsort((np.arange(len(cost)), -np.nan_to_num(score, nan=-np.inf), cost))
     order = order[~np.isnan(score[order])]
     best = np.maximum.accumulate(score[order])

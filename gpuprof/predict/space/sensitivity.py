@@ -1,4 +1,4 @@
-"""How much a chip's score depends on each of its numbers."""
+"""The sensitivity of a chip's score to each of its numbers."""
 
 from typing import NamedTuple
 
@@ -22,23 +22,23 @@ OF_DRAWS = ("draw_cycles", "state_cycles", *(rate for costs in COSTS.values() fo
 
 
 class Sensitivity(NamedTuple):
-    """`gain`, float64 (chips,): the score with a tenth more of the number, over the score without, less one."""
+    """`gain`, float64 (chips,): the score with a tenth more of the number, over the score without, minus one."""
 
     number: str
     gain: np.ndarray
 
 
 def sensitivities(recorded: Recorded, chips: Numbers, mappings: Mappings) -> list[Sensitivity]:
-    """The largest first, up or down."""
+    """All sensitivities, those with the largest change in either direction first."""
     names = [*USUAL, *(f"graphics.{name}" for name in dict.fromkeys(OF_DRAWS) if recorded.draws)]
     more = [Numbers(chips.names, chips.archs, chips.columns | {name: _more(chips, name)}) for name in names]
-    found = predicted(recorded, joined([chips, *more]), mappings, with_units=False)
-    rows = found.score.reshape(len(names) + 1, len(chips))
+    prediction = predicted(recorded, joined([chips, *more]), mappings, with_units=False)
+    rows = prediction.score.reshape(len(names) + 1, len(chips))
     gains = [Sensitivity(name, row / rows[0] - 1) for name, row in zip(names, rows[1:], strict=True)]
-    return sorted(gains, key=lambda each: -float(np.nan_to_num(np.abs(each.gain)).max()))
+    return sorted(gains, key=lambda sensitivity: -float(np.nan_to_num(np.abs(sensitivity.gain)).max()))
 
 
 def _more(chips: Numbers, name: str) -> np.ndarray:
-    """A tenth more, of a whole number one at least."""
-    found = allowed(name, STEP * chips[name])
-    return np.maximum(found, chips[name] + 1) if field_of(name).kind == "int" else found
+    """A tenth more; at least one more of an integer."""
+    more = allowed(name, STEP * chips[name])
+    return np.maximum(more, chips[name] + 1) if field_of(name).kind == "int" else more

@@ -1,8 +1,8 @@
-"""What a warp waits for whatever else runs: the latencies between its instructions, as on an idle chip.
+"""The latencies between a warp's instructions, as on an otherwise idle chip.
 
-The reference chip's stalls say how often and for which instruction each wait was; the part that other warps caused is
-left out. On another chip a stall is longer or shorter by as much as its event's latency is, and ends at nothing: the
-instructions between a load and its use hide as many cycles as before.
+The stalls of the reference chip give how often and for which instruction each wait was; the part that other warps
+caused is excluded. On another chip a stall is longer or shorter by the difference of its event's latency, and never
+negative: the instructions between a load and its use hide as many cycles as before.
 """
 
 from collections.abc import Callable
@@ -12,12 +12,12 @@ import numpy as np
 
 from gpuprof.isa.causes import INDEX as KIND
 from gpuprof.isa.stalls import INDEX as REASON
-from gpuprof.predict.counters import Waits
+from gpuprof.predict.launch_counters import Waits
 from gpuprof.predict.opcode_facts import PIPES
-from gpuprof.predict.traffic import Traffic
+from gpuprof.predict.units.caches import Traffic
 from gpuprof.predict.work import Work
 
-# Cycles in which another warp, or the warp's own access before, holds a unit: the units' models have them.
+# Cycles in which another warp, or the warp's own previous access, occupies a unit: the units' models count them.
 BUSY = tuple(
     REASON[name]
     for name in (
@@ -31,8 +31,8 @@ COLD = {"constant_miss": "constant_cold_cycles", "l0_miss": "l0i_miss_cycles", "
 
 @dataclass(frozen=True)
 class Latency:
-    """float64 (chips,). `cycles` of a warp, `rounds`: how many waits of equal length they are. For `at_once` of them
-    all warps of a block wait for memory, and then meet at a barrier. `cold_cycles`: of the first warps alone.
+    """float64 (chips,). `cycles` of a warp; `rounds`: the equivalent number of waits of equal length. For `at_once` of
+    the cycles all warps of a block wait for memory, and then meet at a barrier. `cold_cycles`: of the first warps only.
     """
 
     cycles: np.ndarray
@@ -56,7 +56,7 @@ def latency(work: Work, traffic: Traffic) -> Latency:
     total, rounds = _rounds(work, unloaded, waits, ~cold)
     plain, _ = _rounds(work, unloaded, waits, ~cold & ~at_barriers)
     of_memory, memory_rounds = _rounds(work, unloaded, waits, memory)
-    # Who waits at a barrier waits for what the last one waited for.
+    # A warp at a barrier waits for whatever the last warp to arrive waited for.
     of_memory *= total / np.maximum(plain, 1e-9)
     met = barriers_of_memory(work, waits, memory) / memory_rounds
     return Latency(total, rounds, of_memory * np.minimum(met, 1), unloaded[cold].sum(0))
@@ -64,48 +64,48 @@ def latency(work: Work, traffic: Traffic) -> Latency:
 
 def barriers_of_memory(work: Work, waits: Waits, memory: np.ndarray) -> float:
     """Times that a warp waits at a barrier for one that waited for memory."""
-    there = len(work.counters.executed.pc)
+    n_instructions = len(work.counters.executed.pc)
     at_barrier = waits.reason == REASON["barrier"]
-    recorded, of_memory = np.zeros(there + 1), np.zeros(there + 1)
-    np.add.at(recorded, waits.place[~at_barrier], waits.cycles[~at_barrier])
-    np.add.at(of_memory, waits.place[memory], waits.cycles[memory])
-    of = waits.kind == KIND["barrier"]
-    share = of_memory[waits.cause[of]] / np.maximum(recorded[waits.cause[of]], 1)
-    return float((waits.count[of] * share).sum() / work.counters.warps)
+    recorded, of_memory = np.zeros(n_instructions + 1), np.zeros(n_instructions + 1)
+    np.add.at(recorded, waits.waiting[~at_barrier], waits.cycles[~at_barrier])
+    np.add.at(of_memory, waits.waiting[memory], waits.cycles[memory])
+    is_barrier = waits.kind == KIND["barrier"]
+    share = of_memory[waits.cause[is_barrier]] / np.maximum(recorded[waits.cause[is_barrier]], 1)
+    return float((waits.count[is_barrier] * share).sum() / work.counters.warps)
 
 
-def _rounds(work: Work, unloaded: np.ndarray, waits: Waits, of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A warp's cycles of some stalls, and how many of equal length they would be."""
-    cycles = unloaded[of].sum(0) / work.counters.warps
-    squares = (unloaded[of] ** 2 / np.maximum(waits.count[of], 1)[:, None]).sum(0) / work.counters.warps
+def _rounds(work: Work, unloaded: np.ndarray, waits: Waits, selected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A warp's cycles of the selected stalls, and the equivalent number of stalls of equal length."""
+    cycles = unloaded[selected].sum(0) / work.counters.warps
+    squares = (unloaded[selected] ** 2 / np.maximum(waits.count[selected], 1)[:, None]).sum(0) / work.counters.warps
     return cycles, np.maximum(1, cycles**2 / np.maximum(squares, 1e-9))
 
 
-def _fill(unloaded: np.ndarray, work: Work, waits: Waits, of: np.ndarray, of_kind: Callable) -> None:
-    if of.any():
-        unloaded[of] = of_kind(work, waits, of)
+def _fill(unloaded: np.ndarray, work: Work, waits: Waits, selected: np.ndarray, of_kind: Callable) -> None:
+    if selected.any():
+        unloaded[selected] = of_kind(work, waits, selected)
 
 
-def _cause_op(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
-    """Places of the causes' rows in LaunchCounters.ops; of an instruction of another launch the first."""
-    cause = waits.cause[of]
+def _cause_op(work: Work, waits: Waits, selected: np.ndarray) -> np.ndarray:
+    """Indices of the causes' rows in LaunchCounters.ops; 0 for an instruction of another launch."""
+    cause = waits.cause[selected]
     return np.where(cause >= 0, work.counters.executed.op[cause], 0)
 
 
-def moved(waits: Waits, of: np.ndarray, cycles: np.ndarray, at_least: bool) -> np.ndarray:
-    """Stalls whose events take `cycles`, (stalls or 1, chips), the reference chip first. Of a fixed latency a stall is
-    what the instructions between leave of it. `at_least`: of a load the recorded stalls may have waited for other warps
-    as well; those of loads that are in flight together share one latency, and so grow with it in proportion.
+def moved(waits: Waits, selected: np.ndarray, cycles: np.ndarray, at_least: bool) -> np.ndarray:
+    """Stalls whose events take `cycles`, (stalls or 1, chips), the reference chip first. For a fixed latency a stall is
+    the part that the instructions in between do not hide. `at_least` is for loads, whose recorded stalls may include
+    waits for other warps; concurrent loads share one latency, and so their stalls grow in proportion to it.
     """
-    recorded, count = waits.cycles[of, None], waits.count[of, None]
+    recorded, count = waits.cycles[selected, None], waits.count[selected, None]
     if at_least:
         return np.minimum(recorded, count * cycles[:, :1]) * cycles / np.maximum(cycles[:, :1], 1e-9)
     return np.maximum(0, recorded + count * (cycles - cycles[:, :1]))
 
 
 def levels(work: Work, traffic: Traffic) -> dict[str, np.ndarray]:
-    """Cycles from load to use by the level that a load's last part came from on the reference chip. What another chip's
-    caches lose comes from the level behind, what they gain from the one before.
+    """Cycles from load to use by the level that a load's last part came from on the reference chip. Lines that another
+    chip's caches lose come from the next level, lines that they gain from the previous one.
     """
     chips = work.chips
     near, far, dram = chips["l2_near_cycles"], chips["l2_far_cycles"], chips["dram_cycles"]
@@ -119,7 +119,7 @@ def levels(work: Work, traffic: Traffic) -> dict[str, np.ndarray]:
 
 
 def _load(cycles: np.ndarray) -> Callable:
-    """A recorded stall that is longer than its load takes has waited in a queue."""
+    """A recorded stall that is longer than its load's latency includes a wait in a queue."""
     return lambda work, waits, of: moved(waits, of, cycles[None], True)
 
 
@@ -132,8 +132,8 @@ def _by_instruction(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
 
 
 def _shared(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
-    """An instruction for global memory that is waited for like one of shared memory is a draw's: what it loads stays on
-    the chip.
+    """An instruction for global memory with a stall like that of shared memory belongs to a draw: its data stay on the
+    chip.
     """
     ops = _cause_op(work, waits, of)
     is_global = np.array([op.space != "shared" for op in work.counters.ops])[ops]
@@ -155,14 +155,14 @@ def _atomic(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
 
 
 def _own_pipe(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
-    """A warp waits for the pipe that its last instruction keeps."""
-    keeps = sum(work.facts.busy[pipe] for pipe in PIPES)[_cause_op(work, waits, of)]
-    before = np.maximum(keeps[:, :1] - 1, 0.5)
-    return waits.cycles[of, None] * np.maximum(keeps - 1, 0) / before
+    """A warp waits for the pipe that its last instruction occupies."""
+    occupied = sum(work.facts.busy[pipe] for pipe in PIPES)[_cause_op(work, waits, of)]
+    before = np.maximum(occupied[:, :1] - 1, 0.5)
+    return waits.cycles[of, None] * np.maximum(occupied - 1, 0) / before
 
 
 def _store(work: Work, waits: Waits, of: np.ndarray) -> np.ndarray:
-    """Behind its last instruction a warp stays until its stores have left, at a fence until they have arrived."""
+    """After its last instruction a warp stays until its stores have left, at a fence until they have arrived."""
     leaves = (waits.reason[of] == REASON["drain"])[:, None]
     cycles = np.where(leaves, work.chips["store_drain_cycles"], work.chips["l2_store_cycles"])
     return moved(waits, of, cycles, True)
@@ -205,14 +205,14 @@ assert MODELS.keys() | set(LEVELS) == KIND.keys(), MODELS.keys() ^ KIND.keys()
 
 
 def _share_barriers(unloaded: np.ndarray, work: Work, waits: Waits) -> None:
-    """At a barrier warps wait for the last one, and so for what that one waited for: the same share of it is there
-    without other warps, and it grows as that does.
+    """At a barrier warps wait for the last one, and so for whatever that one waited for: the same share of it remains
+    without other warps, and scales with it.
     """
-    there = len(work.counters.executed.pc)
+    n_instructions = len(work.counters.executed.pc)
     at_barrier = waits.reason == REASON["barrier"]
-    recorded, alone = np.zeros(there + 1), np.zeros((there + 1, len(work.chips)))
-    np.add.at(recorded, waits.place[~at_barrier], waits.cycles[~at_barrier])
-    np.add.at(alone, waits.place[~at_barrier], unloaded[~at_barrier])
-    of = waits.kind == KIND["barrier"]
-    share = alone[waits.cause[of]] / np.maximum(recorded[waits.cause[of]], 1)[:, None]
-    unloaded[of] = waits.cycles[of, None] * share
+    recorded, idle_chip = np.zeros(n_instructions + 1), np.zeros((n_instructions + 1, len(work.chips)))
+    np.add.at(recorded, waits.waiting[~at_barrier], waits.cycles[~at_barrier])
+    np.add.at(idle_chip, waits.waiting[~at_barrier], unloaded[~at_barrier])
+    is_barrier = waits.kind == KIND["barrier"]
+    share = idle_chip[waits.cause[is_barrier]] / np.maximum(recorded[waits.cause[is_barrier]], 1)[:, None]
+    unloaded[is_barrier] = waits.cycles[is_barrier, None] * share

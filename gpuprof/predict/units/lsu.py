@@ -12,8 +12,8 @@ ATOMICS = ("atomic", "reduction")
 
 
 def address(work: Work) -> np.ndarray:
-    """One memory instruction at a time."""
-    return work.by_op(work.counters.executed.warps * work.places(takes_queue)).sum() * work.chips["address_cycles"]
+    """Cycles of the address unit: one memory instruction at a time."""
+    return work.by_op(work.counters.executed.warps * work.mask_of(takes_queue)).sum() * work.chips["address_cycles"]
 
 
 def takes_queue(op: Opcode) -> bool:
@@ -25,43 +25,45 @@ def lsu(work: Work) -> np.ndarray:
 
 
 def global_memory(work: Work) -> np.ndarray:
-    """An access takes its passes through the banks, or through the tags, whichever is longer."""
-    found, chips = work.counters.executed, work.chips
-    of = work.places(lambda op: op.space in GLOBAL) & ~stays_on_chip(work)
-    words = np.array([width(op) for op in work.counters.ops])[found.op[of]] * found.warps[of]
+    """Cycles of accesses to global memory, each of which takes its passes through the banks, or through the tags,
+    whichever is longer.
+    """
+    executed, chips = work.counters.executed, work.chips
+    of = work.mask_of(lambda op: op.space in GLOBAL) & ~stays_on_chip(work)
+    words = np.array([width(op) for op in work.counters.ops])[executed.op[of]] * executed.warps[of]
     of_chip = np.maximum.reduce(
         [
             np.outer(words, chips["lsu_cycles"]),
-            np.outer(found.tag_passes[of], chips["tag_pass_cycles"]),
-            np.outer(found.tag_lookups[of], chips["tag_lookup_cycles"]),
-            np.outer(found.wavefronts[of], np.ones(len(chips))),
+            np.outer(executed.tag_passes[of], chips["tag_pass_cycles"]),
+            np.outer(executed.tag_lookups[of], chips["tag_lookup_cycles"]),
+            np.outer(executed.wavefronts[of], np.ones(len(chips))),
         ]
     )
     return of_chip.sum(0) / work.counters.warps
 
 
 def shared_memory(work: Work) -> np.ndarray:
-    """Wavefronts through 32 banks, as of what stages of a draw give each other; lanes of an atomic that meet on a word
-    take turns.
+    """Wavefronts through 32 banks, also of data that stages of a draw pass to each other; lanes of an atomic on the
+    same word take turns.
     """
-    found, chips = work.counters.executed, work.chips
-    of = work.places(lambda op: op.space == "shared") | stays_on_chip(work)
-    turns = work.places(lambda op: op.space == "shared" and op.kind in ATOMICS)[of]
-    passes = np.where(turns, np.maximum(found.shared[of], found.conflicts[of]), found.shared[of])
-    of_chip = np.maximum(passes[:, None], np.outer(found.warps[of], chips["shared_cycles"]))
+    executed, chips = work.counters.executed, work.chips
+    of = work.mask_of(lambda op: op.space == "shared") | stays_on_chip(work)
+    turns = work.mask_of(lambda op: op.space == "shared" and op.kind in ATOMICS)[of]
+    passes = np.where(turns, np.maximum(executed.shared[of], executed.conflicts[of]), executed.shared[of])
+    of_chip = np.maximum(passes[:, None], np.outer(executed.warps[of], chips["shared_cycles"]))
     return of_chip.sum(0) / work.counters.warps
 
 
 def stays_on_chip(work: Work) -> np.ndarray:
-    """bool (instructions,): those that access what stages of a draw give each other. No cache was asked for sectors,
-    and the banks were.
+    """bool (instructions,): accesses to data that stages of a draw pass to each other. They request sectors of no
+    cache, only the banks.
     """
-    found = work.counters.executed
-    return work.places(lambda op: op.space in GLOBAL) & (found.sectors == 0) & (found.shared > 0)
+    executed = work.counters.executed
+    return work.mask_of(lambda op: op.space in GLOBAL) & (executed.sectors == 0) & (executed.shared > 0)
 
 
 def others(work: Work) -> np.ndarray:
-    """Exchanges between lanes and special registers take a pass, and a barrier's arrivals their turn."""
+    """Exchanges between lanes and special registers take one pass each, and arrivals at barriers take turns."""
     passes = work.executions[[op.kind in THROUGH_QUEUE and op.slots > 0 for op in work.counters.ops]].sum()
     arrivals = work.executions[[op.kind in BARRIERS for op in work.counters.ops]].sum()
     return passes + arrivals * work.chips["barrier_lsu_cycles"]

@@ -37,34 +37,33 @@ class Launches:
         self._blocks_per_sm, self._chooser = blocks_per_sm, Chooser(choice)
         self._shared_limits: dict[int, int] = {}
 
-    def launch(
-        self, params: bytes, number: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int,
-        shared_nbytes: int, stream: int, flags: int, cx: int, cy: int, cz: int,
-    ):  # fmt: skip
-        module, function = self._modules.known(number)
-        cluster, is_dependent = (cx, cy, cz) if cx and cy and cz else None, flags & DEPENDENT != 0
+    def launch(self, params: bytes, *, function: int, shared_nbytes: int, stream: int, flags: int, **extents: int):
+        """`extents`: grid_x and so on, of the grid, of a block and of a cluster."""
+        module, kernel = self._modules.known(function)
+        grid, block, cluster = (_extents(extents, what) for what in ("grid", "block", "cluster"))
+        is_dependent = flags & DEPENDENT != 0
         config = LaunchConfig(
-            (gx, gy, gz), (bx, by, bz), shared_nbytes, self._streams.number(stream), cluster, is_dependent
+            grid, block, shared_nbytes, self._streams.number(stream), cluster if all(cluster) else None, is_dependent
         )
         if not all((*config.grid, *config.block)):
-            raise Failed(errors.INVALID_CONFIGURATION, f"{function.display}{config}: an extent is 0")
-        if shared_nbytes > self._shared_limit_of(number):
+            raise Failed(errors.INVALID_CONFIGURATION, f"{kernel.display}{config}: an extent is 0")
+        if shared_nbytes > self._shared_limit_of(function):
             raise Failed(
                 errors.INVALID_VALUE,
-                f"{function.display}{config}: {shared_nbytes} bytes of dynamic shared memory; more than "
-                f"{self._shared_limit_of(number)} need cudaFuncSetAttribute(MaxDynamicSharedMemorySize)",
+                f"{kernel.display}{config}: {shared_nbytes} bytes of dynamic shared memory; more than "
+                f"{self._shared_limit_of(function)} need cudaFuncSetAttribute(MaxDynamicSharedMemorySize)",
             )
         try:
-            text = f"{function.display}{config}"
+            text = f"{kernel.display}{config}"
             launch = checked_launch(
-                self.device.chip, self.device.executor.n_launches, module, function, config, params, text
+                self.device.chip, self.device.executor.n_launches, module, kernel, config, params, text
             )
         except UsageError as error:
             raise Failed(errors.INVALID_CONFIGURATION, str(error)) from None
         if flags & COOPERATIVE:
-            self._check_cooperative(number, launch)
-        self._memory.tell_writes()
-        is_timed = self._chooser.wants((function.display, function.name))
+            self._check_cooperative(function, launch)
+        self._memory.report_writes()
+        is_timed = self._chooser.wants((kernel.display, kernel.name))
         self.device.submit(launch if is_timed else replace(launch, is_timed=False))
         return (), b""
 
@@ -77,16 +76,16 @@ class Launches:
                 f"{launch.name}: {launch.n_blocks} blocks in a cooperative launch; {most} can be resident",
             )
 
-    def shared_limit(self, payload: bytes, number: int, nbytes: int):
-        _, function = self._modules.known(number)
-        most = self.device.chip.max_shared_nbytes_per_block - function.shared_nbytes
+    def shared_limit(self, payload: bytes, function: int, nbytes: int):
+        kernel = self._modules.known(function).function
+        most = self.device.chip.max_shared_nbytes_per_block - kernel.shared_nbytes
         if not 0 <= signed(nbytes) <= most:
-            raise Failed(errors.INVALID_VALUE, f"{function.display}: {signed(nbytes)} bytes of dynamic shared memory")
-        self._shared_limits[number] = nbytes
+            raise Failed(errors.INVALID_VALUE, f"{kernel.display}: {signed(nbytes)} bytes of dynamic shared memory")
+        self._shared_limits[function] = nbytes
         return (), b""
 
-    def occupancy(self, payload: bytes, number: int, threads: int, shared_nbytes: int):
-        return (self._blocks(number, signed(threads), shared_nbytes),), b""
+    def occupancy(self, payload: bytes, function: int, threads: int, shared_nbytes: int):
+        return (self._blocks(function, signed(threads), shared_nbytes),), b""
 
     def _blocks(self, number: int, threads: int, shared_nbytes: int) -> int:
         if threads <= 0:
@@ -103,3 +102,8 @@ class Launches:
     def profile(self, payload: bytes, is_on: int):
         self._chooser.is_profiling = bool(is_on)
         return (), b""
+
+
+def _extents(words: dict[str, int], what: str) -> tuple[int, int, int]:
+    """The words "grid_x" and so on of a launch."""
+    return words[f"{what}_x"], words[f"{what}_y"], words[f"{what}_z"]

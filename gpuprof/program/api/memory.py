@@ -15,11 +15,11 @@ PLAIN = 0  # kind of an allocation that the host cannot touch
 
 
 class Memory:
-    def __init__(self, device: Device, arena: Arena, streams: Streams, tells_writes: bool):
-        """`tells_writes`: what the host writes to memory that is open to it becomes commands."""
+    def __init__(self, device: Device, arena: Arena, streams: Streams, reports_writes: bool):
+        """`reports_writes`: the host's writes to memory that is open to it become commands."""
         self.device, self.arena, self._streams = device, arena, streams
         self._n_allocations = 0
-        self._open = OpenMemory(device, arena) if tells_writes else None
+        self._open = OpenMemory(device, arena) if reports_writes else None
         self._freed: list[int] = []  # in the order of streams: once all before it is done
 
     def allocate(self, name: bytes, nbytes: int, kind: int):
@@ -83,18 +83,18 @@ class Memory:
             self.device.submit(cmd.Fill(address + row * row_nbytes, nbytes, pattern, number))
         return (), b""
 
-    def make_image(self, levels: bytes, *words: int):
+    def make_image(self, levels: bytes, **words: int):
         image, sampler = image_of(words, levels)
         return (pack_handle(self.device.submit(cmd.MakeImage(image)), sampler),), b""
 
-    def copy_within(self, payload: bytes, to: int, source: int, nbytes: int, stream: int):
-        self.tell_writes()
-        self.device.submit(cmd.CopyWithin(to, source, nbytes, self._streams.number(stream)))
+    def copy_within(self, payload: bytes, to: int, from_: int, nbytes: int, stream: int):
+        self.report_writes()
+        self.device.submit(cmd.CopyWithin(to, from_, nbytes, self._streams.number(stream)))
         return (), b""
 
-    def tell_writes(self) -> None:
+    def report_writes(self) -> None:
         if self._open:
-            self._open.tell()
+            self._open.report()
 
     def fill(self, payload: bytes, address: int, nbytes: int, value: int, stream: int):
         self.device.submit(cmd.Fill(address, nbytes, bytes([value & 255]), self._streams.number(stream)))

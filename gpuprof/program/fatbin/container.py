@@ -34,16 +34,16 @@ class Entry(NamedTuple):
     kind: int
     arch: int  # such as 80
     flags: int
-    nbytes: int  # decompressed; of compressed entries alone
+    nbytes: int  # decompressed; only of compressed entries
     data: bytes
 
 
 def ptx_of(fatbin: bytes, arch: int) -> str:
     """The PTX for the newest architecture up to `arch`. Raises UsageError where there is none."""
-    found = [entry for entry in entries(fatbin) if entry.kind == PTX_KIND]
-    fitting = [entry for entry in found if entry.arch <= arch]
+    with_ptx = [entry for entry in entries(fatbin) if entry.kind == PTX_KIND]
+    fitting = [entry for entry in with_ptx if entry.arch <= arch]
     if not fitting:
-        has = f"PTX for sm_{min(entry.arch for entry in found)} and later alone" if found else "machine code alone"
+        has = f"only PTX for sm_{min(entry.arch for entry in with_ptx)} and later" if with_ptx else "only machine code"
         raise UsageError(
             f"the executable has {has}; sm_{arch} needs PTX: build with nvcc -gencode arch=compute_{arch},"
             f"code=compute_{arch}"

@@ -200,10 +200,6 @@ FACTS = (
 )  # fmt: skip
 
 
-def titles_of(page: str) -> set[str]:
-    return {head.name for head in COLUMNS if page in head.pages}
-
-
 def named(name: str) -> Iterator[tuple[str, Head]]:
     """("column" or "fact", head) of this name: in any case, with spaces or underscores, with its dot or without."""
     wanted = _plain(name)

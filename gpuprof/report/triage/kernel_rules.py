@@ -42,12 +42,12 @@ def target_line(case: Case) -> Iterator[Finding]:
         text = f"{line_name(path, row)} holds {percent0(share)} of the stalled cycles"
         if part > REASON_SHARE:
             text += (
-                f", and {percent0(part)} of its cycles are {case.vocabulary.told(cause)}. {REASONS[cause].text} "
+                f", and {percent0(part)} of its cycles are {case.vocabulary.label(cause)}. {REASONS[cause].text} "
                 f"{REASONS[cause].advice}"
             )
         else:
             text += (
-                f"; its largest reason is {case.vocabulary.told(cause)} with {percent0(part)}. Look at its "
+                f"; its largest reason is {case.vocabulary.label(cause)} with {percent0(part)}. Look at its "
                 f"instructions: --source-lines {row.number}."
             )
         yield Finding("target_line", text, path, row.number, NAMES[cause])
@@ -63,7 +63,7 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
     if reasons[cause] > REASON_SHARE * whole:
         text = (
             f"No single line stands out, but {percent0(reasons[cause] / whole)} of the stalled cycles are "
-            f"{case.vocabulary.told(cause)}. "
+            f"{case.vocabulary.label(cause)}. "
         )
         yield Finding("kernel_reason", text + f"{REASONS[cause].text} {REASONS[cause].advice}", explain=NAMES[cause])
 

@@ -68,8 +68,8 @@ def sampled_beside_exact(case: Case) -> Iterator[Finding]:
         ):
             yield Finding(
                 "sampled_beside_exact",
-                f"{percent0(sampled)} of the samples are at {line_name(path, row)}, but {percent0(exact)} of the warps' "
-                f"time is spent there: each sample is one warp of an SM, so nearly empty SMs count too much. "
+                f"{percent0(sampled)} of the samples are at {line_name(path, row)}, but {percent0(exact)} of the "
+                f"warps' time is spent there: each sample is one warp of an SM, so nearly empty SMs count too much. "
                 f"{weighed(scale, row)}Use the exact column.",
                 path,
                 row.number,

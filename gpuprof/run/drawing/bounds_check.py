@@ -1,5 +1,5 @@
-"""Whether the memory that a draw names is there, before it takes any for itself: what lies where freed memory was would
-be drawn with, or over.
+"""A check that the memory named by a draw is allocated, before the draw takes memory for itself: that might lie where
+freed memory was.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ def check_reached(draw: cmd.Draw, memory: AddressSpace) -> None:
 
 
 def _reached(draw: cmd.Draw, memory: AddressSpace) -> Iterator[tuple[str, int, int]]:
-    """(what, address, bytes). A vertex has a byte and more: how many, its shader alone knows."""
+    """(what, address, bytes). A vertex has at least one byte; only its shader determines how many."""
     buffers, targets = draw.buffers, draw.targets
     n_samples = targets.width * targets.height * targets.samples
     if buffers.n_indices:

@@ -4,8 +4,8 @@
     [─ geometry shader ─ strips] ─> positions, varyings ─ clip, setup ─> primitives ─ raster ─> quads ─ interpolate ─>
     lanes ─ pixel shader ─> colors ─ merge ─> targets
 
-What the stages hand to the shaders lies in device memory while the draw lasts. All that a draw does, it does before the
-next command.
+Values that the stages hand to the shaders lie in device memory while the draw lasts. A draw is complete before the next
+command.
 """
 
 import numpy as np
@@ -26,9 +26,9 @@ from gpuprof.graphics.stages.setup import set_up
 from gpuprof.graphics.stages.tessellate.cut import cut, sizes_of
 from gpuprof.graphics.stages.vertex_reuse import batched
 from gpuprof.run.drawing.bounds_check import check_reached
+from gpuprof.run.drawing.draw_listener import DrawListener
 from gpuprof.run.drawing.draw_workspace import RunShader, Workspace
 from gpuprof.run.drawing.patches import DOMAIN_STAGE, HULL_STAGE, shade_patches, shade_places
-from gpuprof.run.drawing.pixel_work import WorkOfDraw
 from gpuprof.run.drawing.pixels import PIXEL_STAGE, shade_pixels
 from gpuprof.run.drawing.vertices import GEOMETRY_STAGE, VERTEX_STAGE, Vertices, shade_primitives, shade_vertices
 
@@ -42,9 +42,9 @@ STAGE_NBYTES = {
 }
 
 
-def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: WorkOfDraw | None) -> DrawCounts:
-    """`work`: who is told what each stage did. Raises UsageError for what cannot be drawn, such as an index out of
-    range, and what shaders raise; targets then hold what was drawn before.
+def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, listener: DrawListener) -> DrawCounts:
+    """Raises UsageError for a draw that is impossible, such as one with an index out of range, and what shaders raise;
+    targets then hold what was drawn before.
     """
     check_draw(command, STAGE_NBYTES)
     check_reached(command, memory)
@@ -52,18 +52,17 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
     is_first = state.provoking == "first"
     indices = _indices(command.buffers, workspace)
     numbers = vertex_numbers(indices, command.buffers, state.restarts, command.name)
-    found = primitives(numbers, state)
-    counts = DrawCounts(indices=len(indices) * instances, primitives=len(found) * instances)
+    corners = primitives(numbers, state)
+    counts = DrawCounts(indices=len(indices) * instances, primitives=len(corners) * instances)
     if not counts.primitives:
         return counts
-    batches = batched(found)
+    batches = batched(corners)
     counts = counts._replace(vertex_waves=len(batches.used) * instances, vertices=int(batches.used.sum()) * instances)
-    if work:
-        work.vertices(batches, command.buffers)
+    listener.vertices(batches, command.buffers)
     with workspace.inside():
         shaded = shade_vertices(command, batches, workspace, run_shader)
         if command.hull:
-            shaded, counts = _tessellated(command, shaded, counts, workspace, run_shader, work)
+            shaded, counts = _tessellated(command, shaded, counts, workspace, run_shader, listener)
             if not counts.tessellated:
                 return counts
         if command.geometry:
@@ -72,27 +71,22 @@ def draw(command: cmd.Draw, memory: AddressSpace, run_shader: RunShader, work: W
             counts = counts._replace(geometry_waves=len(waves.needs))
             shaded = shade_primitives(command.geometry, shaded, is_first, workspace, run_shader)
             counts = counts._replace(emitted=len(shaded.corners))
-            if work:
-                work.stage(waves)
-                work.blocks.shaded("geometry")
-                work.blocks.made(shaded.corners[:, 0] // command.geometry.interface.most_vertices)
-                work.primitives("geometry", shaded.waves(command.geometry.interface.most_vertices))
+            listener.geometry(waves, shaded)
         given = shaded.given(workspace)
     drawn = shaded.corners[:, DRAWN_CORNERS[shaded.corners.shape[1]]]
     all_planes = planes(state.viewport, state.depth_clamp, shaded.interface.clip_distances)
     left = CLIPPERS[drawn.shape[1]](given.positions, given.varyings, drawn, all_planes)
     provoking = drawn[:, 0 if is_first else -1]
-    found, culled = set_up(left, provoking, given.point_sizes, state, command.targets.samples)
+    triangles, culled = set_up(left, provoking, given.point_sizes, state, command.targets.samples)
     counts = counts._replace(
         rejected=left.n_rejected,
         clipped=left.n_clipped,
         culled=culled.by_side,
         without_area=culled.without_area,
-        scanned=len(found.areas),
+        scanned=len(triangles.areas),
     )
-    if work:
-        work.triangles(found)
-    return shade_pixels(command, found, left.varyings, counts, workspace, run_shader, work)
+    listener.triangles(triangles)
+    return shade_pixels(command, triangles, left.varyings, counts, workspace, run_shader, listener)
 
 
 def _tessellated(
@@ -101,14 +95,12 @@ def _tessellated(
     counts: DrawCounts,
     workspace: Workspace,
     run_shader: RunShader,
-    work: WorkOfDraw | None,
+    listener: DrawListener,
 ) -> tuple[Vertices, DrawCounts]:
     """The vertices that the domain shader gives, and the primitives between them, if there are any."""
     tessellation = command.state.tessellation
     patches = shade_patches(command.hull, given, workspace, run_shader)
-    if work:
-        work.stage(waves_of("hull", given.waves(), patches.rows.of_warp, patches.rows.points))
-        work.blocks.shaded("hull", of_block=patches.rows.of_warp)
+    listener.hull(given, patches)
     sizes = sizes_of(patches.levels, tessellation)
     check_made(command.name, int(sizes.n_vertices.sum()), "vertices")
     check_made(command.name, int(sizes.n_primitives.sum()), "primitives")
@@ -123,11 +115,7 @@ def _tessellated(
     if not len(made.corners):
         return given, counts
     shaded = shade_places(command.domain, patches, made, workspace, run_shader)
-    if work:
-        work.stage(waves_of("domain", patches.rows.wave_of(made.patches.astype(np.int64))))
-        work.blocks.shaded("domain", made.patches)
-        work.blocks.made(made.patches[made.corners[:, 0]])
-        work.primitives("domain", shaded.waves())
+    listener.domain(patches, made, shaded)
     return shaded, counts
 
 

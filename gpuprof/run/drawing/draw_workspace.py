@@ -1,4 +1,4 @@
-"""What the stages of a draw work on: device memory, as arrays, and shaders to run."""
+"""Device memory for the stages of a draw, as arrays."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,7 +40,7 @@ class Workspace:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What is taken inside is given back at the end."""
+        """Memory that is taken inside is given back at the end."""
         before = len(self._taken)
         try:
             yield

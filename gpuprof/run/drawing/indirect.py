@@ -25,18 +25,19 @@ def direct(draw: cmd.Draw, memory: AddressSpace) -> cmd.Draw:
     first, count = numbers["first"], numbers["count"]
     if buffers.indices:
         what, there, size = "indices", buffers.n_indices, buffers.index_nbytes
-        found = replace(buffers, indices=buffers.indices + first * size, base_vertex=numbers["base_vertex"])
+        direct_buffers = replace(buffers, indices=buffers.indices + first * size, base_vertex=numbers["base_vertex"])
     else:
         what, there = "vertices", buffers.n_vertices
-        found = replace(buffers, base_vertex=first)
+        direct_buffers = replace(buffers, base_vertex=first)
     if first + count > there:
         raise UsageError(f"{draw.name}: its record draws {count} {what} from number {first} on, and there are {there}")
-    found = replace(found, n_indices=count, instances=numbers["instances"], first_instance=numbers["first_instance"])
+    instances = numbers["instances"], numbers["first_instance"]
+    direct_buffers = replace(direct_buffers, n_indices=count, instances=instances[0], first_instance=instances[1])
     try:
-        check_buffers(found)
+        check_buffers(direct_buffers)
     except UsageError as error:
         raise UsageError(f"{draw.name}: its record: {error}") from None
-    return replace(draw, buffers=found)
+    return replace(draw, buffers=direct_buffers)
 
 
 def record_nbytes(has_indices: bool) -> int:

@@ -1,4 +1,4 @@
-"""The rasteriser and what stands behind it, piece by piece."""
+"""The rasteriser and the stages after it, piece by piece."""
 
 import struct
 
@@ -28,26 +28,26 @@ from gpuprof.graphics.stages.merge import (
     merge,
 )
 from gpuprof.graphics.stages.setup import Triangles
+from gpuprof.run.drawing.draw_listener import DrawListener
 from gpuprof.run.drawing.draw_workspace import RunShader, Workspace, whole_blocks
-from gpuprof.run.drawing.pixel_work import WorkOfDraw
 
 PIXEL_STAGE = struct.Struct("<QQQQQQIIQ")  # the members of PixelStage in include/gpuprof/graphics.h, in their order
 
 
 def shade_pixels(
     command: cmd.Draw,
-    found: Triangles,
+    triangles: Triangles,
     varyings: np.ndarray,
     counts: DrawCounts,
     workspace: Workspace,
     run_shader: RunShader,
-    work: WorkOfDraw | None,
+    listener: DrawListener,
 ) -> DrawCounts:
     state, targets, shader = command.state, command.targets, command.pixel
     tests = tests_of(state, targets)
     changes_coverage = alpha_covers(state, targets)
     is_early = shader is None or are_early(state, targets, shader.interface.abilities)
-    progress = raster.begin_scan(state.scissor, work is not None and work.traffic.wants_tested)
+    progress = raster.begin_scan(state.scissor, listener.wants_tested)
     late = np.zeros(4, np.int64)
     n_quads, n_helpers, n_waves = 0, 0, 0
     depth, stencil = _depth_and_stencil(targets, workspace)
@@ -55,32 +55,30 @@ def shade_pixels(
     mask = state.sample_mask
     while True:
         depth, stencil = _depth_and_stencil(targets, workspace)  # the shader's memory may have moved them
-        quads = raster.scan(progress, found, state.scissor, targets, tests, depth, stencil, farthest, is_early, mask)
+        tested = targets, tests, depth, stencil, farthest
+        quads = raster.scan(progress, triangles, state.scissor, *tested, is_early, mask)
         if quads is None:
             break
-        if work:
-            work.traffic.tested(progress.last_tested())
-        if work and not len(quads.x):
-            work.rest(found, progress, late)
-        elif work and shader is None:
-            work.pixels(quads, found, progress.counts, late)
-        if shader is None or not len(quads.x):
+        listener.tested(progress)
+        if not len(quads.x):
+            listener.rest(triangles, progress, late)
+            continue
+        if shader is None:
+            listener.pixels(quads, triangles, progress.counts, late)
             continue
         n_quads += len(quads.x)
         n_helpers += _uncovered(quads.masks, targets.samples)
         n_waves += -(-len(quads.x) * QUAD // BLOCK)
         with workspace.inside():
-            shaded = _shade(command, quads, found, varyings, workspace, run_shader)
+            shaded = _shade(command, quads, triangles, varyings, workspace, run_shader)
             came = quads.masks
             if not is_early:
                 depth, stencil = _depth_and_stencil(targets, workspace)
                 extents = (targets.width, targets.samples)
-                came = late_tests(quads, found, shaded, tests, depth, stencil, extents, changes_coverage, late)
-            if work:
-                work.pixels(quads, found, progress.counts, late, came)
+                came = late_tests(quads, triangles, shaded, tests, depth, stencil, extents, changes_coverage, late)
+            listener.pixels(quads, triangles, progress.counts, late, came)
             _write(command, quads, shaded, workspace, late)
-    if work:
-        work.rest(found, progress, late)
+    listener.rest(triangles, progress, late)
     return counts._replace(
         tiles=int(progress.counts[raster.TILES]),
         hidden_tiles=int(progress.counts[raster.HIDDEN_TILES]),
@@ -113,7 +111,7 @@ def _uncovered(masks: np.ndarray, samples: int) -> int:
 def _shade(
     command: cmd.Draw,
     quads: raster.Quads,
-    found: Triangles,
+    triangles: Triangles,
     varyings: np.ndarray,
     workspace: Workspace,
     run_shader: RunShader,
@@ -128,25 +126,25 @@ def _shade(
         ("varyings of pixels", (shader.interface.words_in, lanes), np.float32),
         ("places of pixels", (lanes, 4), np.float32),
         ("facts of pixels", (lanes,), np.uint32),
-        # a color for a target that the frame has not goes nowhere, as in Direct3D
+        # a color for a target that the frame does not have is dropped, as in Direct3D
         ("colors of pixels", (MOST_TARGETS, lanes, 4), np.float32),
         ("depths of pixels", (lanes if writes_depth else 0,), np.float32),
         ("discarded pixels", (lanes if discards else 0,), np.uint8),
         ("places in points", (lanes if reads_points else 0, 2), np.float32),
     )
-    places = [
+    addresses = [
         workspace.take(what, int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
         for what, shape, dtype in shapes
     ]
 
     def arrays() -> list[np.ndarray]:
-        return [workspace.array(at, shape, dtype) for at, (_, shape, dtype) in zip(places, shapes, strict=True)]
+        return [workspace.array(at, shape, dtype) for at, (_, shape, dtype) in zip(addresses, shapes, strict=True)]
 
     pixel_varyings, pixel_places, facts, _, depths, _, points = arrays()
-    interpolated(quads, found, varyings, shader.interface.flat, Lanes(pixel_places, pixel_varyings, facts, points))
+    interpolated(quads, triangles, varyings, shader.interface.flat, Lanes(pixel_places, pixel_varyings, facts, points))
     if writes_depth:
         depths[:] = pixel_places[:, 2]
-    stage = PIXEL_STAGE.pack(*places[:-1], lanes, 0, places[-1])
+    stage = PIXEL_STAGE.pack(*addresses[:-1], lanes, 0, addresses[-1])
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     _, _, _, colors, depths, discarded, _ = arrays()
     return Shaded(colors, depths, discarded)

@@ -32,8 +32,8 @@ NONE = TestedQuads(*(np.zeros(0, dtype) for dtype in (np.int32, np.int32, np.uin
 
 
 class PixelTraffic:
-    """What waves of pixels read and write: of a wave, the quads that were tested until it was full, and those that it
-    has itself.
+    """The bytes that waves of pixels read and write: those of their own quads, and of the quads that were tested until
+    the wave was full.
     """
 
     def __init__(self, command: Draw):
@@ -56,12 +56,12 @@ class PixelTraffic:
         return len(self._waiting.x)
 
     def tested(self, quads: TestedQuads) -> None:
-        """Those of a piece, before `pixels` has what is left of them, or `rest` is told that nothing is."""
+        """The quads of a piece were tested. `pixels` follows with those that are left, or `rest` if none is."""
         self._waiting = quads
 
     def pixels(self, quads: Quads, last: np.ndarray, tested_late: np.ndarray) -> None:
         """The waves of a piece. last: int64 (waves,), the end of each one's quads. tested_late: uint16 (quads,), the
-        samples tested behind the shader.
+        samples tested after the shader.
         """
         wave = np.minimum(np.searchsorted(last, self._waiting.place, side="right"), len(last) - 1)
         self._add("depth", self._tests(np.searchsorted(wave, np.arange(len(last)), side="right")))
@@ -75,11 +75,11 @@ class PixelTraffic:
 
     def accesses(self) -> dict[str, Accesses]:
         """By unit, of those that access memory at all."""
-        found = {unit: _joined(some) for unit, some in self._accesses.items()}
-        return {unit: each for unit, each in found.items() if len(each.lines)}
+        joined = {unit: _joined(some) for unit, some in self._accesses.items()}
+        return {unit: accesses for unit, accesses in joined.items() if len(accesses.lines)}
 
     def _tests(self, ends: np.ndarray) -> Accesses:
-        """Of items, the ends of their quads among those that wait."""
+        """The accesses of items. `ends`: the end of each one's quads among those that wait."""
         (x, y, covered, passed, _), self._waiting = self._waiting, NONE
         return self._lines(x, y, (covered, passed), ends, self._early)
 
@@ -98,24 +98,24 @@ class PixelTraffic:
 
 
 def _of_tests(tests: Tests, targets: Targets, tested: int, passed: int) -> list[Surface]:
-    """`tested`, `passed`: which masks of quads say it."""
-    found = []
+    """`tested`, `passed`: the numbers of the masks of quads."""
+    surfaces = []
     if tests.has_depth:
         reads, writes = tested if reads_depth(tests) else NOT, passed if tests.writes_depth else NOT
-        found.append(Surface(targets.depth, DEPTH_NBYTES, reads, writes))
+        surfaces.append(Surface(targets.depth, DEPTH_NBYTES, reads, writes))
     if tests.has_stencil:
-        found.append(Surface(targets.stencil, STENCIL_NBYTES, tested, tested if writes_stencil(tests) else NOT))
-    return found
+        surfaces.append(Surface(targets.stencil, STENCIL_NBYTES, tested, tested if writes_stencil(tests) else NOT))
+    return surfaces
 
 
 def _of_colors(state: DrawState, targets: Targets) -> list[Surface]:
-    found = []
+    surfaces = []
     for number, (address, format) in enumerate(zip(targets.colors, targets.formats, strict=True)):
         output = state.output(number)
         if output.color_mask:
             reads, is_partial = WRITTEN if output.blend else NOT, output.color_mask != ALL_CHANNELS
-            found.append(Surface(address, FORMATS[format], reads, WRITTEN, is_partial))
-    return found
+            surfaces.append(Surface(address, FORMATS[format], reads, WRITTEN, is_partial))
+    return surfaces
 
 
 def _accesses(lines: Lines) -> Accesses:
@@ -126,13 +126,14 @@ def _accesses(lines: Lines) -> Accesses:
 
 
 def _joined(some: list[Accesses]) -> Accesses:
-    n_lines = [np.zeros(0, np.int64), *(each.n_lines for each in some)]
-    return Accesses(np.concatenate(n_lines), np.concatenate([np.zeros(0, UNIT_ACCESS), *(each.lines for each in some)]))
+    n_lines = [np.zeros(0, np.int64), *(accesses.n_lines for accesses in some)]
+    lines = [np.zeros(0, UNIT_ACCESS), *(accesses.lines for accesses in some)]
+    return Accesses(np.concatenate(n_lines), np.concatenate(lines))
 
 
 def fetched(buffers: Buffers, n_indices: np.ndarray) -> Accesses:
-    """Of batches, with so many indices each, int64 (batches,), of one instance after the other. The sectors of an
-    instance's indices are fetched once, in their order. Indices that stand for no primitive, such as those that begin a
+    """The accesses of batches of one instance after the other; `n_indices`, int64 (batches,), of each. The sectors of
+    an instance's indices are fetched once, in their order. Indices without a primitive, such as those that begin a
     strip anew, are spread evenly.
     """
     if not buffers.indices:
@@ -140,9 +141,9 @@ def fetched(buffers: Buffers, n_indices: np.ndarray) -> Accesses:
     of_instance = n_indices[: len(n_indices) // buffers.instances]
     total = np.cumsum(of_instance)
     ends = buffers.indices + total * buffers.n_indices // max(total[-1], 1) * buffers.index_nbytes
-    behind = -(-ends // SECTOR_NBYTES)
-    first = np.concatenate([[buffers.indices // SECTOR_NBYTES], behind[:-1]])
-    n_sectors = behind - first
+    sector_ends = -(-ends // SECTOR_NBYTES)
+    first = np.concatenate([[buffers.indices // SECTOR_NBYTES], sector_ends[:-1]])
+    n_sectors = sector_ends - first
     sectors = np.repeat(first - np.cumsum(n_sectors) + n_sectors, n_sectors) + np.arange(n_sectors.sum())
     batch, line = np.repeat(np.arange(len(of_instance)), n_sectors), sectors // SECTORS_OF_LINE
     begins = np.flatnonzero((np.diff(batch, prepend=-1) != 0) | (np.diff(line, prepend=-1) != 0))

@@ -1,4 +1,4 @@
-"""Which bytes of its targets a draw reads and writes, beside those that its shaders access themselves."""
+"""The bytes of its targets that a draw reads and writes, in addition to those that its shaders access."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from gpuprof.graphics.stages.raster import Quads
 from gpuprof.relate.task_kinds import APPROXIMATE, WRITES
 from gpuprof.run.drawing.indirect import record_nbytes
 
-Note = Callable[[int, Bytes], None]  # flags of relate.kinds, and addresses, for the shader that was launched last
+Note = Callable[[int, Bytes], None]  # flags of relate.task_kinds, and addresses, for the shader that was launched last
 
 
 class TouchedTargets:
@@ -75,13 +75,13 @@ class TouchedTargets:
 
 
 def sample_ranges(quads: Quads, width: int, samples: int) -> Bytes:
-    """Samples of the masks by their places in a target `width` pixels wide, as ranges that ascend and are apart."""
-    place, found = np.arange(QUAD), []
-    rows = quads.y[:, None].astype(np.int64) + (place >> 1)
-    pixels = (rows * width + quads.x[:, None] + (place & 1)) * samples
+    """Samples of the masks by their index in a target `width` pixels wide, as ascending ranges with gaps between."""
+    pixel, left = np.arange(QUAD), []
+    rows = quads.y[:, None].astype(np.int64) + (pixel >> 1)
+    pixels = (rows * width + quads.x[:, None] + (pixel & 1)) * samples
     for sample in range(samples):
-        is_left = quads.masks[:, None].astype(np.int64) >> (place * samples + sample) & 1 != 0
-        found.append(pixels[is_left] + sample)
-    numbers = np.unique(np.concatenate(found))
+        is_left = quads.masks[:, None].astype(np.int64) >> (pixel * samples + sample) & 1 != 0
+        left.append(pixels[is_left] + sample)
+    numbers = np.unique(np.concatenate(left))
     begins, ends = np.diff(numbers, prepend=-2) != 1, np.diff(numbers, append=-2) != 1
     return Bytes(numbers[begins], numbers[ends] + 1)

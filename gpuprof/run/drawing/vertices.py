@@ -1,4 +1,4 @@
-"""The shaders of vertices and of whole primitives, in front of the rasteriser."""
+"""The shaders of vertices and of primitives, before the rasteriser."""
 
 import struct
 from typing import NamedTuple
@@ -63,7 +63,7 @@ def take_vertices(workspace: Workspace, what: str, words: int, lanes: int) -> tu
 
 
 def shade_vertices(command: cmd.Draw, batches: Batches, workspace: Workspace, run_shader: RunShader) -> Vertices:
-    """Those of all instances."""
+    """Shades the vertices of all instances."""
     shader, buffers = command.vertex, command.buffers
     of_instance, interface = len(batches.numbers), shader.interface
     lanes = whole_blocks(of_instance * buffers.instances)
@@ -113,5 +113,5 @@ def shade_primitives(
     )
     run_shader(shader, stage + shader.params[len(stage) :], lanes)
     marks = workspace.array(at_marks, (lanes, most), np.uint8)[: len(corners)]
-    found = strips(marks, interface.corners_out, is_first)
-    return Vertices(positions, varyings, interface, lanes * most, found)
+    made = strips(marks, interface.corners_out, is_first)
+    return Vertices(positions, varyings, interface, lanes * most, made)

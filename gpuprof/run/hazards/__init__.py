@@ -1,1 +1,1 @@
-"""What runs add to what checkers find: errors of the host."""
+"""Errors that checkers of one launch cannot find: errors of the host, and races between commands."""

@@ -1,4 +1,4 @@
-"""What a host does wrong with memory of the GPU, as checkers name it."""
+"""Errors of the host with memory of the GPU, by the names of the checkers."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -17,10 +17,10 @@ class HostError(NamedTuple):
 
 
 def host_error(
-    command: cmd.Command, error: DeviceMemoryError, memory: AddressSpace, place: str = ""
+    command: cmd.Command, error: DeviceMemoryError, memory: AddressSpace, call: str = ""
 ) -> Iterator[HostError]:
-    """What the command did wrong; nothing where there was no room. `place`: where the host is."""
-    text = f"{place}: {error}" if place else str(error)
+    """The command's error; none if memory was exhausted. `call`: the line and call of the host."""
+    text = f"{call}: {error}" if call else str(error)
     if getattr(command, "nbytes", 0) < 0:
         yield HostError("negative_size", text)
     elif isinstance(command, cmd.Free | cmd.FreeLater):
@@ -30,7 +30,7 @@ def host_error(
 
 
 def leaks(memory: AddressSpace, modules: Sequence[LoadedModule]) -> Iterator[HostError]:
-    """What is allocated, and belongs to no module."""
+    """Allocations that belong to no module."""
     variables = {address for module in modules for address in module.global_symbols.values()}
     for allocation in memory.allocations:
         if not any(allocation.address <= address < allocation.end for address in variables):

@@ -1,10 +1,10 @@
 """Races between commands: launches, copies and fills that touch the same bytes, one of them to write, in an order that
-nobody promises.
+is not guaranteed.
 
-    Node of the command (relate.happens_before), runs of bytes (trace.checkers.races.touched) ─ Between ─> Conflicts
+    Node of the command (relate.happens_before), runs of bytes (checkers.races.touched_lines) ─ Between ─> Conflicts
 
-What may still race with a later command is kept: of two commands in order the second stands for the first, where both
-touch the same bytes, for whatever is not ordered behind the first is not behind the second either.
+Bytes that may still race with a later command are retained. If two ordered commands touch the same bytes, only the
+second is: a command that is not ordered after the first is not ordered after the second either.
 """
 
 from collections.abc import Iterator
@@ -29,13 +29,13 @@ from gpuprof.trace.checkers.races.touched_lines import (
 )
 from gpuprof.trace.kernel import Kernel
 
-MOST_PASTS = 256  # commands that are kept; the oldest are forgotten
+MOST_PASTS = 256  # commands that are retained; the oldest are forgotten
 WRITE_WRITE, WRITE_READ, READ_WRITE = "stream_write_write_race", "stream_write_read_race", "stream_read_write_race"
 USE_AFTER_FREE = "stream_use_after_free"
 
 
 class Did(NamedTuple):
-    """A command: what it is called ("launch 3 (fill) on stream 2"), its launch if it is one, and where it stands."""
+    """A command: what it is called ("launch 3 (fill) on stream 2"), its launch if it is one, and its node."""
 
     text: str
     kernel: Kernel | None
@@ -74,19 +74,19 @@ class Between:
         """A command has touched `runs`: its races with those before."""
         if not len(runs):
             return []
-        found: list[Conflict] = []
+        conflicts: list[Conflict] = []
         left: list[_Past] = []
         for past in self._pasts:
             if past.runs[0, START] < runs[-1, END] and runs[0, START] < past.runs[-1, END]:
                 if is_before(past.did.node, did.node) and not past.runs[0, DOES] & FREES:
                     past.runs = _not_covered(past.runs, runs)
                 else:
-                    found += self._conflicts(past, did, runs)
+                    conflicts += self._conflicts(past, did, runs)
             if len(past.runs):
                 left.append(past)
         left.append(_Past(did, runs))
         self._pasts = left[-MOST_PASTS:]
-        return found
+        return conflicts
 
     def forget(self, is_over) -> None:
         """Nothing races with commands whose node is over."""
@@ -148,7 +148,7 @@ def common(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def _not_covered(old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """What of `old` the later `new` does not stand for: a read stands for reads alone."""
+    """The part of `old` that the later `new` does not replace: a read replaces only reads."""
     writes = old[:, DOES] & WRITES != 0
     left = [_without(old[writes], new[new[:, DOES] & WRITES != 0]), _without(old[~writes], new)]
     rows = np.concatenate(left)
@@ -169,8 +169,8 @@ def _without(old: np.ndarray, gone: np.ndarray) -> np.ndarray:
 
 
 def text_of(conflict: Conflict, thread_text) -> str:
-    """A sentence for a conflict: who, where, and what the other order changes. `thread_text(did, thread)`: "thread ..."
-    of a launch.
+    """A sentence for a conflict: the threads, the address, and the effect of the other order.
+    `thread_text(did, thread)` gives "thread ..." of a launch.
     """
     first_writes, second_writes = conflict.kind != READ_WRITE, conflict.kind != WRITE_READ
     first, second = conflict.first, conflict.second
@@ -190,7 +190,7 @@ def text_of(conflict: Conflict, thread_text) -> str:
 
 
 def _text_of_free(conflict: Conflict, thread_text) -> str:
-    """Who reads and who writes is all the same."""
+    """The sentence does not say which of the two writes."""
     first, second = conflict.first, conflict.second
     free, other, thread = first, second, conflict.second_thread
     if not conflict.first_frees:

@@ -1,7 +1,7 @@
 """Races of launches with each other, and with copies and fills, as findings.
 
 commands as they are done ─ relate.happens_before ─> nodes
-nodes, what launches have touched ─ between ─> conflicts ─> findings of the later launch, or of the one beside a copy
+nodes, what launches have touched ─ between ─> conflicts ─> findings of the later launch, or of the one before a copy
 """
 
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from gpuprof.device.module import LoadedModule
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.relate.happens_before import DEFAULT_STREAM, Node, StreamOrder, is_before
 from gpuprof.run.hazards.launch_pairs import Between, Conflict, Did, text_of
-from gpuprof.trace.checkers.checker import Who, thread_text
+from gpuprof.trace.checkers.checker import GridThread, thread_text
 from gpuprof.trace.checkers.races.touched_lines import FREES, NO_INSTRUCTION, WRITES, run_of_bytes
-from gpuprof.trace.findings import place_of
+from gpuprof.trace.event import WARP
+from gpuprof.trace.finding_report import place_of
 from gpuprof.trace.kernel import Allocation, Kernel
-from gpuprof.trace.masks import WARP
 from gpuprof.trace.tables import Finding
 
 COPIES = {
@@ -31,7 +31,7 @@ COPIES = {
 _GRID_WAITS = [opcode.number for opcode in TABLE if opcode.kind == "grid_wait"]
 
 
-class Told(NamedTuple):
+class CommandRace(NamedTuple):
     """A finding of the generator called `name`; `kernel`: the launch that it is of, None where two copies race."""
 
     name: str
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 
 class Freed(NamedTuple):
-    """What cudaFreeAsync has freed, and when."""
+    """An allocation that cudaFreeAsync has freed, and when."""
 
     node: Node
     allocation: Allocation
@@ -53,7 +53,7 @@ class LaunchRaces:
         self._memory, self._order = memory, StreamOrder()
         self._between: dict[str, Between] = {}
         self._nodes: dict[int, Node] = {}  # by launch, of those that may still launch others
-        self._behind_launch: set[int] = set()  # streams where a launch is the last that was asked for
+        self._ends_with_launch: set[int] = set()  # streams whose last request is a launch
         self._orders = {
             cmd.NonBlocking: lambda c: self._order.make_non_blocking(c.stream),
             cmd.Event: lambda c: self._order.record(c.event, c.stream),
@@ -75,22 +75,24 @@ class LaunchRaces:
         return bool(self._between)
 
     def launch(self, launch: cmd.Launch, parent: int | None) -> Node:
-        """A launch is asked for, by launch `parent` or the host: then it is a part of that one."""
+        """A launch is requested by the host, or by launch `parent`: then it is a part of that one."""
         if parent is not None:
             node = self._nodes[parent]
         else:
-            overlaps = launch.dependent and launch.stream in self._behind_launch and not waits_for_grids(launch.module)
+            overlaps = (
+                launch.dependent and launch.stream in self._ends_with_launch and not waits_for_grids(launch.module)
+            )
             node = self._order.ask(launch.stream, overlaps)
-            self._behind_launch.add(launch.stream)
+            self._ends_with_launch.add(launch.stream)
         self._nodes[launch.index] = node
         return node
 
     def touched(self, name: str, kernel: Kernel, node: Node, runs: np.ndarray) -> list[Finding]:
-        """A launch has ended: what it finds beside those before."""
+        """A launch has ended: its races with the commands before it."""
         did = Did(f"launch {kernel.launch} ({kernel.name}, {_stream_text(kernel.stream)})", kernel, node)
         return [_finding(conflict) for conflict in self._between[name].add(did, runs)]
 
-    def done(self, command: cmd.Command, result) -> Iterator[Told]:
+    def done(self, command: cmd.Command, result) -> Iterator[CommandRace]:
         """A command has been carried out; the launches before it are emulated where it touches memory."""
         if isinstance(command, cmd.Allocate):
             self._allocated[result.address] = command
@@ -101,36 +103,36 @@ class LaunchRaces:
         elif type(command) in COPIES and self.is_wanted:
             yield from self._copied(command)
 
-    def _copied(self, command: cmd.Command) -> Iterator[Told]:
+    def _copied(self, command: cmd.Command) -> Iterator[CommandRace]:
         yield from self._did(COPIES[type(command)], command.stream, _bytes_of(command))
         if self._is_waited_for(command):
             self._host_waits(self._order.host_waits_for_stream, command.stream)
 
-    def _did(self, what: str, stream: int, runs: np.ndarray) -> Iterator[Told]:
+    def _did(self, what: str, stream: int, runs: np.ndarray) -> Iterator[CommandRace]:
         """Something that is no launch has been asked of a stream."""
         node = self._order.ask(stream)
-        self._behind_launch.discard(stream)
+        self._ends_with_launch.discard(stream)
         did = Did(f"{what} ({_stream_text(stream)})", None, node)
         for name, between in self._between.items():
             for conflict in between.add(did, runs):
-                yield Told(name, conflict.first.kernel, _finding(conflict))
+                yield CommandRace(name, conflict.first.kernel, _finding(conflict))
 
     def freed_before(self, node: Node) -> Iterator[Allocation]:
-        """What a launch may not touch any more."""
+        """Allocations that a launch may not touch any more."""
         for freed in self._freed:
             if is_before(freed.node, node):
                 yield freed.allocation
 
-    def _free_later(self, command: cmd.FreeLater) -> Iterator[Told]:
+    def _free_later(self, command: cmd.FreeLater) -> Iterator[CommandRace]:
         held = self._memory.at(command.address)
-        if held is None or held.address != command.address:  # the Free behind it says so
+        if held is None or held.address != command.address:  # the Free after it reports that
             return
         yield from self._did("cudaFreeAsync", command.stream, run_of_bytes(held.address, held.nbytes, WRITES | FREES))
         freed = Allocation(held.address, held.nbytes, held.name)
         self._freed.append(Freed(self._order.last(command.stream), freed))
 
     def _is_waited_for(self, command: cmd.Command) -> bool:
-        """Whether the host goes on once it is done (CUDA runtime API, API synchronization behavior). Copies between
+        """True if the host waits until it is done (CUDA runtime API, API synchronization behavior). Copies between
         host and device by the default stream are taken for cudaMemcpy.
         """
         if isinstance(command, cmd.CopyOut):
@@ -143,7 +145,7 @@ class LaunchRaces:
         return any(map(self._is_open, sides))
 
     def _is_open(self, address: int) -> bool:
-        """Whether the host can touch it: managed or page-locked memory."""
+        """True for memory that the host can touch: managed or page-locked."""
         held = self._memory.at(address)
         asked = self._allocated.get(held.address) if held else None
         return asked is not None and not asked.is_undefined
@@ -157,7 +159,7 @@ class LaunchRaces:
 
     def _wait(self, command: cmd.Wait) -> None:
         if command.stream != cmd.HOST:
-            self._behind_launch.discard(command.stream)
+            self._ends_with_launch.discard(command.stream)
             if command.event == cmd.EVERYTHING:
                 self._order.wait_for_all(command.stream)
             else:
@@ -177,7 +179,7 @@ class LaunchRaces:
 
 
 def waits_for_grids(module: LoadedModule) -> bool:
-    """Whether there is code in a module that waits for the launches before its own (griddepcontrol.wait)."""
+    """True for a module with code that waits for the launches before its own (griddepcontrol.wait)."""
     return bool(np.isin(module.code["opcode"], _GRID_WAITS).any())
 
 
@@ -192,8 +194,8 @@ def _bytes_of(command: cmd.Command) -> np.ndarray:
     written = run_of_bytes(to, nbytes, WRITES)
     before = run_of_bytes(source, max(min(nbytes, to - source), 0) if source <= to else 0, 0)
     if source > to:
-        behind = max(source, to + nbytes)
-        before = run_of_bytes(behind, source + nbytes - behind, 0)
+        rest = max(source, to + nbytes)
+        before = run_of_bytes(rest, source + nbytes - rest, 0)
     parts = (before, written) if source <= to else (written, before)
     return np.concatenate(parts)
 
@@ -208,12 +210,12 @@ def _thread_text(did: Did, thread: int) -> str:
     return f"{thread_text(did.kernel, _who(did.kernel, thread))} of {did.text}"
 
 
-def _who(kernel: Kernel, thread: int) -> Who:
-    return Who(*divmod(thread, kernel.threads_per_block))
+def _who(kernel: Kernel, thread: int) -> GridThread:
+    return GridThread(*divmod(thread, kernel.threads_per_block))
 
 
 def _finding(conflict: Conflict) -> Finding:
-    """Of the second command, or of the first where the second is a copy."""
+    """The finding of the second command, or of the first where the second is a copy."""
     text = text_of(conflict, _thread_text)
     sides = [(conflict.second, conflict.second_at, conflict.second_thread),
              (conflict.first, conflict.first_at, conflict.first_thread)]  # fmt: skip

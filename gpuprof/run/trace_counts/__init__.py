@@ -1,7 +1,7 @@
-"""What is counted of a launch's trace, for any chip: accesses by instruction, and how far apart those to a line are.
+"""Counts of a launch's trace, for any chip: accesses by instruction, and distances between accesses to a line.
 
-walk      one pass over a piece of trace
-accesses  what the accesses add up to by instruction
-reuse     the distances between accesses to a line
-launch    both of one launch, as rows of a recording
+trace_walk       one pass over a piece of trace
+line_accesses    sums over the accesses, by instruction
+reuse_distances  the distances between accesses to a line
+launch_counts    both of one launch, as rows of a recording
 """

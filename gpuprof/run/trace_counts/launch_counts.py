@@ -1,4 +1,4 @@
-"""What is counted of one launch's trace, a piece at a time."""
+"""Counts of one launch's trace, a piece at a time."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What the accesses of a launch add up to, by instruction."""
+"""Sums over the accesses of a launch, by instruction."""
 
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ def recorded(code: np.ndarray, has_access: np.ndarray) -> Recorded:
 
 
 def _does(row) -> int:
-    # What the fields of a record mean is another thing for barriers and slow paths, which access nothing.
+    # Fields of a record have another meaning for barriers and slow paths, which access nothing.
     is_access = IS_ACCESS if row.space not in ("", "barrier") else 0
     is_global = IS_GLOBAL if row.space in GLOBAL_SPACES else 0
     return is_access | is_global | (IS_STORE if KINDS[row.kind].operation in WRITES else 0)
@@ -59,8 +59,8 @@ class AccessSums:
         """Gives the lines that are looked at; n_exact, stride: see `walk`."""
         steps = piece.steps.view(np.uint32).reshape(-1, 2)
         trace = steps, piece.step_start, piece.accesses.view(np.uint64), piece.sectors
-        found = walk(piece.first_block, piece.warps_per_block, *trace, *self.code, n_exact, stride, self.sums)
-        return Seen(*found)
+        seen = walk(piece.first_block, piece.warps_per_block, *trace, *self.code, n_exact, stride, self.sums)
+        return Seen(*seen)
 
     def rows(self, pcs: np.ndarray) -> np.ndarray:
         """ACCESS_COUNTERS.dtype: of the instructions that accessed something; `pcs` are those of all."""

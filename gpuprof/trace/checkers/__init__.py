@@ -1,1 +1,1 @@
-"""Checkers: trace generators that find errors of a program, one a file, named as compute-sanitizer's tools."""
+"""Checkers: trace generators that find errors of a program, one per file, named after compute-sanitizer's tools."""

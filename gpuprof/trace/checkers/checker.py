@@ -1,27 +1,28 @@
-"""Checker: what all checkers have in common. An error is counted by its place, and its first instance is told whole."""
+"""Checker: the common part of all checkers. Errors are counted by instruction, and the first instance of each is
+reported in detail.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.masks import WARP
 
 
-class Who(NamedTuple):
-    """A thread: linear index of its block in the grid, and of itself in the block."""
+class GridThread(NamedTuple):
+    """A thread: linear index of its block in the grid, and of the thread in the block."""
 
     block: int
     thread: int
 
 
 class Instance(NamedTuple):
-    """An error as it happened: fields of a finding."""
+    """One occurrence of an error: fields of a finding."""
 
     text: str
-    who: Who
+    who: GridThread
     address: int = -1
     allocation: str = ""
 
@@ -37,17 +38,17 @@ class Checker(TraceGenerator):
         self.first: dict[tuple[str, int, int], Instance] = {}
 
     def is_new(self, kind: str, pc: int, other_pc: int = -1) -> bool:
-        """Whether nothing was noted of the kind at this place: then somebody has to tell the first instance."""
+        """True if no error of the kind was noted for this instruction: the caller then has to note a first instance."""
         return (kind, pc, other_pc) not in self.first
 
     def note(self, kind: str, instance: Instance, count: int, pc: int, other_pc: int = -1) -> None:
-        """`count` more of a kind; `instance` is kept when they are the first."""
+        """Counts `count` more errors of a kind; `instance` is stored if they are the first."""
         key = kind, pc, other_pc
         self.counts[key] = self.counts.get(key, 0) + count
         self.first.setdefault(key, instance)
 
     def more(self, kind: str, count: int, pc: int, other_pc: int = -1) -> None:
-        """`count` more of what is not new."""
+        """Counts `count` more errors of a kind that is not new."""
         self.counts[kind, pc, other_pc] += count
 
     def finish(self) -> None:
@@ -67,11 +68,11 @@ class Checker(TraceGenerator):
                 count=count,
             )
 
-    def thread_text(self, who: Who) -> str:
+    def thread_text(self, who: GridThread) -> str:
         return thread_text(self.kernel, who)
 
 
-def thread_text(kernel: Kernel, who: Who) -> str:
+def thread_text(kernel: Kernel, who: GridThread) -> str:
     """ "thread (3, 0, 0) of block (1, 0, 0)" """
     (bx, by, _), (gx, gy, _) = kernel.block, kernel.grid
     block, thread = who
@@ -80,12 +81,12 @@ def thread_text(kernel: Kernel, who: Who) -> str:
 
 
 def ptx_of(kernel: Kernel, instruction: Instruction) -> str:
-    """The line of PTX that an instruction comes from; "" when nothing says so."""
+    """The line of PTX that an instruction comes from; "" if it is unknown."""
     lines = kernel.code.ptx_lines
     return lines[instruction.ptx_line - 1] if 0 < instruction.ptx_line <= len(lines) else ""
 
 
-def first_of(event: TraceEvent, lanes: np.ndarray) -> tuple[int, int, Who]:
+def first_of(event: TraceEvent, lanes: np.ndarray) -> tuple[int, int, GridThread]:
     """Row, lane and thread of the first of some lanes, bool (n, 32)."""
     row, lane = divmod(int(np.flatnonzero(lanes)[0]), WARP)
-    return row, lane, Who(int(event.block[row]), WARP * int(event.warp[row]) + lane)
+    return row, lane, GridThread(int(event.block[row]), WARP * int(event.warp[row]) + lane)

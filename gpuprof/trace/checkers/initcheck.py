@@ -1,4 +1,4 @@
-"""Values that nobody has given: which bits of memory and registers have none, and where such a bit decides."""
+"""Undefined values: which bits of memory and registers have no value, and where such a bit has an effect."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ from gpuprof.trace.checkers.shadow_bits.operand_rows import Plan, Step
 from gpuprof.trace.checkers.shadow_bits.propagate import NO_ORIGIN
 from gpuprof.trace.checkers.shadow_bits.space_bits import (
     Piece,
-    Place,
+    ShadowRange,
     define,
     narrowed,
     read,
@@ -22,18 +22,17 @@ from gpuprof.trace.checkers.shadow_bits.space_bits import (
     write_padding,
 )
 from gpuprof.trace.checkers.shadow_bits.uncertain import STORE, Doubts
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import Access, TraceEvent, packed, unpacked
 from gpuprof.trace.kernel import Instruction, Kernel
-from gpuprof.trace.masks import packed, unpacked
 
-# Kinds whose addresses only their execution finds.
-FOUND_LATER = (
+# Kinds whose addresses are known only after their execution.
+KNOWN_AFTER = (
     *("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "fetch", "surface_load"),
     *("surface_store", "surface_reduction", "matrix_async"),
 )
 ENDS = ("exit", "return")
 NOTHING = np.empty(0, np.uint8)
-# What takes bits from one place to another: padding stays padding.
+# Rules that move bits: padding remains padding.
 MOVES = frozenset(
     ("same_bits", "pack", "low", "high", "and", "or", "shl", "shr", "shf_left", "shf_right", "prmt", "bfe", "bfi",
      "cvt", "select")
@@ -47,12 +46,12 @@ IGNORED = frozenset(
 class Initcheck(Doubts):
     """Finds undefined values that decide an address or a branch, or are stored where the host can read them.
 
-    Each bit of memory and of registers is followed, through copies of the host, too.
+    Each bit of memory and of registers is tracked, also through copies by the host.
     """
 
     name = "initcheck"
     kinds = tuple(kind for kind in KINDS if kind not in IGNORED)
-    post_kinds = FOUND_LATER
+    post_kinds = KNOWN_AFTER
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
@@ -83,21 +82,21 @@ class Initcheck(Doubts):
         if kind in ENDS:
             self._exit(event)
 
-    def _doubtful(self, event: TraceEvent, plan: Plan, are_alone: bool) -> Step | None:
-        """The event's warps that have an undefined bit in a register of the instruction, where warps stand alone: else
-        all of them where one has it in a register that is read. None where no warp has one.
+    def _doubtful(self, event: TraceEvent, plan: Plan, are_independent: bool) -> Step | None:
+        """The event's warps with an undefined bit in a register of the instruction, if warps are independent; otherwise
+        all of them if one warp has such a bit in a register that is read. None if no warp has one.
         """
         if not self._n_hot_rows[event.instruction.number]:
             return None
         slots = self._slots(event.block)
-        hot = self._registers.hot(slots, event.warp, plan.rows if are_alone else plan.decisive)
-        return Step(event, plan, self._registers, slots, hot if are_alone else None) if len(hot) else None
+        hot = self._registers.hot(slots, event.warp, plan.rows if are_independent else plan.decisive)
+        return Step(event, plan, self._registers, slots, hot if are_independent else None) if len(hot) else None
 
     def post_event(self, event: TraceEvent) -> None:
         plan = self._module.plan(event.instruction)
         _AFTER[event.instruction.kind](self, Step(event, plan, self._registers, self._slots(event.block), None))
 
-    # What is followed.
+    # Rules of instructions
 
     def _compute(self, step: Step) -> None:
         op = step.inst.op
@@ -113,18 +112,18 @@ class Initcheck(Doubts):
             step.put(slot, 0, bits, origin, padding)
 
     def _defined(self, step: Step) -> None:
-        """What it writes is defined."""
+        """Marks the results as defined."""
         for slot, registers in step.plan.results.items():
             for number in range(len(registers)):
                 step.put(slot, number, np.zeros((1, 1), U64), step.origin())
 
     def _undefined(self, step: Step, lanes: np.ndarray, origin: np.ndarray) -> None:
-        """What lanes, bool (n, 32), get is undefined, and what the others get is defined."""
+        """Marks the results of lanes, bool (n, 32), as undefined, and those of the others as defined."""
         for slot, registers in step.plan.results.items():
             for number in range(len(registers)):
                 step.put(slot, number, np.where(lanes, ~ZERO, ZERO), origin)
 
-    def _address_alone(self, step: Step) -> None:
+    def _address_only(self, step: Step) -> None:
         self._check_address(step, "".join(step.plan.sources))
         self._defined(step)
 
@@ -136,9 +135,9 @@ class Initcheck(Doubts):
             self._undefined(step, doubtful, step.origin())
             return
         source = matrix_bits.source_lanes(step.inst, lane, clamp)
-        found = np.take_along_axis(np.where(step.active, values, ZERO), source, axis=1)
+        undefined = np.take_along_axis(np.where(step.active, values, ZERO), source, axis=1)
         is_padding = np.take_along_axis(unpacked(step.only_padding("a")), source, axis=1) & ~doubtful
-        step.put("dst", 0, np.where(doubtful, instruction_rules.ones(32), found), step.origin(), packed(is_padding))
+        step.put("dst", 0, np.where(doubtful, instruction_rules.ones(32), undefined), step.origin(), packed(is_padding))
 
     def _fixed_or_read(self, step: Step, name: str, slot: str) -> np.ndarray:
         fixed = matrix_bits.fixed(step.inst, name)
@@ -153,28 +152,28 @@ class Initcheck(Doubts):
         (value,), (undefined,) = step.values("a"), step.undefined("a")
         step.put("dst", 0, matrix_bits.voted(step.inst, value, undefined, step.true), step.origin())
 
-    def _together(self, step: Step) -> None:
-        """Lanes get what depends on a register of all of them."""
-        whole = (step.any_undefined("a") & step.true).any(axis=1, keepdims=True)
-        self._undefined(step, np.broadcast_to(whole, step.true.shape), step.origin())
+    def _joint_result(self, step: Step) -> None:
+        """The result of each lane depends on a register of all lanes."""
+        any_undefined = (step.any_undefined("a") & step.true).any(axis=1, keepdims=True)
+        self._undefined(step, np.broadcast_to(any_undefined, step.true.shape), step.origin())
 
     def _matrix(self, step: Step) -> None:
         n_results = len(step.plan.results.get("dst", ()))
         a, b, c = (self._fragment(step, slot) for slot in "abc")
-        found = matrix_bits.multiplied(step.inst, a, b, c, n_results)
+        products = matrix_bits.multiplied(step.inst, a, b, c, n_results)
         metadata = step.any_undefined("e").any(axis=1, keepdims=True)
-        for number, bits in enumerate(found):
+        for number, bits in enumerate(products):
             step.put("dst", number, np.where(metadata, ~ZERO, bits), step.origin())
 
     def _fragment(self, step: Step, slot: str) -> list[np.ndarray]:
-        """Of zeros that are written as no register, as many as there would be."""
+        """The registers of a fragment; zeros without a register count as many registers as the fragment has."""
         count = int(getattr(step.inst.op, slot)[1:] or 1)
         return step.undefined(slot) or [np.zeros(step.true.shape, U64)] * count
 
     def _transpose(self, step: Step) -> None:
         step.put("dst", 0, matrix_bits.transposed(step.undefined("a")[0]), step.origin())
 
-    # Memory. What is called `quick` is done where no register has an undefined bit.
+    # Memory. Methods called `quick` run where no register has an undefined bit.
 
     def _pieces(self, event: TraceEvent, access: Access) -> list[Piece]:
         if access.space == "local":  # whose shadow is as wide as the addresses
@@ -186,37 +185,37 @@ class Initcheck(Doubts):
         if self._spaces.is_clean(access, event.block):
             return None
         pieces = self._pieces(event, access)
-        found = read(pieces, access.nbytes) if pieces else None
-        if found is None:
+        undefined = read(pieces, access.nbytes) if pieces else None
+        if undefined is None:
             return None
         if (forbidden := _forbidden(event, access)) is not None:
-            found[forbidden] = 0
-            if not found.any():
+            undefined[forbidden] = 0
+            if not undefined.any():
                 return None
         if event.instruction.number not in self._loaded:
-            row, lane = divmod(int(np.flatnonzero(found.any(axis=2))[0]), 32)
+            row, lane = divmod(int(np.flatnonzero(undefined.any(axis=2))[0]), 32)
             address = int(access.addresses[row, lane])
             where = event.describe("global", address) if access.space == "global" else f"{address:#x}"
             self._loaded[event.instruction.number] = (
-                f"the value comes from {access.space} memory that nothing has written: {where}"
+                f"the value comes from {access.space} memory that was never written: {where}"
             )
-        return found
+        return undefined
 
     def _quick_load(self, event: TraceEvent, plan: Plan) -> None:
-        found = _joined([self._read(event, access) for access in event.accesses])
-        if found is None:
+        undefined = _joined([self._read(event, access) for access in event.accesses])
+        if undefined is None:
             self._quick_results(event, plan)
         elif plan.instruction.kind == "matrix_load":
-            self._take(Step(event, plan, self._registers, self._slots(event.block), None), found)
+            self._take(Step(event, plan, self._registers, self._slots(event.block), None), undefined)
         else:
             is_signed, padding = plan.instruction.encoded.op.types[0][0] == "s", self._padding_read(event)
             self._registers.take(
-                self._slots(event.block), event.warp, plan.words, found, padding, event.true_masks, is_signed,
+                self._slots(event.block), event.warp, plan.words, undefined, padding, event.true_masks, is_signed,
                 plan.instruction.number,
             )  # fmt: skip
 
     def _quick_results(self, event: TraceEvent, plan: Plan) -> None:
-        """What it writes is defined."""
+        """Marks the results as defined."""
         if len(plan.words) and self._n_hot_rows[plan.instruction.number]:
             nothing = np.zeros((event.n_warps, 32, 1), np.uint8)
             self._registers.take(
@@ -224,7 +223,7 @@ class Initcheck(Doubts):
             )
 
     def _padding_read(self, event: TraceEvent) -> np.ndarray | None:
-        """uint8 (n, 32, k): bits that are known to be padding, of all bytes that are read; None for none."""
+        """uint8 (n, 32, k): bits of the read bytes that are known to be padding; None for none."""
         reads = [access for access in event.accesses if access.operation == "load"]
         return _joined([read_padding(self._pieces(event, access), access.nbytes) for access in reads])
 
@@ -236,7 +235,7 @@ class Initcheck(Doubts):
             self._take(step, _joined([self._read(step.event, access) for access in step.event.accesses]))
 
     def _take(self, step: Step, undefined: np.ndarray | None) -> None:
-        """Bytes of memory come to registers."""
+        """Loads bytes of memory into registers."""
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
         if undefined is None:
             self._defined(step)
@@ -260,7 +259,7 @@ class Initcheck(Doubts):
     def _store(self, step: Step) -> None:
         self._check_address(step, "a")
         words = step.undefined("b")
-        doubtful = [each for each in words if each.any()]
+        doubtful = [word for word in words if word.any()]
         if not doubtful:
             self._quick_store(step.event, step.plan)
             return
@@ -273,13 +272,13 @@ class Initcheck(Doubts):
         padding = self._padding_stored(step, undefined)
         for access in step.event.accesses:
             pieces = self._pieces(step.event, access)
-            told = undefined & ~padding & ~self._left_alone(step, access, pieces)
-            self._check_store(step, access, told, step.origin("b"))
+            reported = undefined & ~padding & ~self._other_fields(step, access, pieces)
+            self._check_store(step, access, reported, step.origin("b"))
             write(pieces, undefined)
             write_padding(pieces, undefined & padding)
 
-    def _left_alone(self, step: Step, access: Access, pieces: list[Piece]) -> np.ndarray | np.uint8:
-        """uint8: which bits of a store are those of other bit fields, and are as undefined as they were."""
+    def _other_fields(self, step: Step, access: Access, pieces: list[Piece]) -> np.ndarray | np.uint8:
+        """uint8: the bits of a store that belong to other bit fields, and are still undefined."""
         member = self._module.members.get(step.plan.instruction.number)
         before = read(pieces, access.nbytes) if member is not None and member.fields.any() else None
         if before is None:
@@ -287,7 +286,7 @@ class Initcheck(Doubts):
         return before & member.fields[member.first : member.first + access.nbytes]
 
     def _padding_stored(self, step: Step, undefined: np.ndarray) -> np.ndarray:
-        """uint8, that `undefined`, uint8 (n, 32, k), can be masked with: which bits of a store are padding."""
+        """uint8, to mask `undefined`, uint8 (n, 32, k): the bits of a store that are padding."""
         known = self._module.padding.get(step.plan.instruction.number, np.zeros(1, np.uint8))
         member = self._module.members.get(step.plan.instruction.number)
         if member is not None:
@@ -298,13 +297,13 @@ class Initcheck(Doubts):
         return given[:, :, : undefined.shape[2]] | known
 
     def _write_member(self, event: TraceEvent, plan: Plan) -> None:
-        """A structure whose member is written is there: what lies between its members is padding."""
+        """The structure of a written member exists from now on: the bytes between its members are padding."""
         member = self._module.members.get(plan.instruction.number)
         if member is None or not member.padding.any():
             return
         for access in event.accesses:
-            whole = access._replace(addresses=access.addresses - member.first, nbytes=len(member.padding))
-            pieces = self._spaces.pieces(whole, event.block, event.warp)
+            structure = access._replace(addresses=access.addresses - member.first, nbytes=len(member.padding))
+            pieces = self._spaces.pieces(structure, event.block, event.warp)
             write_padding(pieces, np.broadcast_to(member.padding, (*access.addresses.shape, len(member.padding))))
 
     def _quick_mbarrier(self, event: TraceEvent, plan: Plan) -> None:
@@ -313,15 +312,15 @@ class Initcheck(Doubts):
 
     def _quick_copy(self, event: TraceEvent, plan: Plan) -> None:
         start, to = event.accesses
-        found = self._read(event, start)
-        if found is None:
+        undefined = self._read(event, start)
+        if undefined is None:
             define(self._pieces(event, to))
             return
         if start.sizes is not None:
-            found[np.arange(start.nbytes) >= start.sizes[:, :, None]] = 0
+            undefined[np.arange(start.nbytes) >= start.sizes[:, :, None]] = 0
         pieces, padding = self._pieces(event, to), self._padding_read(event)
-        write(pieces, found)
-        write_padding(pieces, np.zeros_like(found) if padding is None else padding)
+        write(pieces, undefined)
+        write_padding(pieces, np.zeros_like(undefined) if padding is None else padding)
 
     def _copy(self, step: Step) -> None:
         self._check_address(step, "abc")
@@ -344,27 +343,29 @@ class Initcheck(Doubts):
         origin, own = step.origin("bc"), step.plan.instruction.number
         results: list = []
         for access in step.event.accesses:
-            found = self._read(step.event, access)
-            found = np.zeros((*step.true.shape, access.nbytes), np.uint8) if found is None else found
-            memory = instruction_rules.of_bytes(found, "", nbytes)
+            undefined = self._read(step.event, access)
+            undefined = np.zeros((*step.true.shape, access.nbytes), np.uint8) if undefined is None else undefined
+            memory = instruction_rules.of_bytes(undefined, "", nbytes)
             given, other = (_padded(step.undefined(slot), memory, getattr(inst.op, slot)) for slot in "bc")
             values = [np.broadcast_to(each, step.true.shape) for each in step.values("b")]
             values = values if len(values) == len(memory) else values * len(memory)
-            left = atomic_bits.left_behind(inst, memory, given, other, values, 8 * nbytes)
+            left = atomic_bits.bits_after(inst, memory, given, other, values, 8 * nbytes)
             pieces = self._pieces(step.event, access)
             after = instruction_rules.to_bytes(left, nbytes)
-            places = pieces[0].addresses if pieces else access.addresses
-            after = atomic_bits.joined(after, places, access.active)
-            # From memory: where it has been read, so that `_loaded` knows it. Else from an operand or the guard.
-            origin = np.where(found.any(axis=(1, 2)), own, origin).astype(np.int32)
-            found |= np.where(atomic_bits.are_shared(places, access.active)[:, :, None], after, 0).astype(np.uint8)
+            addresses = pieces[0].addresses if pieces else access.addresses
+            after = atomic_bits.joined(after, addresses, access.active)
+            # The origin is memory where it has been read, so that `_loaded` has it, otherwise an operand or the guard.
+            origin = np.where(undefined.any(axis=(1, 2)), own, origin).astype(np.int32)
+            undefined |= np.where(atomic_bits.are_shared(addresses, access.active)[:, :, None], after, 0).astype(
+                np.uint8
+            )
             self._check_store(step, access, after, origin)
             write(pieces, after)
             write_padding(pieces, np.zeros_like(after))
-            results.append(found)
-        whole = _joined(results)
-        if whole is not None:
-            for number, word in enumerate(instruction_rules.of_bytes(whole, "", nbytes)):
+            results.append(undefined)
+        joined = _joined(results)
+        if joined is not None:
+            for number, word in enumerate(instruction_rules.of_bytes(joined, "", nbytes)):
                 step.put("dst", number, word, origin)
 
     def _mbarrier(self, step: Step) -> None:
@@ -372,34 +373,38 @@ class Initcheck(Doubts):
         self._decides(step)
         self._quick_store(step.event, step.plan)
 
-    # What only its execution finds.
+    # Accesses that are known after the execution
 
     def _surface_address(self, step: Step) -> None:
         self._check_address(step, "ab")
 
     def _wgmma(self, step: Step) -> None:
-        """A and B come by descriptors, or A in registers: everything of these reaches everything."""
+        """A and B are given by descriptors, or A in registers: any undefined bit of these makes the complete result
+        undefined.
+        """
         inst = step.inst
         by_descriptor = "b" if inst.op.a[0] == "R" else "ab"
         self._check_address(step, by_descriptor)
-        whole = (step.any_undefined("e" if "a" in by_descriptor else "ae") & step.true).any(axis=1, keepdims=True)
+        any_undefined = (step.any_undefined("e" if "a" in by_descriptor else "ae") & step.true).any(
+            axis=1, keepdims=True
+        )
         (adds,) = step.values("e")
         origin, added = step.origin(), self._fragment(step, "c")
         for number in range(len(step.plan.results.get("dst", ()))):
-            step.put("dst", number, np.where(whole, ~ZERO, np.where(adds != 0, added[number], ZERO)), origin)
+            step.put("dst", number, np.where(any_undefined, ~ZERO, np.where(adds != 0, added[number], ZERO)), origin)
 
     def _after_fetch(self, step: Step) -> None:
-        """What a lane gets is undefined when a byte is that it is made of."""
+        """The result of a lane is undefined if one of its bytes is."""
         self._take_ranges(step, self._undefined_lanes(step))
 
     def _after_wgmma(self, step: Step) -> None:
-        whole = self._undefined_lanes(step).any(axis=1, keepdims=True)
-        self._take_ranges(step, np.broadcast_to(whole, step.true.shape))
+        any_undefined = self._undefined_lanes(step).any(axis=1, keepdims=True)
+        self._take_ranges(step, np.broadcast_to(any_undefined, step.true.shape))
 
     def _take_ranges(self, step: Step, lanes: np.ndarray) -> None:
         if lanes.any():
             number = step.plan.instruction.number
-            self._loaded.setdefault(number, "the value comes from memory that nothing has written")
+            self._loaded.setdefault(number, "the value comes from memory that was never written")
             origin = np.full(len(step.slots), number, np.int32)
             for slot, registers in step.plan.results.items():
                 for k, register in enumerate(registers):
@@ -408,7 +413,7 @@ class Initcheck(Doubts):
 
     def _undefined_lanes(self, step: Step) -> np.ndarray:
         """bool (n, 32): lanes that have read an undefined bit."""
-        found = np.zeros(step.true.shape, np.bool_)
+        undefined = np.zeros(step.true.shape, np.bool_)
         for ranges in step.event.ranges:
             if ranges.operation == "load":
                 for nbytes in np.unique(ranges.nbytes).tolist():
@@ -417,16 +422,16 @@ class Initcheck(Doubts):
                     bad = self._spaces.are_undefined(
                         ranges.space, ranges.addresses[chosen], nbytes, step.event.block[rows]
                     )
-                    np.logical_or.at(found, (rows, lanes), bad)
-        return found
+                    np.logical_or.at(undefined, (rows, lanes), bad)
+        return undefined
 
     def _after_surface(self, step: Step) -> None:
-        """Stores: the registers' bytes, where an element has as many; all of it where values are converted."""
+        """Stores the registers' bytes, if an element has as many; converted values are undefined as a whole."""
         doubtful = step.any_undefined("c") & step.true
         words = instruction_rules.to_bytes(
             step.undefined("c") or [np.zeros(step.true.shape, U64)], step.source_nbytes("c")
         )
-        for place in self._spaces.places(step.event, ("store", "reduction")):
+        for place in self._spaces.touched_ranges(step.event, ("store", "reduction")):
             part = words[place.row, place.lane, : place.nbytes]
             if place.operation == "reduction" or len(part) < place.nbytes or step.inst.op.space != "surface":
                 part = np.full(place.nbytes, 0xFF if doubtful[place.row, place.lane] else 0, np.uint8)
@@ -435,9 +440,11 @@ class Initcheck(Doubts):
             self._leave(step, place, part, np.zeros_like(part), step.origin("c"))
 
     def _after_bulk(self, step: Step) -> None:
-        """Bytes come as they are. Where others come than are read, as at the edges of a tensor, they are defined."""
+        """Copies bytes unchanged. If other bytes are written than read, as at the edges of a tensor, they are
+        defined.
+        """
         origin = np.full(len(step.slots), step.plan.instruction.number, np.int32)
-        self._loaded.setdefault(step.plan.instruction.number, "the value comes from memory that nothing has written")
+        self._loaded.setdefault(step.plan.instruction.number, "the value comes from memory that was never written")
         for source, target in self._spaces.transfers(step.event):
             nbytes = sum(place.nbytes for place in target)
             undefined = _moved([each.shadow.get(each.address, each.nbytes) for each in source], nbytes)
@@ -450,8 +457,10 @@ class Initcheck(Doubts):
                     part, of_padding = part | place.shadow.get(place.address, place.nbytes), np.zeros_like(part)
                 self._leave(step, place, part, of_padding, origin)
 
-    def _leave(self, step: Step, place: Place, undefined: np.ndarray, padding: np.ndarray, origin: np.ndarray) -> None:
-        """Bytes have these undefined bits, uint8 (nbytes,), of which those in `padding` are padding."""
+    def _leave(
+        self, step: Step, place: ShadowRange, undefined: np.ndarray, padding: np.ndarray, origin: np.ndarray
+    ) -> None:
+        """Bytes of memory get these undefined bits, uint8 (nbytes,), of which those in `padding` are padding."""
         place.shadow.put(place.address, undefined)
         if padding.any() or not place.shadow.padding.is_defined:
             place.shadow.padding.put(place.address, undefined & padding)
@@ -461,29 +470,29 @@ class Initcheck(Doubts):
             lanes[place.row, place.lane] = True
             text = f"writes {place.nbytes} bytes of global memory at {place.address:#x}, some of them undefined"
             at = self._place("global", place.address)
-            self._tell(STORE, step, lanes, origin, lambda row, lane: (text, *at))
+            self._report(STORE, step, lanes, origin, lambda row, lane: (text, *at))
 
 
 def _is_followed(instruction: Instruction) -> bool:
-    """Whether it may change what is undefined though no register of it is."""
+    """True if it may change undefined bits even if none of its registers has one."""
     return instruction.kind in _QUICK or instruction.kind in ENDS
 
 
 def _forbidden(event: TraceEvent, access: Access) -> np.ndarray | None:
-    """bool (n, 32): lanes that may not access it, None for none. What they do is another checker's, and they load 0."""
+    """bool (n, 32): lanes with an invalid access, None for none. These are left to memcheck, and load 0."""
     wrong = event.wrong(access)
     return None if wrong is None else np.logical_or.reduce(wrong)
 
 
-def _joined(found: list) -> np.ndarray | None:
-    """What lanes have read in several spaces, each lane in one of them."""
-    there = [each for each in found if each is not None]
-    return np.bitwise_or.reduce(there) if len(there) > 1 else next(iter(there), None)
+def _joined(parts: list) -> np.ndarray | None:
+    """The undefined bits that lanes have read in several spaces, each lane in one of them."""
+    present = [part for part in parts if part is not None]
+    return np.bitwise_or.reduce(present) if len(present) > 1 else next(iter(present), None)
 
 
 def _moved(source: list[np.ndarray], nbytes: int) -> np.ndarray:
-    """uint8 (nbytes,): bits of the bytes that a bulk copy writes, again and again those of its sources. No bit is set
-    where others come than are read.
+    """uint8 (nbytes,): undefined bits of the bytes that a bulk copy writes, repeating those of its sources. No bit is
+    set if other bytes are written than read.
     """
     given = np.concatenate([NOTHING, *source])
     times, rest = divmod(nbytes, max(len(given), 1))
@@ -491,7 +500,7 @@ def _moved(source: list[np.ndarray], nbytes: int) -> np.ndarray:
 
 
 def _padded(undefined: list, memory: list, spec: str) -> list:
-    """Of a constant operand no bit is undefined; nothing where there is no operand."""
+    """The undefined bits of an operand: none for a constant; an empty list without an operand."""
     return undefined or [np.zeros_like(each) for each in memory] if spec else []
 
 
@@ -504,12 +513,12 @@ def _rows_of_lanes(words: list, is_transposed: bool) -> np.ndarray:
 
 _ACTS: dict[str, Callable[[Initcheck, Step], None]] = {
     "compute": Initcheck._compute,
-    **dict.fromkeys(("special", "query", "elect", "stack_save"), Initcheck._address_alone),
+    **dict.fromkeys(("special", "query", "elect", "stack_save"), Initcheck._address_only),
     **dict.fromkeys(
         ("branch", "branch_indirect", "call", "call_indirect", "return", "exit", "trap", "sleep", "barrier",
          "barrier_arrive", "barrier_vote", "cluster_barrier", "warp_sync"), Initcheck._decides
     ),
-    **dict.fromkeys(("syscall", "stack_change", "mbarrier_wait"), Initcheck._address_alone),
+    **dict.fromkeys(("syscall", "stack_change", "mbarrier_wait"), Initcheck._address_only),
     "load": Initcheck._load,
     "matrix_load": Initcheck._load,
     "store": Initcheck._store,
@@ -519,11 +528,11 @@ _ACTS: dict[str, Callable[[Initcheck, Step], None]] = {
     "copy": Initcheck._copy,
     "mbarrier": Initcheck._mbarrier,
     **dict.fromkeys(("bulk_load", "bulk_store", "bulk_copy", "bulk_reduction", "bulk_reduction_shared", "fetch",
-                     "surface_load"), Initcheck._address_alone),
+                     "surface_load"), Initcheck._address_only),
     **dict.fromkeys(("surface_store", "surface_reduction"), Initcheck._surface_address),
     "shuffle": Initcheck._shuffle,
     "vote": Initcheck._vote,
-    **dict.fromkeys(("match", "warp_reduction"), Initcheck._together),
+    **dict.fromkeys(("match", "warp_reduction"), Initcheck._joint_result),
     "matrix": Initcheck._matrix,
     "matrix_async": Initcheck._wgmma,
     "matrix_transpose": Initcheck._transpose,

@@ -1,17 +1,16 @@
-"""What programs must not do with mbarrier objects, and what somebody waits for who waits for ever."""
+"""Misuse of mbarrier objects, and the arrivals that are missing in a deadlock."""
 
 from collections.abc import Callable
 
 from gpuprof.base.wording import plural
 from gpuprof.isa.families.mbarrier import Mbarrier
 from gpuprof.isa.opcodes import by_number
-from gpuprof.trace.checkers.checker import Who
-from gpuprof.trace.checkers.mbarriers import INIT, INVAL, Mbarriers, Operation, Place, waited_phase
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.checkers.checker import GridThread
+from gpuprof.trace.checkers.mbarrier_phases import INIT, INVAL, MbarrierAddress, Mbarriers, Operation, waited_phase
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 
-# What an instruction with operand b does to its object: arrivals, bytes that are expected, arrivals dropped for good.
+# Effect of an instruction with operand b on its object: arrivals, expected bytes, permanently dropped arrivals.
 EFFECTS: dict[int, Callable[[int], tuple[int, int, int]]] = by_number(
     {
         "MBAR.ARRIVE": lambda b: (b, 0, 0),
@@ -24,121 +23,119 @@ EFFECTS: dict[int, Callable[[int], tuple[int, int, int]]] = by_number(
 )
 NAMED = 3  # threads that a deadlock names
 
-Note = Callable[[TraceEvent, str, str, Who], None]  # event, kind, what is wrong, thread
+Note = Callable[[TraceEvent, str, str, GridThread], None]  # event, kind, what is wrong, thread
 
 
 class MbarrierUse:
-    """The objects of one launch. `note` takes what is found; `has_ended` says so of a block."""
+    """The objects of one launch. `note` receives errors; `has_ended` is true for a block that has ended."""
 
     def __init__(self, kernel: Kernel, note: Note, has_ended: Callable[[int], bool]):
         self._mbarriers, self._note, self._has_ended = Mbarriers(kernel), note, has_ended
-        self._known: set[Place] = set()  # objects that have been initialised
-        self._arrived: dict[Place, tuple[int, list[Who]]] = {}  # phase, and who has arrived in it
-        self._passed: dict[tuple[Place, Who], int] = {}  # the phase that a thread has seen the end of
-        self._waits: dict[Who, Operation] = {}  # each thread's last one
-        self._phases: dict[Who, int] = {}
+        self._known: set[MbarrierAddress] = set()  # objects that have been initialised
+        self._arrived: dict[MbarrierAddress, tuple[int, list[GridThread]]] = {}  # phase, and its arrivals
+        self._passed: dict[tuple[MbarrierAddress, GridThread], int] = {}  # the last phase whose end a thread has seen
+        self._waits: dict[GridThread, Operation] = {}  # each thread's last one
+        self._phases: dict[GridThread, int] = {}
 
     def operate(self, event: TraceEvent) -> None:
         """Lanes are about to change objects."""
         number = event.instruction.encoded.op.number
-        now: dict[Place, Mbarrier] = {}
+        now: dict[MbarrierAddress, Mbarrier] = {}
         for operation in self._mbarriers.operations(event):
-            place, who = operation.look.place, _who(event, operation)
-            if self._is_gone(event, place, who):
+            key, who = operation.look.key, _who(event, operation)
+            if self._is_ended(event, key, who):
                 continue
             if number in INIT:
                 self._begin(event, operation, who)
-            elif self._is_there(event, operation, who):
-                now[place] = self._arrive(event, operation, who, now.get(place, operation.look.object))
+            elif self._is_valid(event, operation, who):
+                now[key] = self._arrive(event, operation, who, now.get(key, operation.look.object))
             if number in INVAL:
-                self._known.discard(place)
+                self._known.discard(key)
 
     def wait(self, event: TraceEvent) -> None:
         """Lanes are about to wait."""
         for operation in self._mbarriers.operations(event):
-            place, who = operation.look.place, _who(event, operation)
-            if self._is_gone(event, place, who) or not self._is_there(event, operation, who):
+            key, who = operation.look.key, _who(event, operation)
+            if self._is_ended(event, key, who) or not self._is_valid(event, operation, who):
                 continue
             phase = waited_phase(event.instruction, operation)
             self._waits[who], self._phases[who] = operation, phase
             if phase == operation.look.phase:
-                continue  # it is not over yet
-            if self._passed.get((place, who)) == phase and operation.look.object.is_begun:
-                text = f"waits a second time for phase {phase} of {_name(place)}, while phase {phase + 1} is under way"
+                continue  # it is not complete yet
+            if self._passed.get((key, who)) == phase and operation.look.object.is_begun:
+                text = f"waits a second time for phase {phase} of {_name(key)}, while phase {phase + 1} is active"
                 self._note(event, "mbarrier_stale_wait", f"{text}: the parity has not been changed", who)
-            self._passed[place, who] = phase
+            self._passed[key, who] = phase
 
     def forget(self, block: int) -> None:
-        """The block has ended, and its memory with it."""
+        """Drops the objects of a block that has ended."""
         self._mbarriers.forget(block)
-        self._known = {place for place in self._known if place.block != block}
-        self._passed = {key: phase for key, phase in self._passed.items() if key[1].block != block}
+        self._known = {key for key in self._known if key.block != block}
+        self._passed = {passed: phase for passed, phase in self._passed.items() if passed[1].block != block}
         self._waits = {who: wait for who, wait in self._waits.items() if who.block != block}
         self._phases = {who: phase for who, phase in self._phases.items() if who.block != block}
-        self._arrived = {place: those for place, those in self._arrived.items() if place.block != block}
+        self._arrived = {key: those for key, those in self._arrived.items() if key.block != block}
 
-    def what_is_missing(self, who: Who) -> str:
-        """ "phase 0 of the mbarrier at 0x10: 1 of 2 arrivals is missing", of a thread that waits at one."""
+    def what_is_missing(self, who: GridThread) -> str:
+        """ "phase 0 of the mbarrier at 0x10: 1 of 2 arrivals is missing", for a thread that waits at one."""
         operation = self._waits[who]
-        place, phase = operation.look.place, self._phases[who]
-        found = operation.look.object
-        of_phase, arrived = self._arrived.get(place, (phase, []))
+        key, phase = operation.look.key, self._phases[who]
+        mbarrier = operation.look.object
+        of_phase, arrived = self._arrived.get(key, (phase, []))
         if of_phase != phase:
             arrived = []
-        text = f"phase {phase} of {_name(place)}"
+        text = f"phase {phase} of {_name(key)}"
         if not arrived:
-            return f"{text}, for which {plural(found.expected, 'arrival is', 'arrivals are')} expected"
+            return f"{text}, for which {plural(mbarrier.expected, 'arrival is', 'arrivals are')} expected"
         names = ", ".join(str(each.thread) for each in arrived[:NAMED])
         more = f" and {len(arrived) - NAMED} more" if len(arrived) > NAMED else ""
-        return f"{text}, in which of {found.expected} arrivals those of threads {names}{more} have come"
+        return f"{text}, in which of {mbarrier.expected} arrivals those of threads {names}{more} have come"
 
-    def _begin(self, event: TraceEvent, operation: Operation, who: Who) -> None:
-        place = operation.look.place
-        if place in self._known and operation.look.object.is_valid:
+    def _begin(self, event: TraceEvent, operation: Operation, who: GridThread) -> None:
+        key = operation.look.key
+        if key in self._known and operation.look.object.is_valid:
             self._note(
-                event, "mbarrier_reinitialized", f"initialises {_name(place)}, which is one already (no inval)", who
+                event, "mbarrier_reinitialized", f"initialises {_name(key)}, which is one already (no inval)", who
             )
-        self._mbarriers.begins(event.instruction, place)
-        self._known.add(place)
-        self._arrived.pop(place, None)
-        self._passed = {key: phase for key, phase in self._passed.items() if key[0] != place}
+        self._mbarriers.begins(event.instruction, key)
+        self._known.add(key)
+        self._arrived.pop(key, None)
+        self._passed = {passed: phase for passed, phase in self._passed.items() if passed[0] != key}
 
-    def _arrive(self, event: TraceEvent, operation: Operation, who: Who, now: Mbarrier) -> Mbarrier:
-        """The object when the lane has done its part."""
+    def _arrive(self, event: TraceEvent, operation: Operation, who: GridThread, now: Mbarrier) -> Mbarrier:
+        """The object after the lane's operation."""
         effect = EFFECTS.get(event.instruction.encoded.op.number)
         if effect is None:
             return now
         count, nbytes, dropped = effect(operation.operand)
-        place, phase = operation.look.place, operation.look.phase
+        key, phase = operation.look.key, operation.look.phase
         if count > now.pending:
-            text = f"arrives at {_name(place)}, which expects no more than {now.expected} in a phase"
+            text = f"arrives at {_name(key)}, which expects no more than {now.expected} in a phase"
             self._note(event, "mbarrier_overflow", text, who)
             return now
         if count:
-            of_phase, arrived = self._arrived.get(place, (phase, []))
-            self._arrived[place] = (phase, [*arrived, who] if of_phase == phase else [who])
+            of_phase, arrived = self._arrived.get(key, (phase, []))
+            self._arrived[key] = (phase, [*arrived, who] if of_phase == phase else [who])
         pending, nbytes, expected = now.pending - count, now.nbytes + nbytes, now.expected - dropped
         is_over = pending == 0 and nbytes == 0
         return now._replace(nbytes=nbytes, expected=expected, pending=expected if is_over else pending)
 
-    def _is_there(self, event: TraceEvent, operation: Operation, who: Who) -> bool:
+    def _is_valid(self, event: TraceEvent, operation: Operation, who: GridThread) -> bool:
         if not operation.look.object.is_valid:
-            self._note(
-                event, "mbarrier_not_initialized", f"uses {_name(operation.look.place)}, where there is none", who
-            )
+            self._note(event, "mbarrier_not_initialized", f"uses {_name(operation.look.key)}, where there is none", who)
         return operation.look.object.is_valid
 
-    def _is_gone(self, event: TraceEvent, place: Place, who: Who) -> bool:
-        is_gone = place.block != who.block and self._has_ended(place.block)
-        if is_gone:
-            text = f"uses {_name(place)} of block {place.block}, whose threads have all exited"
+    def _is_ended(self, event: TraceEvent, key: MbarrierAddress, who: GridThread) -> bool:
+        is_ended = key.block != who.block and self._has_ended(key.block)
+        if is_ended:
+            text = f"uses {_name(key)} of block {key.block}, whose threads have all exited"
             self._note(event, "exited_block", text, who)
-        return is_gone
+        return is_ended
 
 
-def _who(event: TraceEvent, operation: Operation) -> Who:
-    return Who(int(event.block[operation.row]), WARP * int(event.warp[operation.row]) + operation.lane)
+def _who(event: TraceEvent, operation: Operation) -> GridThread:
+    return GridThread(int(event.block[operation.row]), WARP * int(event.warp[operation.row]) + operation.lane)
 
 
-def _name(place: Place) -> str:
-    return f"the mbarrier at {place.offset:#x}"
+def _name(key: MbarrierAddress) -> str:
+    return f"the mbarrier at {key.offset:#x}"

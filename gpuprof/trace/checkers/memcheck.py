@@ -1,18 +1,17 @@
-"""Accesses to memory that a program must not make."""
+"""Invalid accesses to memory."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from gpuprof.trace.checkers.checker import Checker, Instance, Who, first_of
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.checkers.checker import Checker, GridThread, Instance, first_of
+from gpuprof.trace.event import WARP, Access, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import ADDRESSED, MBARRIERS, RANGED, Allocation, Kernel, Variable
-from gpuprof.trace.masks import WARP
 
 VERBS = {"load": "reads", "store": "writes", "atomic": "changes", "reduction": "changes"}
-# Kind of a finding, by what TraceEvent.wrong tells apart.
+# Field of TraceEvent.wrong -> kind of a finding.
 KINDS = {
     "misaligned": "misaligned",
     "outside": "out_of_bounds",
@@ -20,23 +19,23 @@ KINDS = {
     "freed": "use_after_free",
     "read_only": "constant_write",
 }
-# And of what `refused` gets besides.
+# Additionally, the kinds that only `refused` has.
 KINDS_REFUSED = KINDS | {kind: kind for kind in ("invalid_image", "invalid_tensor_map", "double_free", "invalid_free")}
 
 
 class Memcheck(Checker):
     """Finds accesses out of bounds, misaligned, of freed memory and of null pointers, and writes to constants.
 
-    A lane that may not do its access loads 0, or its store is dropped, and the kernel goes on. Of bulk copies, tiles
-    and matrices these are the bytes that are outside.
+    An invalid access of a lane loads 0, or its store is dropped, and the kernel continues. For bulk copies, tiles and
+    matrices this holds for the bytes that are outside.
     """
 
     name = "memcheck"
     kinds = (*ADDRESSED, *MBARRIERS, *RANGED)
     refuses = True
     checks_host = True
-    padding = Option(4096, "bytes between allocations at least, so that a neighbour is not hit by mistake")
-    leaks = Option(False, "find what is still allocated at the end")
+    padding = Option(4096, "bytes between allocations at least, so that an overrun does not hit a neighbour")
+    leaks = Option(False, "find allocations that exist at the end")
 
     @property
     def guard_nbytes(self) -> int:
@@ -48,7 +47,7 @@ class Memcheck(Checker):
 
     def initialize(self, kernel: Kernel) -> None:
         super().initialize(kernel)
-        self._of_line: dict[tuple[str, int], int] = {}  # kind, line of PTX -> code address of what `refused` told first
+        self._of_line: dict[tuple[str, int], int] = {}  # kind, line of PTX -> code address of the first one
         self.constants = [variable for variable in kernel.variables if variable.space == "const"]
 
     def event(self, event: TraceEvent) -> None:
@@ -77,25 +76,25 @@ class Memcheck(Checker):
             f"{self.thread_text(who)} {VERBS[access.operation]} {nbytes} bytes of {access.space} memory at "
             f"{address:#x}{self._why(event, access, kind, address)}"
         )
-        found = self.kernel.allocation_at(address) if access.space == "global" else None
-        self.note(kind, Instance(text, who, _kept(address), found.name if found else ""), count, event.pc)
+        allocation = self.kernel.allocation_at(address) if access.space == "global" else None
+        self.note(kind, Instance(text, who, _finding_address(address), _name(allocation)), count, event.pc)
 
     def refused(self, event: TraceEvent, wrong: Any) -> None:
         kind, count = KINDS_REFUSED[wrong.kind], len(wrong.lanes)
-        # One line may become several instructions that read the same: of wgmma one for every 8 columns.
+        # One line may become several instructions that read the same memory: a wgmma has one for every 8 columns.
         pc = self._of_line.setdefault((kind, event.instruction.ptx_line or -event.pc), event.pc)
         if not self.is_new(kind, pc):
             self.more(kind, count, pc)
             return
         row = int(wrong.warps[0])
-        who = Who(int(event.block[row]), WARP * int(event.warp[row]) + int(wrong.lanes[0]))
-        found = self.kernel.allocation_at(wrong.address) if wrong.space == "global" else None
+        who = GridThread(int(event.block[row]), WARP * int(event.warp[row]) + int(wrong.lanes[0]))
+        allocation = self.kernel.allocation_at(wrong.address) if wrong.space == "global" else None
         text = f"{self.thread_text(who)}: {wrong.text}"
-        self.note(kind, Instance(text, who, _kept(wrong.address), found.name if found else ""), count, pc)
+        self.note(kind, Instance(text, who, _finding_address(wrong.address), _name(allocation)), count, pc)
 
     def _why(self, event: TraceEvent, access: Access, kind: str, address: int) -> str:
         if kind == "misaligned":
-            return f", which is no multiple of {access.nbytes}"
+            return f", which is not a multiple of {access.nbytes}"
         if kind == "constant_write":
             return ", which is constant"
         if any(each.holds(address) for each in self.kernel.freed):
@@ -104,7 +103,7 @@ class Memcheck(Checker):
 
 
 def _on(ranges: Iterable[Variable | Allocation], access: Access) -> np.ndarray:
-    """bool (n, 32): lanes that would touch one of these."""
+    """bool (n, 32): lanes that would touch one of these ranges."""
     inside = np.zeros(access.addresses.shape, np.bool_)
     for each in ranges:
         inside |= (access.addresses < each.address + each.nbytes) & (access.addresses + access.nbytes > each.address)
@@ -114,6 +113,10 @@ def _on(ranges: Iterable[Variable | Allocation], access: Access) -> np.ndarray:
 MASK = (1 << 64) - 1
 
 
-def _kept(address: int) -> int:
-    """An address as a finding has it: -1 for one that no integer of 63 bits holds."""
+def _name(allocation: Allocation | None) -> str:
+    return allocation.name if allocation else ""
+
+
+def _finding_address(address: int) -> int:
+    """An address as the field of a finding: -1 if it does not fit 63 bits."""
     return address if address <= MASK >> 1 else -1

@@ -1,4 +1,4 @@
-"""Accesses of different threads to the same bytes that nothing orders."""
+"""Unordered accesses of different threads to the same bytes."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from gpuprof.isa.encoding import RZ
 from gpuprof.isa.kinds import ATOMICS, BLOCK_BARRIERS
 from gpuprof.isa.modifiers import unpack_name
 from gpuprof.isa.opcodes import numbers
-from gpuprof.trace.checkers.checker import Checker, Instance, Who, ptx_of
+from gpuprof.trace.checkers.checker import Checker, GridThread, Instance, ptx_of
 from gpuprof.trace.checkers.races import conflict_rules, pairs, vector_clocks
 from gpuprof.trace.checkers.races.accumulators import Accumulators, touching
 from gpuprof.trace.checkers.races.asynchronous import AFTER, FAMILIES, STORES, Asynchronous
@@ -22,23 +22,22 @@ from gpuprof.trace.checkers.races.matrix_races import (
     Fragments,
 )
 from gpuprof.trace.checkers.races.race_shadow import SPACES, Shadow
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import Option
 from gpuprof.trace.kernel import Code, Instruction, Kernel
-from gpuprof.trace.masks import WARP
 
 ACCESSES = ("load", "store", "atomic", "reduction", "copy", "matrix_load", "matrix_store")
 NAMES = {pairs.WRITE_WRITE: "write_write", pairs.READ_WRITE: "read_write", pairs.WRITE_READ: "write_read"}
 TEXTS = {
-    pairs.WRITE_WRITE: ("writes", "writes", "nothing orders the two, so either may stay"),
-    pairs.READ_WRITE: ("writes", "reads", "nothing orders the two, so the read may see the new value"),
-    pairs.WRITE_READ: ("reads", "writes", "nothing orders the two, so the read may see the old value"),
-    pairs.NOT_WAITED: ("accesses", "copies", "nobody has waited for the copy, so it may still be under way"),
-    pairs.STILL_READ: ("writes", "reads asynchronously", "nobody has waited for that, so it may see the new value"),
+    pairs.WRITE_WRITE: ("writes", "writes", "the two are not ordered, so either value may remain"),
+    pairs.READ_WRITE: ("writes", "reads", "the two are not ordered, so the read may see the new value"),
+    pairs.WRITE_READ: ("reads", "writes", "the two are not ordered, so the read may see the old value"),
+    pairs.NOT_WAITED: ("accesses", "copies", "no thread has waited for the copy, so it may still be in progress"),
+    pairs.STILL_READ: ("writes", "reads asynchronously", "no thread has waited for that, so it may see the new value"),
     pairs.NOT_FENCED: (
         "accesses by the asynchronous proxy",
         "writes",
-        "no fence.proxy.async stands between the two, so the value may not be there yet",
+        "there is no fence.proxy.async between the two, so the value may not be visible yet",
     ),
 }
 SPECIAL_NAMES = {
@@ -48,16 +47,16 @@ SPECIAL_NAMES = {
 }
 PUBLISHING = ("barrier_arrive", "fence", "mbarrier", "mbarrier_wait", "cluster_barrier")
 CLUSTER_WAIT = numbers("BAR.CLUSTER.WAIT")
-PROXY_FENCE, REPORTED_COPIES = "fence.proxy.async", "cp.async.mbarrier.arrive"  # as they stand in PTX
-SCOPES = {"cta": vector_clocks.CTA}  # all others are seen by the whole GPU
+PROXY_FENCE, REPORTED_COPIES = "fence.proxy.async", "cp.async.mbarrier.arrive"  # as in PTX
+SCOPES = {"cta": vector_clocks.CTA}  # all others are visible to the whole GPU
 RELEASES, ACQUIRES = ("release", "acq_rel", "sc"), ("acquire", "acq_rel", "sc")
 
 
 class Racecheck(Checker):
-    """Finds races: accesses of two threads to the same bytes, one of them a write, that nothing orders.
+    """Finds races: accesses of two threads to the same bytes, one of them a write, that are not ordered.
 
-    Barriers, warp synchronisations, fences with what is read and written behind and before them, and waits for
-    asynchronous copies order accesses.
+    Barriers, warp synchronisations, fences together with the accesses around them, and waits for asynchronous copies
+    order accesses.
     """
 
     name = "racecheck"
@@ -71,8 +70,8 @@ class Racecheck(Checker):
     )
     post_kinds = (*AFTER, *IMAGES)
     compares_launches = True
-    same_value = Option(False, "also find writes of the value that is there")
-    volatile = Option(False, "also find races of volatile accesses with each other")
+    same_value = Option(False, "also find writes of an unchanged value")
+    volatile = Option(False, "also find races between volatile accesses")
     warp_synchronous = Option(True, "also find races within a warp")
 
     def wants_too(self, code: Code) -> frozenset[int]:
@@ -111,23 +110,23 @@ class Racecheck(Checker):
         if instruction.number in self._of_registers or instruction.kind in ("matrix_commit", "matrix_wait"):
             self._read_accumulators(event)
         if instruction.number in self._fragments.wanted:
-            self._meet_fragments(event)
+            self._check_fragments(event)
 
-    def _meet_fragments(self, event: TraceEvent) -> None:
-        for met in self._fragments.act(event):
-            who = Who(int(event.block[met.row]), WARP * int(event.warp[met.row]))
-            text = f"the warp of {self.thread_text(who)} {TEXTS_OF_FRAGMENTS[met.kind].format(met.register)}"
-            other_pc = self.kernel.instructions[met.other_at].pc if met.other_at >= 0 else -1
-            self.note(NAMES_OF_FRAGMENTS[met.kind], Instance(text, who), 1, event.pc, other_pc)
+    def _check_fragments(self, event: TraceEvent) -> None:
+        for hazard in self._fragments.act(event):
+            who = GridThread(int(event.block[hazard.row]), WARP * int(event.warp[hazard.row]))
+            text = f"the warp of {self.thread_text(who)} {TEXTS_OF_FRAGMENTS[hazard.kind].format(hazard.register)}"
+            other_pc = self.kernel.instructions[hazard.other_at].pc if hazard.other_at >= 0 else -1
+            self.note(NAMES_OF_FRAGMENTS[hazard.kind], Instance(text, who), 1, event.pc, other_pc)
 
     def _read_accumulators(self, event: TraceEvent) -> None:
-        for found in self._accumulators.act(event):
-            who = Who(int(event.block[found.row]), WARP * int(event.warp[found.row]))
+        for early in self._accumulators.act(event):
+            who = GridThread(int(event.block[early.row]), WARP * int(event.warp[early.row]))
             text = (
-                f"the warp of {self.thread_text(who)} uses what a wgmma.mma_async writes to registers; nobody has "
-                "waited for its group, so it may still be under way"
+                f"the warp of {self.thread_text(who)} uses registers that a wgmma.mma_async writes; no thread "
+                "has waited for its group, so it may still be in progress"
             )
-            pcs = (self.kernel.instructions[at].pc for at in (found.at, found.other_at))
+            pcs = (self.kernel.instructions[at].pc for at in (early.at, early.other_at))
             self.note("async_register_race", Instance(text, who), 1, *pcs)
 
     def _act(self, instruction: Instruction) -> Callable[[TraceEvent], None]:
@@ -167,25 +166,25 @@ class Racecheck(Checker):
         else:
             self._async.act(event)
 
-    # What orders.
+    # Instructions that order accesses
 
     def _barrier(self, event: TraceEvent) -> None:
         masks, slots = event.true_masks, self._blocks.slots(event.block)
         counts = self._counts(event)
         most = WARP * self.kernel.warps_per_block
-        whole = (counts == 0) | (counts >= most)
+        is_complete = (counts == 0) | (counts >= most)
         if event.instruction.kind == "barrier_arrive":
-            whole[:] = False
-        if whole.any():
-            passing = np.where(whole, masks, np.uint32(0))
+            is_complete[:] = False
+        if is_complete.any():
+            passing = np.where(is_complete, masks, np.uint32(0))
             absent = self._blocks.absent(passing, slots, event.warp)
             vector_clocks.pass_barriers(self._blocks.order, passing, slots, event.warp, absent)
-        if not whole.all():
+        if not is_complete.all():
             waits = event.instruction.kind != "barrier_arrive"
-            self._publish(event, np.where(whole, np.uint32(0), masks), vector_clocks.CTA, waits)
+            self._publish(event, np.where(is_complete, np.uint32(0), masks), vector_clocks.CTA, waits)
 
     def _counts(self, event: TraceEvent) -> np.ndarray:
-        """int64 (n,): threads that each warp's barrier is for, 0 for all."""
+        """int64 (n,): the number of threads of each warp's barrier, 0 for all."""
         encoded = event.instruction.encoded
         if encoded.b == RZ:
             return np.full(event.n_warps, encoded.imm >> 16, np.int64)
@@ -202,7 +201,7 @@ class Racecheck(Checker):
         masks = event.true_masks
         held = masks != 0
         masks, slots, warps, members, live = (each[held] for each in (masks, slots, event.warp, members, live))
-        # Whom they wait for may be fewer than they are: then they all stand apart.
+        # Lanes may wait for fewer lanes than they are: then each is tracked separately.
         absent = self._blocks.absent(np.where(members.min(axis=1) == ALL_LANES, masks, 1), slots, warps)
         vector_clocks.sync_warps(self._blocks.order, masks, slots, warps, members, live, absent)
 
@@ -243,7 +242,7 @@ class Racecheck(Checker):
         return instruction.kind in ("hint", "mbarrier") and REPORTED_COPIES in ptx_of(self.kernel, instruction)
 
     def _reported_copies(self, event: TraceEvent) -> None:
-        """The copies so far report to an mbarrier: who waits there waits for them."""
+        """The previous copies report to an mbarrier: a thread that waits there waits for them."""
         self._async.wait(event, vector_clocks.COPIES, -1)
         self._publish(event, event.true_masks, vector_clocks.GPU, False)
 
@@ -260,7 +259,7 @@ class Racecheck(Checker):
             self._accumulators.forget(block)
             self._fragments.forget(block)
 
-    # What is ordered.
+    # Ordered accesses
 
     def _access(self, event: TraceEvent) -> None:
         instruction, how = event.instruction, self._how[event.instruction.number]
@@ -282,29 +281,29 @@ class Racecheck(Checker):
     def finish(self) -> None:
         for space, rows in self._shadow.found.items():
             for row in rows[: self._shadow.n_found[space]].tolist():
-                self._tell(space, row)
+                self._report(space, row)
         n_lost = int(self._blocks.order.counts[vector_clocks.N_LOST])
         if n_lost:
-            text = f"races between more than {pairs.MOST_FOUND} pairs of places are only counted"
-            self.note("more_races", Instance(text, Who(-1, -1)), n_lost, -1)
+            text = f"races between more than {pairs.MOST_FOUND} pairs of instructions are only counted"
+            self.note("more_races", Instance(text, GridThread(-1, -1)), n_lost, -1)
         self.touched = self._shadow.touched()
         super().finish()
 
-    def _tell(self, space: str, row: list[int]) -> None:
+    def _report(self, space: str, row: list[int]) -> None:
         kind, at, other_at, count, block, thread, other_block, other_thread, address, _ = row
         same_warp = block == other_block and thread // WARP == other_thread // WARP
         if same_warp and not self.warp_synchronous and kind not in SPECIAL_NAMES:
             return
         does, did, why = TEXTS[kind]
-        who, other = Who(block, thread), Who(other_block, other_thread)
+        who, other = GridThread(block, thread), GridThread(other_block, other_thread)
         text = (
             f"{self.thread_text(who)} {does} {space} memory at {address:#x}, which {self.thread_text(other)} {did}; "
             f"{why}"
         )
         name = SPECIAL_NAMES[kind] if kind in SPECIAL_NAMES else f"{space}_{NAMES[kind]}_race"
-        found = self.kernel.allocation_at(address) if space == "global" else None
+        allocation = self.kernel.allocation_at(address) if space == "global" else None
         pcs = self.kernel.instructions[at].pc, self.kernel.instructions[other_at].pc
-        self.note(name, Instance(text, who, address, found.name if found else ""), count, *pcs)
+        self.note(name, Instance(text, who, address, allocation.name if allocation else ""), count, *pcs)
 
 
 def _has(ptx: str, names: Sequence[str]) -> bool:
@@ -312,7 +311,7 @@ def _has(ptx: str, names: Sequence[str]) -> bool:
 
 
 def _nothing(event: TraceEvent) -> None:
-    """It orders nothing."""
+    """Orders nothing."""
 
 
 def _sem(instruction: Instruction) -> str:
@@ -320,14 +319,14 @@ def _sem(instruction: Instruction) -> str:
 
 
 def _publishes(instruction: Instruction) -> bool:
-    """Whether something releases or acquires; so does a barrier of some threads of a block."""
+    """True if it releases or acquires, as a barrier of some threads of a block does."""
     if instruction.kind in BLOCK_BARRIERS:
         return instruction.encoded.b != RZ or instruction.encoded.imm >> 16 != 0
     return _sem(instruction) in (*RELEASES, *ACQUIRES)
 
 
 def how_of(instruction: Instruction, are_volatile_weak: bool) -> int:
-    """How an access is made: STRONG, VOLATILE, OF_BLOCK and MAY_BE_FLAG."""
+    """Properties of an access: STRONG, VOLATILE, OF_BLOCK and MAY_BE_FLAG."""
     sem = _sem(instruction)
     how = conflict_rules.STRONG | conflict_rules.MAY_BE_FLAG if sem or instruction.kind in ATOMICS else 0
     if sem == "volatile":

@@ -1,28 +1,28 @@
-"""Slots for the blocks of a launch that run, so that what is kept of them is as long as they are many."""
+"""Slots for the running blocks of a launch, so that per-block state is as long as their number."""
 
 import numpy as np
 
-from gpuprof.trace.masks import WARP
+from gpuprof.trace.event import WARP
 
 GROWTH_SHIFT = 3
 
 
 class Slots:
-    """`live`: uint32 (slots, warps), lanes that have not exited. A derived class keeps more by slot."""
+    """`live`: uint32 (slots, warps), lanes that have not exited. A derived class has more state by slot."""
 
     def __init__(self, threads_per_block: int):
         self.n_warps = -(-threads_per_block // WARP)
-        self._whole = np.full(self.n_warps, 0xFFFFFFFF, np.uint32)
+        self._all_lanes = np.full(self.n_warps, 0xFFFFFFFF, np.uint32)
         if threads_per_block % WARP:
-            self._whole[-1] = (1 << threads_per_block % WARP) - 1
+            self._all_lanes[-1] = (1 << threads_per_block % WARP) - 1
         self._of_block: dict[int, int] = {}
         self._free: list[int] = []
         self.live = np.zeros((0, self.n_warps), np.uint32)
 
     def slots(self, blocks: np.ndarray) -> np.ndarray:
         """int64 (n,): the slot of each block, int64 (n,)."""
-        numbers, place = np.unique(blocks, return_inverse=True)
-        return np.array([self._slot(number) for number in numbers.tolist()], np.int64)[place.reshape(-1)]
+        numbers, index = np.unique(blocks, return_inverse=True)
+        return np.array([self._slot(number) for number in numbers.tolist()], np.int64)[index.reshape(-1)]
 
     def running(self) -> list[tuple[int, int]]:
         """(block, slot) of the blocks that have not ended, ascending."""
@@ -50,23 +50,23 @@ class Slots:
             if slot >= len(self.live):
                 self.live = with_room(self.live, slot + 1)
                 self.grow(len(self.live))
-            self.live[slot] = self._whole
+            self.live[slot] = self._all_lanes
         return slot
 
     def grow(self, n_slots: int) -> None:
-        """There are so many slots now."""
+        """The number of slots has grown to `n_slots`."""
 
     def clear(self, slot: int) -> None:
         """The slot's block has ended."""
 
 
 def with_room(array: np.ndarray, length: int) -> np.ndarray:
-    """The array, with zeros behind it where it has fewer than `length` rows: twice as many as it had, or more."""
+    """The array with at least `length` rows; if it grows, at least to twice its length, with zeros at its end."""
     return _grown(array, length, 2 * len(array))
 
 
 def longer(array: np.ndarray, length: int) -> np.ndarray:
-    """The same where it is large: an eighth more than it had, or more."""
+    """Like `with_room`, for large arrays: if it grows, at least by an eighth."""
     return _grown(array, length, len(array) + (len(array) >> GROWTH_SHIFT))
 
 

@@ -1,1 +1,1 @@
-"""The trace generators that come with gpuprof, one a file. `find.GENERATORS` names them."""
+"""The trace generators that come with gpuprof, one per file. `find.GENERATORS` names them."""

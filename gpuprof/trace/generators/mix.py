@@ -1,4 +1,4 @@
-"""How often each opcode is executed."""
+"""Executions of each opcode."""
 
 from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import TraceEvent
@@ -37,11 +37,11 @@ class InstructionMix(TraceGenerator):
         counts[1] += event.n_active
 
     def finish(self) -> None:
-        found: dict[tuple[str, str], list[int]] = {}
+        by_opcode: dict[tuple[str, str], list[int]] = {}
         for block in self.kernel.basic_blocks:
             warps, threads = self.runs.get(block.index, (0, 0))
             for instruction in block.instructions:
-                counts = found.setdefault((instruction.opcode, instruction.op.pipe), [0, 0, 0])
-                for place, number in enumerate((1, warps, threads)):
-                    counts[place] += number
-        self.add_rows("opcodes", [(*key, *counts) for key, counts in sorted(found.items())])
+                counts = by_opcode.setdefault((instruction.opcode, instruction.op.pipe), [0, 0, 0])
+                for column, number in enumerate((1, warps, threads)):
+                    counts[column] += number
+        self.add_rows("opcodes", [(*key, *counts) for key, counts in sorted(by_opcode.items())])

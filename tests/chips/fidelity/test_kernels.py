@@ -9,6 +9,7 @@ from gpuprof.chips.fidelity.kernels import Likeness, Row, Spread, Step
 from gpuprof.chips.fidelity.likeness import KINDS, Totals, Use, kind, not_measured, totals
 from gpuprof.isa.opcodes import TABLE
 from gpuprof.timing.state.model_version import MODEL_VERSION
+from tests.silicon.balanced import balanced_error
 
 
 def row(id, published, model, family="streams", card="one", **others) -> Row:
@@ -30,8 +31,8 @@ def test_the_error_is_averaged_by_family_and_card():
     assert kernels.errors(rows) == pytest.approx(
         {("a", "clang"): 0.1, ("b", "clang"): 0.3, ("c", "clang"): 0, ("d", "clang"): 0.5}
     )
-    assert kernels.balanced_error(rows) == pytest.approx(0.3)
-    assert kernels.balanced_error([]) is None
+    assert balanced_error(rows) == pytest.approx(0.3)
+    assert balanced_error([]) is None
 
 
 def test_a_group_is_compared_by_its_ratios():

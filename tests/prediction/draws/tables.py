@@ -10,7 +10,7 @@ from tests.prediction.draws.stored import ALONE, BUFFER, DRAW, FRAME, LEVELS
 from tests.prediction.tables import P90, percent
 
 BEGIN, END = "<!-- judged draws: begin -->", "<!-- judged draws: end -->"
-SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame", ALONE: "draw alone"}
+SHOWN = {DRAW: "draw", BUFFER: "command buffer", FRAME: "frame", ALONE: "single draw"}
 
 OF_RULES = ("rule_error", "scaled_rule_error", "error")
 
@@ -21,7 +21,7 @@ def draw_tables(points: Sequence[DrawPoint]) -> str:
     frames = [point for point in points if point.level == FRAME]
     parts = [
         _table("what is predicted, identity", list(_by_level(points))),
-        _table("of frames kept aside", list(_by_level(kept))),
+        _table("of reserved frames", list(_by_level(kept))),
         _table("of the others", list(_by_level(rest))),
         _rules(points),
         *(_mappings(level, points) for level in (BUFFER, FRAME)),
@@ -46,7 +46,7 @@ def _rules(points: Sequence[DrawPoint]) -> str:
         for rule, some in _grouped(of_level, lambda point: point.rule):
             found = (np.mean([getattr(point, name) for point in some]) for name in OF_RULES)
             shown = " | ".join(map(percent, found))
-            lines.append(f"| {'in a frame' if level == DRAW else 'alone'} | {rule} | {len(some)} | {shown} |")
+            lines.append(f"| {'in a frame' if level == DRAW else 'single'} | {rule} | {len(some)} | {shown} |")
     return "\n".join(lines)
 
 
@@ -57,7 +57,7 @@ def _grouped(points: Sequence[DrawPoint], key: Callable[[DrawPoint], str]) -> It
 
 def _table(head: str, rows: Sequence[tuple[str, Sequence[DrawPoint]]]) -> str:
     lines = [
-        f"| {head} | points | mean error | p90 | rules alone: mean error | naive: mean error | bottleneck right |",
+        f"| {head} | points | mean error | p90 | rules only: mean error | naive: mean error | bottleneck right |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, points in rows:

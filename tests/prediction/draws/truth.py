@@ -12,29 +12,10 @@ from gpuprof.device.api import Device
 from gpuprof.records.writer import RecordWriter
 from gpuprof.run.run_settings import Settings
 from gpuprof.run.session import Session
-from gpuprof.run.settling import Settler
-from gpuprof.timing.batch import Grid
 from gpuprof.timing.sampling.configuration import Sampling
-from gpuprof.timing.state.launch_timing import DrawTiming, LaunchTiming
+from gpuprof.timing.state.launch_timing import DrawTiming
 from gpuprof.timing.state.machine import power_on
-from tests.prediction.truth import Traced, simulated, whole
-
-
-class Keeper(Settler):
-    """Keeps the traces of what it times. `batches`: launches that are in flight together."""
-
-    def __init__(self, session: Session):
-        super().__init__(session.settings, session.chip, session.in_flight, session.relating, session.draws)
-        self.batches: list[list[Traced]] = []
-
-    def _timed(self, grids: list[Grid], sampling: Sampling) -> list[LaunchTiming]:
-        self.in_flight.finish_emulation()
-        batch = [
-            Traced(grid, tuple(whole(flight.pieces)), len(self.batches))
-            for grid, flight in zip(grids, self.in_flight.flights, strict=True)
-        ]
-        self.batches.append(batch)
-        return simulated(batch, self.machine)
+from tests.prediction.truth import Traced, TracedTiming, simulated, store_traces
 
 
 class Timed(NamedTuple):
@@ -53,10 +34,11 @@ def traced(draw_frame: Callable[[Device], None], chip: Chip, path) -> list[list[
             Settings(chip=chip, recorder=recorder, sampling=Sampling(counters=("waves",)), observe=True), chip
         )
         session.begin_recording()
-        session.settling = keeper = Keeper(session)
+        timing = TracedTiming(session)
+        store_traces(session, timing)
         draw_frame(Device(session, chip))
         session.finish()
-    return keeper.batches
+    return timing.batches
 
 
 def timed(batches: Sequence[Sequence[Traced]], chip: Chip) -> list[Timed]:

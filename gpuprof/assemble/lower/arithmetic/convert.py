@@ -7,7 +7,7 @@ from gpuprof.isa.modifiers import pack
 from gpuprof.isa.row import FLOAT_TYPES, INTEGER_TYPES
 
 _TO_INTEGRAL = {"rni": "rn", "rzi": "rz", "rmi": "rm", "rpi": "rp"}
-_OF_PACKED = ("rna", "rs")  # to tf32 and to packed types alone
+_OF_PACKED = ("rna", "rs")  # only to tf32 and to packed types
 _ROUNDING = ("rn", "rz", "rm", "rp", *_OF_PACKED)
 
 

@@ -130,7 +130,7 @@ def _root(name: str):
         form = lowering.modifiers.one_of(("approx", "rn", "rz", "rm", "rp"))
         ftz = int(lowering.modifiers.flag("ftz"))
         kind = lowering.modifiers.type()
-        # a whole sequence, where .ftz is its first instruction alone
+        # a whole sequence, where .ftz is only its first instruction
         if (name, form, kind, ftz) == ("RSQRT", "approx", "f64", 0):
             row, mods = "DRSQRT", 0
         elif form == "approx":

@@ -1,4 +1,4 @@
-"""Video instructions: vadd and its like, alone and side by side. A selector stands behind a register: `%r1.b2`,
+"""Video instructions: vadd and its like, single and side by side. A selector follows a register: `%r1.b2`,
 `%r1.h21`, `%r0.b310`.
 """
 
@@ -35,7 +35,7 @@ def _signs(*kinds: str) -> dict[str, str]:
 
 
 def _comparison(lowering) -> dict[str, str]:
-    """vset writes its comparison behind its types."""
+    """vset writes its comparison after its types."""
     name = lowering.modifiers.one_of(COMPARISONS)
     if not name:
         raise NoVariant("form without a comparison of")

@@ -31,7 +31,7 @@ def access_of(elements: int, nbits: int, kind: str) -> str:
 
 
 def load(lowering, space: str, targets: tuple, kind: str, address: dict, mods: int = 0):
-    """targets = memory: one access, then the fields of small vectors are taken apart."""
+    """targets = memory: one access, then the fields of small vectors are separated."""
     nbits, elements = type_nbits(kind), len(targets)
     row = f"LD{LETTER_OF_SPACE[space]}.{access_of(elements, nbits, kind)}"
     address = with_mods(address, mods)

@@ -55,7 +55,7 @@ def _generic(lowering, space: str, value) -> int:
 
 
 def shared_address(lowering, name: str, place: int | None, offset: int, file: str):
-    """Imm of a variable at a known place. Dynamic shared memory seen from a device function starts behind the kernel's
+    """Imm of a variable at a known place. Dynamic shared memory seen from a device function starts after the kernel's
     static part.
     """
     if place is not None:

@@ -35,7 +35,7 @@ def _access_modifiers(lowering) -> _Access:
     scope = SCOPES.get(m.one_of(SCOPES), "")
     space = space_of(lowering)
     cache = m.one_of(_CACHES)
-    # those say where to look, which matters more than that nobody writes
+    # those say where to look, which matters more than that nothing is written
     if m.flag("nc") and cache not in ("cg", "cv"):
         cache = "nc"
     policy = take_hints(lowering)
@@ -50,10 +50,10 @@ def _access_modifiers(lowering) -> _Access:
 
 
 def _elements(lowering, index: int, count: int) -> tuple:
-    found = ast.elements_of(lowering.operand(index))
-    if len(found) != count:
-        raise lowering.error(f"{len(found)} registers for {count} elements")
-    return found
+    elements = ast.elements_of(lowering.operand(index))
+    if len(elements) != count:
+        raise lowering.error(f"{len(elements)} registers for {count} elements")
+    return elements
 
 
 def _ld(lowering):

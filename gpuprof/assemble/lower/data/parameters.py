@@ -16,7 +16,7 @@ _WIDEST_COPY = 8  # bytes
 
 
 def _home(lowering, operand) -> Home | None:
-    """Where the parameter of `[name+offset]` stands; None when the name is a register or anything else."""
+    """Where the parameter of `[name+offset]` is; None when the name is a register or anything else."""
     if not isinstance(operand, ast.Memory) or operand.base is None or lowering.find_register(operand.base):
         return None
     return lowering.scope.find("homes", operand.base.text)
@@ -96,7 +96,7 @@ def callee_home(place: Place) -> Home:
 
 
 def frame_address(lowering, home: Home, offset: int) -> dict:
-    """The address slots of a parameter that stands in local memory."""
+    """The address slots of a parameter in local memory."""
     if home.where == "pointer":
         return {"a": home.index, "imm": offset & 0xFFFFFFFF, "mods": FIELDS["addr64"].put(1)}
     at = home.index + offset

@@ -1,1 +1,1 @@
-"""Handlers of PTX instructions for the units beside the pipes: tensor cores, texture units, the bulk copy engine."""
+"""Handlers of PTX instructions for the units next to the pipes: tensor cores, texture units, the bulk copy engine."""

@@ -43,10 +43,10 @@ def _take_policy(lowering, operands: list) -> list:
 
 def _spaces(lowering) -> tuple[str, str]:
     """(destination, source) in the order they are written."""
-    found = [lowering.modifiers.one_of(_TO) for _ in range(2)]
-    if not all(found):
+    spaces = [lowering.modifiers.one_of(_TO) for _ in range(2)]
+    if not all(spaces):
         raise NoVariant("form of")
-    return found[0], found[1]
+    return spaces[0], spaces[1]
 
 
 def _expect(lowering, operands: list, *counts: int) -> None:

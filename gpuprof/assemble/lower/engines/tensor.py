@@ -97,7 +97,7 @@ def take_types(lowering) -> tuple[str, str, str, str]:
 
 
 def arithmetic_mods(lowering) -> dict[str, str | int]:
-    """.satfinite, .rnd and the operation on bits, which stand among the other modifiers."""
+    """.satfinite, .rnd and the operation on bits, which are among the other modifiers."""
     m = lowering.modifiers
     mods: dict[str, str | int] = {}
     if m.flag("satfinite"):

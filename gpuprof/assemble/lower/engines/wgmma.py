@@ -12,7 +12,7 @@ from gpuprof.isa.families.tensor import FORMS, TYPES_OF_UNIT, Form
 from gpuprof.isa.modifiers import pack
 
 FORM_OF = {(f.unit, f.k, f.d, f.wgmma): f for f in FORMS.values() if f.wgmma}
-# Immediates behind scale-d, by unit: what scales A and B, and which of them are transposed (only descriptors are).
+# Immediates after scale-d, by unit: what scales A and B, and which of them are transposed (only descriptors are).
 SCALED, TRANSPOSED = ("f16", "tf32", "f8"), ("f16",)
 MOST_GROUPS = 7  # that wgmma.wait_group may leave on their way
 COARSE = ("s8", "b1")  # from 32 columns on only multiples of 16

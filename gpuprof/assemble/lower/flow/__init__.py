@@ -1,1 +1,1 @@
-"""Handlers of PTX instructions that say where a warp goes on, or when, and of those between its lanes."""
+"""Handlers of PTX instructions that decide where a warp continues, or when, and of those between its lanes."""

@@ -129,8 +129,8 @@ def _convention_of_call(lowering, call: CallParts) -> Convention | None:
         return None
     name = call.prototype.text
     targets = lowering.scope.find("targets", name)
-    found = lowering.layout.functions.get(targets[0]) if targets else lowering.scope.find("prototypes", name)
-    return convention(found.params, found.returns) if found else None
+    declared = lowering.layout.functions.get(targets[0]) if targets else lowering.scope.find("prototypes", name)
+    return convention(declared.params, declared.returns) if declared else None
 
 
 def _call(lowering):
@@ -186,7 +186,7 @@ def _call_service(lowering, name: str, call: CallParts, params: list[list[Place]
     emit_service(lowering, name, values, targets[0] if targets else None)
 
 
-_NO_ARRAY = ast.Number(0)  # an array of unknown size may be left out; nobody reads it then
+_NO_ARRAY = ast.Number(0)  # an array of unknown size may be left out; it is never read then
 
 
 def variable_home(lowering, operand) -> Home | None:

@@ -1,4 +1,4 @@
-"""The `.param` variables that a block declares for its calls, and where they stand.
+"""The `.param` variables that a block declares for its calls, and where they are.
 
 Arguments are passed by value, at the call. A variable therefore has a home of its own: a register, or room in the
 frame of the function that calls. What the convention passes in memory may stand in the callee's frame from the start,
@@ -55,14 +55,14 @@ def _calls(block: ast.Block) -> Iterator[CallParts]:
 
 
 class _Touch(NamedTuple):
-    """A statement that names a variable: where it stands, and "argument", "result", "load", "store" or "other"."""
+    """A statement that names a variable: its place, and "argument", "result", "load", "store" or "other"."""
 
     index: int
     how: str
 
 
 def _offsets(block: ast.Block, names: set[str], convention_of) -> dict[str, int]:
-    """Offsets in the callee's frame of the variables that can stand there all the time."""
+    """Offsets in the callee's frame of the variables that can be there all the time."""
     touches: dict[str, list[_Touch]] = defaultdict(list)
     places: dict[str, int] = {}
     leaves: list[int] = []  # statements after which something else may be in the callee's frame
@@ -85,7 +85,7 @@ def _offsets(block: ast.Block, names: set[str], convention_of) -> dict[str, int]
             leaves.append(index)
             for name in names & set(_names_in(statement)):
                 touches[name].append(_Touch(index, "other"))
-    return {name: places[name] for name, found in touches.items() if name in places and _stays(found, leaves, stores)}
+    return {name: places[name] for name, own in touches.items() if name in places and _stays(own, leaves, stores)}
 
 
 def _stays(touches: list[_Touch], leaves: list[int], stores: list[int]) -> bool:
@@ -102,8 +102,8 @@ def _stays(touches: list[_Touch], leaves: list[int], stores: list[int]) -> bool:
 
 
 def _between(indices: list[int], first: int, last: int) -> bool:
-    found = bisect_left(indices, first + 1)
-    return found < len(indices) and indices[found] < last
+    at = bisect_left(indices, first + 1)
+    return at < len(indices) and indices[at] < last
 
 
 def _places_in_memory(call: CallParts, convention_of) -> dict[str, int]:

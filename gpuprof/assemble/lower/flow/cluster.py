@@ -1,4 +1,4 @@
-"""Clusters of blocks, and what else sm_90 has for kernels that run beside each other."""
+"""Clusters of blocks, and what else sm_90 has for kernels that run at the same time."""
 
 from gpuprof.assemble.ir.values import Imm, NoVariant
 from gpuprof.isa.modifiers import pack
@@ -43,7 +43,7 @@ def _getctarank(lowering):
 
 
 def _griddepcontrol(lowering):
-    """Matters to timing alone: the grid that a kernel depends on has been emulated before the kernel."""
+    """Only matters to timing: the grid that a kernel depends on has been emulated before the kernel."""
     form = lowering.modifiers.one_of(("launch_dependents", "wait"))
     if not form:
         raise NoVariant("form of")

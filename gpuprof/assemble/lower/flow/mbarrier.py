@@ -88,7 +88,7 @@ def _wait(lowering, operation: str):
     lowering.count(3, 4) if operation == "try_wait" else lowering.count(3)
     value = lowering.src(lowering.operand(2), "u32" if parity else "b64")
     value = lowering.reg(value, "R" if parity else "D")
-    if len(lowering.inst.operands) == 4:  # the suspend-time hint: nobody waits in vain here
+    if len(lowering.inst.operands) == 4:  # the suspend-time hint has no effect here
         lowering.src(lowering.operand(3), "u32")
     row = f"MBAR.{operation.upper()}" + (".PARITY" if parity else "")
     lowering.emit(row, dst=lowering.dst(lowering.operand(0), "pred"), b=value, **place(lowering, lowering.operand(1)))

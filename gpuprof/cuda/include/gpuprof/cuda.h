@@ -1,4 +1,4 @@
-// Included before every .cu file: the CUDA language as its programs know it. A .cpp file has the host's part alone.
+// Included before every .cu file: the CUDA language as its programs know it. A .cpp file only has the host's part.
 #pragma once
 
 #ifdef __CUDA__

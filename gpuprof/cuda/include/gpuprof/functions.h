@@ -177,7 +177,7 @@ GPUPROF_CLASSIFY(float, f)
 GPUPROF_CLASSIFY(double, )
 #undef GPUPROF_CLASSIFY
 
-// C++'s names for the same functions. libc++'s own, for the host, live beside them.
+// C++'s names for the same functions. libc++'s own, for the host, exist in addition.
 namespace std {
 inline namespace __1 {
 using ::abs;

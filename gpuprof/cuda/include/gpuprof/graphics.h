@@ -16,13 +16,13 @@
 //     }
 //     SHADER(textured)
 //
-// Varyings are floats and flat<T>, alone or in vectors, arrays and structures. Lanes 4k to 4k + 3 of a pixel kernel are a quad: left and right of the upper row,
+// Varyings are floats and flat<T>, single or in vectors, arrays and structures. Lanes 4k to 4k + 3 of a pixel kernel are a quad: left and right of the upper row,
 // then of the lower one. All four run; those outside of the triangle are helpers, whose colors go nowhere.
 #pragma once
 
 #define GPUPROF_STAGE __device__ __forceinline__
 
-// What a shader does beside its results, as its stage's ABILITIES. A pixel shader discards or gives its depth, so that depth and stencil
+// What a shader does in addition to its results, as its stage's ABILITIES. A pixel shader discards or gives its depth, so that depth and stencil
 // are tested after it, or asks where in a point it is. The last shader before it gives sizes of points, and CLIP_DISTANCES * n distances.
 enum Abilities { DISCARDS = 1, WRITES_DEPTH = 2, POINT_COORDINATES = 4, POINT_SIZE = 8, CLIP_DISTANCES = 16 };
 
@@ -103,7 +103,7 @@ template <typename T> constexpr word_set flat_words_of()
 
 template <typename T> constexpr unsigned words_of()
 {
-    static_assert(sizeof(T) % 4 == 0 || __is_empty(T), "varyings have words of 4 bytes: floats and flat<T>, alone or in vectors, arrays and structures");
+    static_assert(sizeof(T) % 4 == 0 || __is_empty(T), "varyings have words of 4 bytes: floats and flat<T>, single or in vectors, arrays and structures");
     (void)flat_words_of<T>();
     return sizeof(T) / 4; // an empty structure has one byte and no word
 }
@@ -126,7 +126,7 @@ template <typename T> GPUPROF_STAGE void write_words(float *words, unsigned lane
 
 GPUPROF_STAGE unsigned lane() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// What the last shader before the pixels gives beside its varyings: a point's size and distances follow in rows of their own.
+// What the last shader before the pixels gives in addition to its varyings: a point's size and distances follow in rows of their own.
 template <typename Out, int ABILITIES> struct more_rows {
     static constexpr unsigned SIZE = words_of<Out>(), DISTANCES = SIZE + (ABILITIES & POINT_SIZE ? 1 : 0), COUNT = ABILITIES / CLIP_DISTANCES;
     static_assert(COUNT <= 8, "there are up to 8 clip distances");
@@ -163,7 +163,7 @@ template <typename In, typename Out, int ABILITIES = 0> struct VertexStage {
         positions[gpuprof::lane()] = position;
         gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
     }
-    // What the vertex has beside its position: a point's side in pixels, and where the view is cut: distances of 0 and above are inside.
+    // What the vertex has in addition to its position: a point's side in pixels, and where the view is cut: distances of 0 and above are inside.
     GPUPROF_STAGE void point_size(float pixels) const { more::size(varyings, gpuprof::lane(), lanes, pixels); }
     GPUPROF_STAGE void clip(unsigned k, float distance) const
         GPUPROF_BELOW(k, more::COUNT, "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n")
@@ -180,7 +180,7 @@ namespace gpuprof {
 struct nothing {};
 
 // Patches lie side by side in the warps of a hull shader. Lanes that are left over at a warp's end have the patch before
-// them; what they give goes to rows that nobody reads.
+// them; what they give goes to rows that are never read.
 template <int POINTS> struct patch_rows {
     static constexpr unsigned OF_WARP = 32 / POINTS, SLOTS = (32 + POINTS - 1) / POINTS;
     static GPUPROF_STAGE unsigned patch(unsigned lane)
@@ -223,7 +223,7 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
         positions[gpuprof::lane()] = position;
         gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
     }
-    // Into how many parts edge k and the inside are cut. Of any lane of the patch; those that nobody gives are 0, and a patch
+    // Into how many parts edge k and the inside are cut. Of any lane of the patch; those that are not given are 0, and a patch
     // with an edge of 0 is not drawn.
     GPUPROF_STAGE void outer(unsigned k, float level) const GPUPROF_BELOW(k, 4, "a patch has outer levels 0 to 3")
     {
@@ -279,7 +279,7 @@ template <typename In, typename Out, int COUNT, typename Constants = gpuprof::no
         positions[gpuprof::lane()] = position;
         gpuprof::write_words(varyings, gpuprof::lane(), lanes, out);
     }
-    // What the vertex has beside its position: a point's side in pixels, and where the view is cut: distances of 0 and above are inside.
+    // What the vertex has in addition to its position: a point's side in pixels, and where the view is cut: distances of 0 and above are inside.
     GPUPROF_STAGE void point_size(float pixels) const { more::size(varyings, gpuprof::lane(), lanes, pixels); }
     GPUPROF_STAGE void clip(unsigned k, float distance) const
         GPUPROF_BELOW(k, more::COUNT, "stage.clip(k, distance) with k below the n of CLIP_DISTANCES * n")
@@ -298,7 +298,7 @@ template <typename In, typename Out, int MOST, int FROM = OF_TRIANGLES, int TO =
     const float *given_varyings;
     float4 *positions;
     float *varyings;
-    unsigned char *marks; // of each vertex: 1 where a strip begins, 2 where it goes on
+    unsigned char *marks; // of each vertex: 1 where a strip begins, 2 where it continues
     unsigned given_lanes, lanes, count, goes_on;
 
     GPUPROF_STAGE unsigned corner(int k) const

@@ -6,7 +6,7 @@
 typedef _Float16 gpuprof_half_pair __attribute__((ext_vector_type(2)));
 typedef __bf16 gpuprof_bfloat_pair __attribute__((ext_vector_type(2)));
 
-// The bits alone.
+// Only the bits.
 struct __half_raw {
     unsigned short x;
 };

@@ -1,4 +1,4 @@
-// Functions whose result is exact: remainders, scaling, taking numbers apart. One text for both precisions.
+// Functions whose result is exact: remainders, scaling, splitting numbers. One text for both precisions.
 #pragma once
 
 #include "math_base.h"
@@ -85,7 +85,7 @@ template <typename T> GPUPROF_MATH T modf(T x, T *whole)
     return with_sign(absolute(x) == (T)infinity() ? (T)0 : x - *whole, x);
 }
 
-// Long division, as many bits a step as fit beside the significand.
+// Long division, as many bits a step as fit next to the significand.
 template <typename T> GPUPROF_MATH T fmod(T x, T y)
 {
     typedef typename Format<T>::Bits Bits;

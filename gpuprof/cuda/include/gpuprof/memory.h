@@ -40,7 +40,7 @@
     DO(uint4, ui, u32, "r", unsigned int)                                                                                                  \
     DO(float4, f, f32, "f", float)
 
-// --- __ldg: nobody writes the data while the kernel runs, so it may come through the read-only path ---
+// --- __ldg: the data are not written while the kernel runs, so it may come through the read-only path ---
 
 #define GPUPROF_LDG1(T, LETTER, PTX, C, R) GPUPROF_API T __ldg(const T *p) { return __nvvm_ldg_##LETTER((const gpuprof_##LETTER *)p); }
 #define GPUPROF_LDG2(T, LETTER, PTX, C, R)                                                                                                 \

@@ -29,7 +29,7 @@ enum last_t { last };
 class task {
 public:
     GPUPROF_TASK_FACE explicit task(const char *name) : is_open(gpuprof_begin_task), number(is_open ? gpuprof_begin_task(name) : 0) {}
-    // The launch, copy or wait that was asked for last.
+    // The launch, copy or wait that was requested last.
     GPUPROF_TASK_FACE explicit task(last_t) : is_open(false), number(gpuprof_last_task ? gpuprof_last_task() : 0) {}
     GPUPROF_TASK_FACE ~task() { end(); }
     task(const task &) = delete;

@@ -1,5 +1,5 @@
 // Textures: an object is a handle, and a fetch is one PTX instruction. A type T is what CUDA allows: 8-, 16- and 32-bit integers and
-// float, alone or in vectors of 2 and 4.
+// float, single or in vectors of 2 and 4.
 #pragma once
 
 #include "language.h"
@@ -44,7 +44,7 @@ template <> struct gpuprof_texel<char> : gpuprof_texel<signed char> {};
             : [t] "l"(t), GPUPROF_LIST INPUTS);                                                                                            \
     }
 
-// One function template over the three kinds of words. PLACE closes the bracket: a level or derivatives stand behind it.
+// One function template over the three kinds of words. PLACE closes the bracket: a level or derivatives follow.
 #define GPUPROF_FETCH(NAME, FORM, CTYPE, PLACE, PARAMETERS, ARGUMENTS, INPUTS)                                                             \
     GPUPROF_FETCH_WORDS(float4, "f", NAME, "tex." FORM ".v4.f32." CTYPE, PLACE, PARAMETERS, INPUTS)                                        \
     GPUPROF_FETCH_WORDS(int4, "r", NAME, "tex." FORM ".v4.s32." CTYPE, PLACE, PARAMETERS, INPUTS)                                          \

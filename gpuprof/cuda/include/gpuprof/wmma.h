@@ -5,7 +5,7 @@
 
 #define GPUPROF_WMMA static inline __attribute__((device, always_inline, nodebug))
 
-// The operands of an instruction, n registers of an array X, by name: what stands in the text, what is read, what is written.
+// The operands of an instruction, n registers of an array X, by name: the text, the inputs, the outputs.
 #define GPUPROF_TEXT1(X) "{%[" #X "0]}"
 #define GPUPROF_TEXT2(X) "{%[" #X "0], %[" #X "1]}"
 #define GPUPROF_TEXT4(X) "{%[" #X "0], %[" #X "1], %[" #X "2], %[" #X "3]}"
@@ -40,7 +40,7 @@ enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
 
 template <typename Use, int m, int n, int k, typename T, typename Layout = void> class fragment;
 
-// What a lane holds: COUNT elements, kept as STORED.
+// The part of a lane: COUNT elements, stored as STORED.
 #define GPUPROF_FRAGMENT(USE, M, N, K, T, LAYOUT, STORED, COUNT, STORED_COUNT)                                                             \
     template <> class fragment<USE, M, N, K, T, LAYOUT> {                                                                                  \
     public:                                                                                                                                \
@@ -199,7 +199,7 @@ GPUPROF_WMMA void fill_fragment(fragment<Use, m, n, k, T, Layout> &f, const Valu
         x = value;
 }
 
-// A float's nearest value with 10 bits behind the point: what tensor cores look at.
+// A float's nearest value with 10 bits after the point, which tensor cores use.
 GPUPROF_WMMA float __float_to_tf32(float value)
 {
     unsigned bits;

@@ -129,7 +129,7 @@ class Machine {
     const columns = [
       { name: "shape", title: "grid, block", width: 0, least: 18, align: "left", cell: (row) => `${residencies.get("grid", row)}, ${residencies.get("block", row)}` },
       { name: "blocks", title: "blocks/SM", width: 10, cell: (row) => grouped(residencies.get("blocks_per_sm", row)) },
-      ...["warps", "blocks", "registers", "shared"].map((name) => ({ name: `by_${name}`, title: `by ${name}`, hint: `Blocks that fit if only ${name} are limited.`, width: 13, cell: (row) => limit(row, name) })),
+      ...["warps", "blocks", "registers", "shared"].map((name) => ({ name: `by_${name}`, title: `by ${name}`, hint: `Blocks that fit by ${name} only.`, width: 13, cell: (row) => limit(row, name) })),
       { name: "theoretical", title: "theoretical", width: 12, cell: (row) => percent(residencies.get("theoretical", row), 1) },
       { name: "achieved", title: "achieved", width: 9, cell: (row) => (residencies.get("achieved", row) === null ? "-" : percent(residencies.get("achieved", row), 1)) },
     ];

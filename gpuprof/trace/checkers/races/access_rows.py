@@ -1,16 +1,15 @@
 """Accesses as rows of a table, so that a unit of memory needs one number for each. Compiled by Numba.
 
-A row is a moment and a way of access: a place, and how lanes follow from addresses. Each row and each way stands in its
-table once, found by a hash. Rows that no stamp has any more, ways that no row has, and moments that nothing has are
-thrown out now and then (`compact`).
+A row is a moment and a way of access: the instruction, and how lanes follow from addresses. Each row and each way is in
+its table once, found by a hash. Rows that no stamp uses any more, ways without a row, and unused moments are removed
+now and then (`compact`).
 
 An entry of a stamp is a row and the lane that accessed the first of some bytes:
 
     row << 5 | lane
 
-The lanes of the bytes behind it follow from its stride: lane + n accessed the byte n * stride further. Stride 0
-is one lane for all bytes. Where several lanes accessed a byte, the entry has the lowest of them, and its way all,
-from it on.
+The lanes of the following bytes result from its stride: lane + n accessed the byte n * stride further. Stride 0 means
+one lane for all bytes. If several lanes accessed a byte, the entry has the lowest of them, and its way all, from it on.
 """
 
 from collections.abc import Callable
@@ -25,10 +24,10 @@ from gpuprof.trace.checkers.races.vector_clocks import DONE, EPOCH, IN_GROUP, LA
 # Columns of rows, int32.
 MOMENT, WAY = range(2)
 N_ROW_COLUMNS = 2
-# Columns of ways, int32. A place: the instruction's number, and how the access is made. LANES: bit n - 1 says that the
+# Columns of ways, int32. SITE: the instruction's number, and properties of the access. LANES: bit n - 1 says that the
 # lane n above the entry's takes part, too. STRIDE: bytes from one lane's access to the next one's, << 3, and the binary
-# logarithm of the bytes that each accesses; 0: all bytes are the same lanes'.
-PLACE, LANES, STRIDE = range(3)
+# logarithm of the bytes that each accesses; 0: the same lanes accessed all bytes.
+SITE, LANES, STRIDE = range(3)
 N_WAY_COLUMNS = 3
 AT_SHIFT, HOW = 7, 127
 WIDTH = 7  # of a stride: the logarithm
@@ -38,7 +37,7 @@ LEAST_ROWS = 1 << 8
 
 @inline_njit
 def lane_from(stride, lane, start, byte):
-    """The lane at `byte`, where `lane` is that at `start`: addresses, or bytes of a line."""
+    """The lane at `byte`, if `lane` is the one at `start`: addresses, or bytes of a line."""
     if stride == 0 or start == byte:
         return np.int64(lane)
     width = stride & WIDTH
@@ -47,13 +46,13 @@ def lane_from(stride, lane, start, byte):
 
 @inline_njit
 def of_way(order, entry, column):
-    """int64: what stands in a column of the entry's way."""
+    """int64: a column of the entry's way."""
     return np.int64(order.ways[order.rows[entry >> LANE_SHIFT, WAY], column])
 
 
 @inline_njit
 def moved(order, entry, start, byte):
-    """The entry at `byte` of a line, of one that is at `start`."""
+    """The entry at `byte` of a line, if `entry` is the one at `start`."""
     if entry == 0 or start == byte:
         return np.int64(entry)
     return np.int64(entry & ~LANE | lane_from(of_way(order, entry, STRIDE), entry & LANE, start, byte))
@@ -67,7 +66,7 @@ def lanes_of(order, entry):
 
 @inline_njit
 def _begin(first, second, third, length):
-    """Where in an index of that length one begins to look. The factors are those of xxHash."""
+    """The first slot to probe in an index of that length. The factors are those of xxHash."""
     mixed = np.uint64(first) * np.uint64(0x9E3779B185EBCA87)
     mixed ^= np.uint64(second) * np.uint64(0xC2B2AE3D27D4EB4F)
     mixed ^= np.uint64(third) * np.uint64(0x165667B19E3779F9)
@@ -81,35 +80,35 @@ def _next(at, length):
 
 @inline_njit
 def _begin_of(table, number, length):
-    """The same of a line of a table: a row, or a way."""
+    """The first slot to probe for a line of a table: a row, or a way."""
     line = table[number]
     return _begin(line[0], line[1], line[2] if len(line) > N_ROW_COLUMNS else 0, length)
 
 
 @inline_njit
-def _way_of(order, place, lanes, stride):
-    """The number of a way, which is made where there is none."""
+def _way_of(order, instruction, lanes, stride):
+    """The number of a way, which is added if it is new."""
     ways, index, last = order.ways, order.way_index, order.counts[LAST_WAY]
-    if ways[last, PLACE] == place and ways[last, LANES] == lanes and ways[last, STRIDE] == stride and last != 0:
+    if ways[last, SITE] == instruction and ways[last, LANES] == lanes and ways[last, STRIDE] == stride and last != 0:
         return last
-    at = _begin(place, lanes, stride, len(index))
+    at = _begin(instruction, lanes, stride, len(index))
     while index[at] != 0:
         way = np.int64(index[at])
-        if ways[way, PLACE] == place and ways[way, LANES] == lanes and ways[way, STRIDE] == stride:
+        if ways[way, SITE] == instruction and ways[way, LANES] == lanes and ways[way, STRIDE] == stride:
             order.counts[LAST_WAY] = way
             return way
         at = _next(at, len(index))
     way = order.counts[N_WAYS]
     order.counts[N_WAYS], order.counts[LAST_WAY] = way + 1, way
-    ways[way, PLACE], ways[way, LANES], ways[way, STRIDE] = place, lanes, stride
+    ways[way, SITE], ways[way, LANES], ways[way, STRIDE] = instruction, lanes, stride
     index[at] = way
     return way
 
 
 @inline_njit
-def row_of(order, moment, place, lanes, stride):
-    """The number of a row, which is made where there is none; `lanes`: what stands in LANES. There must be room."""
-    rows, index, way = order.rows, order.row_index, _way_of(order, place, lanes, stride)
+def row_of(order, moment, site, lanes, stride):
+    """The number of a row, which is added if it is new; `lanes`: the value of LANES. There must be room."""
+    rows, index, way = order.rows, order.row_index, _way_of(order, site, lanes, stride)
     at = _begin(moment, way, 0, len(index))
     while index[at] != 0:
         row = np.int64(index[at])
@@ -125,7 +124,7 @@ def row_of(order, moment, place, lanes, stride):
 
 @cached_njit(**OPTIONS)
 def fill_index(index, table, n):
-    """The hash of all lines of a table from 1 on, rows or ways, in an index of zeros."""
+    """Adds all lines of a table from 1 on, rows or ways, to an index of zeros."""
     for number in range(1, n):
         at = _begin_of(table, number, len(index))
         while index[at] != 0:
@@ -134,16 +133,16 @@ def fill_index(index, table, n):
 
 
 def index_of(table: np.ndarray, n: int) -> np.ndarray:
-    """int32: a new index, for as many lines of a table as there is room for."""
+    """int32: a new index, with room for as many lines as the table."""
     index = np.zeros(len(table) * 5 // 4, np.int32)
     fill_index(index, table, n)
     return index
 
 
 def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], moments: np.ndarray) -> np.ndarray:
-    """Throws out what nobody needs; all keeps its order. `each_entry(has_row, new_rows)` marks the rows that stamps
-    have in the first, bool (n,), and gives them the numbers of the second, int32 (n,), where that is not empty.
-    `moments`, int64 (k,): further ones that are needed; gives their new numbers.
+    """Removes unused moments, rows and ways; the others retain their order. `each_entry(has_row, new_rows)` marks the
+    rows of stamps in the first, bool (n,), and renumbers them by the second, int32 (n,), if that is not empty.
+    `moments`, int64 (k,): more moments that are in use; gives their new numbers.
     """
     n_rows, n_moments, n_ways = (int(order.counts[which]) for which in (N_ROWS, N_MOMENTS, N_WAYS))
     has_row, is_live, has_way = (np.zeros(n, np.bool_) for n in (n_rows, n_moments, n_ways))
@@ -179,5 +178,5 @@ def compact(order: Order, each_entry: Callable[[np.ndarray, np.ndarray], None], 
 
 
 def _drop(table: np.ndarray, is_live: np.ndarray) -> None:
-    kept_rows = table[: len(is_live)][is_live]
-    table[: len(kept_rows)] = kept_rows
+    live_rows = table[: len(is_live)][is_live]
+    table[: len(live_rows)] = live_rows

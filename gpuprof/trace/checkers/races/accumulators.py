@@ -1,9 +1,11 @@
-"""Registers that multiplications of a warp group write while its warps go on (PTX ISA, wgmma.mma_async): whoever uses
-one must have waited for its group, but for multiplications that add to it. The emulator has the result at once.
+"""Registers that multiplications of a warp group write while its warps continue (PTX ISA, wgmma.mma_async): an
+instruction that uses one must have waited for its group, except multiplications that add to it. The emulator has the
+result at once.
 
-A register that something else writes holds another value. What is computed from an accumulator is followed, and counts
-as used where it is stored, decides a branch or an address, or is multiplied: compilers move the computation itself
-across the wait, which says nothing of registers. Neither do stores to local memory, where they keep variables.
+A register that another instruction overwrites has another value. Values computed from an accumulator are tracked, and
+count as used where they are stored, decide a branch or an address, or are multiplied: compilers move the computation
+itself across the wait, which does not name registers. Stores to local memory, where compilers place variables, do not
+count either.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,13 +16,13 @@ from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Code, Instruction
 
 WORDS = {"R": 1, "D": 2}  # of the register file that a register is
-COMPUTES = "compute"  # the kind of what gives registers values, and does nothing else
-ADDED_TO = "c"  # the slot of what a multiplication adds to: multiplications do that in their order
+COMPUTES = "compute"  # the kind of instructions that only compute values of registers
+ADDED_TO = "c"  # the slot of the addend of a multiplication: multiplications add in their order
 COMMIT, WAIT = "matrix_commit", "matrix_wait"
 
 
 class TooEarly(NamedTuple):
-    """Instruction `at` of a warp uses what multiplication `other_at` writes; rows are those of the event."""
+    """Instruction `at` of a warp uses a register that multiplication `other_at` writes; rows are those of the event."""
 
     row: int
     at: int
@@ -40,7 +42,7 @@ class Accumulators:
         self._warps: dict[tuple[int, int], _Warp] = {}
 
     def act(self, event: TraceEvent) -> Iterator[TooEarly]:
-        """Warps execute what `touching` names, a commit or a wait."""
+        """Warps execute an instruction of `touching`, a commit or a wait."""
         instruction, masks = event.instruction, event.true_masks.tolist()
         if instruction.kind == "store" and all(access.space == "local" for access in event.accesses):
             return
@@ -74,7 +76,9 @@ class Accumulators:
 
 
 def touching(code: Code) -> frozenset[int]:
-    """Numbers of the instructions that read or write a register that may have what comes of a multiplication."""
+    """Numbers of the instructions that read or write a register that may contain a value derived from a
+    multiplication.
+    """
     words = {word for each in code.instructions if each.kind == "matrix_async" for word in _written(each.encoded)}
     if not words:
         return frozenset()
@@ -91,7 +95,7 @@ def touching(code: Code) -> frozenset[int]:
 
 
 def _used(instruction: Instruction) -> Iterator[int]:
-    """Words that an instruction needs the value of."""
+    """Words whose value an instruction needs."""
     for slot, operand in sources_of(instruction.encoded):
         if instruction.kind != "matrix_async" or slot != ADDED_TO:
             yield from _words([operand])

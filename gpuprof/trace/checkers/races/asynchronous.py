@@ -1,6 +1,5 @@
-"""What goes on while its thread does something else: groups of copies and of multiplications, bulk copies and stores
-that report to an mbarrier. The emulator has done them when they have been asked for; here they are under way until
-somebody has waited.
+"""Asynchronous operations: groups of copies and of multiplications, bulk copies and stores that report to an mbarrier.
+The emulator completes them at once; here they are in progress until a thread has waited for them.
 """
 
 from collections import defaultdict
@@ -9,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuprof.trace.checkers.mbarriers import Mbarriers, Place, waited_phase
+from gpuprof.trace.checkers.mbarrier_phases import MbarrierAddress, Mbarriers, waited_phase
 from gpuprof.trace.checkers.races import conflict_rules, vector_clocks
 from gpuprof.trace.checkers.races.block_races import Blocks
 from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Kernel
 
-# Kinds of instructions that end a group or wait for groups, with the families that they are for.
+# Kinds of instructions that end a group or wait for groups, with their families.
 FAMILIES = {
     "copy_commit": (vector_clocks.COPIES,),
     "copy_wait": (vector_clocks.COPIES,),
@@ -28,9 +27,9 @@ FAMILIES = {
 COMMITS = ("copy_commit", "bulk_commit", "matrix_commit")
 REPORTING = ("bulk_load", "bulk_copy", "bulk_reduction_shared")
 GROUPED = ("bulk_store", "bulk_reduction", "matrix_async")
-# Kinds that are looked at once they have run.
+# Kinds that are processed after they have run.
 AFTER = ("mbarrier", *REPORTING, *GROUPED)
-STORES = ("st.async", "red.async")  # as they stand in PTX: a store, and the report of its bytes behind it
+STORES = ("st.async", "red.async")  # as in PTX: a store, and the report of its bytes after it
 
 
 class Part(NamedTuple):
@@ -52,14 +51,16 @@ class _Store(NamedTuple):
 
 
 class Asynchronous:
-    """`touch` takes ranges in a space, what is done there, by whom, the moment, the instruction and how."""
+    """`touch` takes ranges in a space, the operation, its threads, the moment, the instruction and properties of the
+    access.
+    """
 
     def __init__(self, kernel: Kernel, blocks: Blocks, touch: Callable[..., None]):
         self._blocks, self._touch = blocks, touch
         self._mbarriers = Mbarriers(kernel)
-        self._under_way: dict[Place, list[tuple[int, int]]] = defaultdict(list)  # phase and moment of copies
-        self._awaited: dict[Place, int] = {}  # the last phase that somebody has waited for
-        self._stores: dict[tuple[int, int, int], _Store] = {}  # by block, warp and lane: they have no report yet
+        self._under_way: dict[MbarrierAddress, list[tuple[int, int]]] = defaultdict(list)  # phase and moment of copies
+        self._awaited: dict[MbarrierAddress, int] = {}  # the last phase that a thread has waited for
+        self._stores: dict[tuple[int, int, int], _Store] = {}  # by block, warp and lane: those without a report yet
 
     # Groups.
 
@@ -74,7 +75,7 @@ class Asynchronous:
                 self.wait(event, family, event.instruction.encoded.imm)
 
     def wait(self, event: TraceEvent, family: int, n_left: int) -> None:
-        """For all groups but the newest `n_left`; with -1 also for what has no group yet."""
+        """Waits for all groups except the newest `n_left`; with -1 also for operations without a group."""
         slots = self._blocks.slots(event.block)
         self._blocks.room_for(event.n_warps)
         vector_clocks.wait_for_groups(
@@ -86,7 +87,7 @@ class Asynchronous:
     def begin(self, event: TraceEvent) -> None:
         """Lanes are about to change mbarriers."""
         for operation in self._mbarriers.operations(event):
-            self._mbarriers.begins(event.instruction, operation.look.place)
+            self._mbarriers.begins(event.instruction, operation.look.key)
 
     def look(self, event: TraceEvent) -> None:
         """Lanes have changed mbarriers."""
@@ -94,17 +95,17 @@ class Asynchronous:
             pass
 
     def wait_at_barrier(self, event: TraceEvent) -> None:
-        """Lanes wait for phases: copies of these are there when the lanes go on."""
+        """Lanes wait for phases: the copies of these are complete when the lanes continue."""
         for operation in self._mbarriers.operations(event):
-            place, phase = operation.look.place, waited_phase(event.instruction, operation)
-            if phase <= self._awaited.get(place, -1):
+            key, phase = operation.look.key, waited_phase(event.instruction, operation)
+            if phase <= self._awaited.get(key, -1):
                 continue
-            self._awaited[place] = phase
-            for of_phase, moment in self._under_way.pop(place, ()):
+            self._awaited[key] = phase
+            for of_phase, moment in self._under_way.pop(key, ()):
                 if of_phase <= phase:
                     self._end(moment)
                 else:
-                    self._under_way[place].append((of_phase, moment))
+                    self._under_way[key].append((of_phase, moment))
 
     def _end(self, moment: int) -> None:
         counts = self._blocks.order.counts
@@ -112,20 +113,20 @@ class Asynchronous:
         self._blocks.order.moments[moment, vector_clocks.DONE] = counts[vector_clocks.SEQUENCE]
 
     def renumber(self, compact: Callable[[np.ndarray], np.ndarray]) -> None:
-        """Moments get other numbers; `compact` gives those of the ones that are needed, int64 (k,)."""
+        """Moments get other numbers; `compact` gives those of the used ones, int64 (k,)."""
         needed = np.array([moment for held in self._under_way.values() for _, moment in held], np.int64)
         new = iter(compact(needed).tolist())
-        for place, held in self._under_way.items():
-            self._under_way[place] = [(phase, next(new)) for phase, _ in held]
+        for key, held in self._under_way.items():
+            self._under_way[key] = [(phase, next(new)) for phase, _ in held]
 
     def forget(self, block: int) -> None:
-        """The block has ended, and with it what lay in its memory."""
+        """Drops the objects of a block that has ended."""
         self._mbarriers.forget(block)
         for of_objects in (self._under_way, self._awaited):
-            for place in [place for place in of_objects if place.block == block]:
-                del of_objects[place]
+            for key in [key for key in of_objects if key.block == block]:
+                del of_objects[key]
 
-    # Operations that have been asked for.
+    # Requested operations
 
     def act(self, event: TraceEvent) -> None:
         if event.instruction.kind in REPORTING:
@@ -134,7 +135,7 @@ class Asynchronous:
             self._in_groups(event)
 
     def _report(self, event: TraceEvent) -> None:
-        """Each report to an mbarrier ends the copy before it."""
+        """Each report to an mbarrier ends the previous copy."""
         held: list[Part] = []
         for part in _parts(event):
             held.append(part)
@@ -143,20 +144,20 @@ class Asynchronous:
             self._blocks.room_for(1)
             block, row, address = int(event.block[part.row]), part.row, int(part.addresses[0])
             moment = vector_clocks.on_barrier(self._blocks.order, block, int(event.warp[row]))
-            place = self._mbarriers.place(block, address)
-            phase = self._mbarriers.phase(place)
+            key = self._mbarriers.key(block, address)
+            phase = self._mbarriers.phase(key)
             for each in held[:-1]:
                 self._touch_part(event, each, moment)
-            self._ends_with(place, phase, moment)
+            self._ends_with(key, phase, moment)
             self._mbarriers.look(event, row, address)
             held.clear()
 
-    def _ends_with(self, place: Place, phase: int, moment: int) -> None:
-        """Who waits for a phase of an mbarrier waits for the operation."""
-        if phase <= self._awaited.get(place, -1):
+    def _ends_with(self, key: MbarrierAddress, phase: int, moment: int) -> None:
+        """A thread that waits for a phase of an mbarrier waits for the operation."""
+        if phase <= self._awaited.get(key, -1):
             self._end(moment)
         else:
-            self._under_way[place].append((phase, moment))
+            self._under_way[key].append((phase, moment))
 
     def store(self, event: TraceEvent) -> None:
         """Lanes store asynchronously to shared memory, and are about to report it."""
@@ -166,23 +167,23 @@ class Asynchronous:
             self._stores[int(event.block[row]), int(event.warp[row]), int(lane)] = stored
 
     def report_stores(self, event: TraceEvent) -> None:
-        """They report it: what one warp stores for one phase is one operation. No proxy comes between."""
+        """Lanes report their stores: those of one warp for one phase are one operation. It needs no proxy fence."""
         slots = self._blocks.slots(event.block)
-        moments: dict[tuple[int, Place], int] = {}
+        moments: dict[tuple[int, MbarrierAddress], int] = {}
         for row, lane, look, _ in self._mbarriers.operations(event):
             block, warp = int(event.block[row]), int(event.warp[row])
             stored = self._stores.pop((block, warp, lane))
-            if (row, look.place) not in moments:
+            if (row, look.key) not in moments:
                 self._blocks.room_for(1)
-                moment = moments[row, look.place] = vector_clocks.on_barrier(self._blocks.order, block, warp)
-                self._ends_with(look.place, look.phase, moment)
+                moment = moments[row, look.key] = vector_clocks.on_barrier(self._blocks.order, block, warp)
+                self._ends_with(look.key, look.phase, moment)
             self._touch(
                 "shared",
                 stored.operation,
                 np.array([stored.address]),
                 np.array([stored.nbytes]),
                 np.array([[block, slots[row], warp, lane]]),
-                moments[row, look.place],
+                moments[row, look.key],
                 stored.number,
                 conflict_rules.STRONG if stored.operation == "reduction" else 0,
             )
@@ -210,15 +211,15 @@ class Asynchronous:
 
 
 def _parts(event: TraceEvent) -> Iterator[Part]:
-    """The event's ranges in the order in which they were touched, each lane's by itself. Matrices are read by a warp
-    together, as its lane 0.
+    """The event's ranges in the order in which they were touched, each lane's separately. A warp reads matrices
+    jointly, as lane 0.
     """
     of_warp = event.instruction.kind == "matrix_async"
-    for found in event.ranges:
-        lanes = np.zeros(len(found.lanes), np.int64) if of_warp else found.lanes
-        keys = found.warps * 32 + lanes
+    for ranges in event.ranges:
+        lanes = np.zeros(len(ranges.lanes), np.int64) if of_warp else ranges.lanes
+        keys = ranges.warps * 32 + lanes
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(keys)], strict=True):
             part = slice(start, end)
-            yield Part(found.space, found.operation, int(found.warps[start]), int(lanes[start]), found.addresses[part],
-                       found.nbytes[part])  # fmt: skip
+            yield Part(ranges.space, ranges.operation, int(ranges.warps[start]), int(lanes[start]),
+                       ranges.addresses[part], ranges.nbytes[part])  # fmt: skip

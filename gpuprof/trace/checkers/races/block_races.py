@@ -1,9 +1,9 @@
-"""The blocks of a launch that run, and the state of what is ordered in them."""
+"""The running blocks of a launch, and the state of their ordering."""
 
 import numpy as np
 
 from gpuprof.trace.checkers.races.access_rows import LEAST_ROWS, N_ROW_COLUMNS, N_WAY_COLUMNS, index_of
-from gpuprof.trace.checkers.races.lane_order import N_APART, N_PLAIN, N_STATES, give_all
+from gpuprof.trace.checkers.races.lane_order import N_DIVERGED, N_PLAIN, N_STATES, give_all
 from gpuprof.trace.checkers.races.vector_clocks import (
     EPOCHS,
     GROUPS,
@@ -17,11 +17,11 @@ from gpuprof.trace.checkers.races.vector_clocks import (
     Order,
 )
 from gpuprof.trace.checkers.slots import Slots, longer, with_room
-from gpuprof.trace.masks import WARP
+from gpuprof.trace.event import WARP
 
 LEAST_WAYS = 1 << 6
 PER_SLOT = (
-    *("state", "apart", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
+    *("state", "diverged", "arrived", "tick", "acquired", "block_acquired", "pending", "due"),
     *("group", "groups", "n_groups", "fence_epoch", "fence_acquired", "block_fences"),
 )
 
@@ -38,8 +38,8 @@ class Blocks(Slots):
         is_asynchronous: bool = True,
         has_groups: bool = True,
     ):
-        """What the kernel does: waits within warps; fences, releases or acquires; has asynchronous operations or their
-        fences; groups of these.
+        """The arguments describe the kernel: it waits within warps; it fences, releases or acquires; it has
+        asynchronous operations or fences for them; it has groups of these.
         """
         super().__init__(threads_per_block)
         warps = self.n_warps
@@ -51,7 +51,7 @@ class Blocks(Slots):
         self._forgets_exited = n_states == N_PLAIN
         self.order = Order(
             state=_zeros(0, warps, n_states),
-            apart=_zeros(0, warps),
+            diverged=_zeros(0, warps),
             by_lane=_zeros(1, n_states, WARP),
             known=_zeros(1, n_known, n_known),
             arrived=_zeros(0, n_syncing),
@@ -86,25 +86,25 @@ class Blocks(Slots):
             getattr(self.order, name)[slot] = 0
 
     def absent(self, masks: np.ndarray, slots: np.ndarray, warps: np.ndarray) -> np.ndarray:
-        """uint32 (n,): lanes of warps that need not come where those of `masks`, uint32 (n,), do so that all are alike.
-        Makes room for the warps whose lanes will not be.
+        """uint32 (n,): lanes of warps whose absence does not matter: if those of `masks`, uint32 (n,), arrive, all are
+        alike. Makes room for the warps whose lanes will not be.
         """
-        there = self.live[slots, warps] if self._forgets_exited else self._whole[warps]
-        n_apart = int(np.count_nonzero((there & ~masks != 0) & (masks != 0)))
-        needed = int(self.order.counts[N_APART]) + n_apart
+        expected = self.live[slots, warps] if self._forgets_exited else self._all_lanes[warps]
+        n_diverged = int(np.count_nonzero((expected & ~masks != 0) & (masks != 0)))
+        needed = int(self.order.counts[N_DIVERGED]) + n_diverged
         if needed > len(self.order.by_lane):
             by_lane, known = (longer(table, needed) for table in (self.order.by_lane, self.order.known))
             self.order = self.order._replace(by_lane=by_lane, known=known)
-        return ~there
+        return ~expected
 
     def room_for(self, n: int) -> None:
-        """Room for so many more moments."""
+        """Makes room for `n` more moments."""
         needed = int(self.order.counts[N_MOMENTS]) + n
         if needed > len(self.order.moments):
             self.order = self.order._replace(moments=longer(self.order.moments, needed))
 
     def room_for_rows(self, n: int) -> None:
-        """Room for so many more rows, and as many more ways."""
+        """Makes room for `n` more rows, and as many more ways."""
         for which, name, of_index in ((N_ROWS, "rows", "row_index"), (N_WAYS, "ways", "way_index")):
             table, n_used = getattr(self.order, name), int(self.order.counts[which])
             if n_used + n > len(table):

@@ -1,4 +1,4 @@
-"""Loads that a compare-and-swap loop begins with: what they read is a guess, which the atomic checks (CUDA C++
+"""Loads at the beginning of a compare-and-swap loop: their value is a guess, which the atomic checks (CUDA C++
 Programming Guide, atomics).
 """
 
@@ -13,13 +13,13 @@ from gpuprof.trace.kernel import Code, Instruction
 
 WORDS = {"R": 1, "D": 2}  # of the register file that a register is
 ADDS, COPIES = numbers("IADD", "IADD.64"), numbers("MOV", "MOV.64")
-OF_VARIABLES = ("local", "generic")  # spaces where code that is not optimised keeps pointers
-Value = tuple[object, int]  # what it is made from, and the bytes that were added
+OF_VARIABLES = ("local", "generic")  # spaces where unoptimised code stores pointers
+Value = tuple[object, int]  # the origin of a pointer, and the bytes that were added
 
 
 def first_guesses(code: Code) -> frozenset[int]:
-    """Numbers of the loads that have a compare-and-swap at their address behind them, also in a function that is
-    called: nvcc's -G makes each atomic of CUDA's headers one.
+    """Numbers of the loads that a compare-and-swap at their address follows, also in a called function: with nvcc's -G
+    each atomic of CUDA's headers is one.
     """
     functions = [code.instructions[each.first : each.first + each.count] for each in code.functions]
     called = _Called({instructions[0].number: instructions for instructions in functions if instructions}, code)
@@ -27,8 +27,8 @@ def first_guesses(code: Code) -> frozenset[int]:
 
 
 class Effect(NamedTuple):
-    """What a function does for its caller. `swaps`: places of compare-and-swaps that registers lead to as the function
-    begins; `written`: words of registers.
+    """The effect of a function for its caller. `swaps`: addresses of compare-and-swaps, relative to registers at the
+    function's begin; `written`: words of registers.
     """
 
     swaps: frozenset[tuple[str, Value]]
@@ -45,7 +45,7 @@ class _Called:
             self._effects[number] = self._effect(number)
 
     def _callees_first(self) -> list[int]:
-        """Functions that are called, by their first instruction, each behind those that it calls."""
+        """Called functions, by their first instruction, each after those that it calls."""
         calls = {first: [*chain(*map(self._entries, code))] for first, code in self._functions.items()}
         order: dict[int, None] = {}
         begun: set[int] = set()
@@ -61,16 +61,18 @@ class _Called:
 
     def guesses(self, instructions: Sequence[Instruction]) -> set[int]:
         loads: dict[tuple[str, Value], list[int]] = defaultdict(list)
-        found: set[int] = set()
-        for instruction, places in self._followed(instructions, _Values()):
+        guesses: set[int] = set()
+        for instruction, addresses in self._followed(instructions, _Values()):
             if instruction.kind == "load":
-                loads[places[0]].append(instruction.number)
+                loads[addresses[0]].append(instruction.number)
             else:
-                found.update(number for place in places for number in loads.get(place, ()))
-        return found
+                guesses.update(number for address in addresses for number in loads.get(address, ()))
+        return guesses
 
     def _followed(self, instructions: Sequence[Instruction], values: "_Values") -> Iterator[tuple[Instruction, list]]:
-        """Loads with their place, compare-and-swaps with theirs, and calls with those of the function."""
+        """Loads and compare-and-swaps with their address, and calls with the addresses of the function's
+        compare-and-swaps.
+        """
         for instruction in instructions:
             effects = [self._effects.get(number, NO_EFFECT) for number in self._entries(instruction)]
             if instruction.kind == "load" or (instruction.kind == "atomic" and instruction.op.c):
@@ -88,7 +90,7 @@ class _Called:
         return [self._blocks[callee].instructions[0].number for callee in callees]
 
     def _effect(self, number: int) -> Effect:
-        """Of the function that begins at an instruction. Of one that calls itself, what it does without that."""
+        """The effect of the function that begins at an instruction. Recursive calls are ignored."""
         values = _Values()
         swaps = {
             place
@@ -104,14 +106,14 @@ UNSET = "unset"
 
 
 def is_handed(place: tuple[str, Value]) -> bool:
-    """Whether it is what a register of the caller leads to."""
+    """True if it is an address relative to a register of the caller."""
     _, (root, _) = place
     return isinstance(root, tuple) and root[0] == UNSET
 
 
 class _Values:
-    """What registers hold in a function, in the order of its code. Equal values are equal pointers. `written`: words of
-    registers so far.
+    """The values of registers in a function, in the order of its code. Equal values are equal pointers. `written`:
+    words of registers so far.
     """
 
     def __init__(self) -> None:
@@ -120,24 +122,24 @@ class _Values:
         self._variables: dict[Value, Value] = {}  # by address
 
     def place(self, encoded: Encoded) -> tuple[str, Value]:
-        """Where an instruction accesses memory. Global addresses are generic ones, too."""
+        """The address that an instruction accesses. Global addresses are treated as generic ones."""
         space = encoded.op.space
         return "global" if space == "generic" else space, self._address(encoded)
 
     def handed(self, place: tuple[str, Value]) -> tuple[str, Value]:
-        """What is such a place to a function that is called (`is_handed`), as its caller sees it."""
+        """An address relative to a register of a called function (`is_handed`), as its caller sees it."""
         space, ((_, word), ahead) = place
         root, nbytes = self._value(word)
         return space, (root, nbytes + ahead)
 
     def forget(self, written: Collection[int], number: int) -> None:
-        """Words that the call at instruction `number` has written."""
+        """Invalidates the words that the call at instruction `number` has written."""
         self.written.update(written)
         for word in written:
             self._held[word] = ("of", number, word), 0
 
     def step(self, instruction: Instruction) -> None:
-        """The instruction has been executed."""
+        """Updates the values after an instruction."""
         encoded = instruction.encoded
         value = self._result(instruction)
         if instruction.kind == "store" and encoded.op.space in OF_VARIABLES:
@@ -145,13 +147,13 @@ class _Values:
         for operand in writes(encoded):
             words = _words(operand)
             self.written.update(words)
-            for word in words:  # an odd one is the upper half of the one before it
+            for word in words:  # an odd one is the upper half of the previous one
                 self._held[word] = self._held[word & ~1] = ("of", instruction.number, word), 0
             if words and value:
                 self._held[words[0]], value = value, None
 
     def _result(self, instruction: Instruction) -> Value | None:
-        """None for one that says nothing of pointers."""
+        """The value of the result; None if it is not a tracked pointer."""
         encoded = instruction.encoded
         if instruction.kind == "load" and encoded.op.space in OF_VARIABLES:
             return self._variables.setdefault(self._address(encoded), (instruction.number, 0))
@@ -167,7 +169,7 @@ class _Values:
         return root, nbytes + encoded.offset
 
     def _source(self, encoded: Encoded, slot: str) -> Value | None:
-        """What a slot's register holds; None where it has none."""
+        """The value of a slot's register; None without a register."""
         operand = next((operand for name, operand in sources_of(encoded) if name == slot), None)
         words = _words(operand) if operand else range(0)
         return self._value(words[0]) if words else None

@@ -1,6 +1,6 @@
-"""Registers that a wgmma.mma_async reads or adds to, in an order that nothing gives them. The assembler says which
-instructions these are (`isa.facts.RegisterHazard`); a warp that executes both meets the error. Before its first
-multiplication a warp has a wgmma.fence in any case (PTX ISA, wgmma.fence).
+"""Registers that a wgmma.mma_async reads or adds to, in an order that is not guaranteed. The assembler determines these
+instructions (`isa.facts.RegisterHazard`); a warp that executes both has the error. Before its first multiplication a
+warp always needs a wgmma.fence (PTX ISA, wgmma.fence).
 """
 
 from collections import defaultdict
@@ -13,22 +13,24 @@ from gpuprof.trace.event import TraceEvent
 from gpuprof.trace.kernel import Code, Instruction
 
 FENCE, MULTIPLIES = numbers("WARPGROUP.ARRIVE"), "matrix_async"
-FIRST_COLUMNS = 0  # imm of the first instruction that a wgmma.mma_async is made of
+FIRST_COLUMNS = 0  # imm of the first instruction of a wgmma.mma_async
 NAMES = dict.fromkeys((UNFENCED, NEVER_FENCED, SOMETIMES_FENCED), "missing_wgmma_fence") | {
     OVERWRITTEN: "async_register_race"
 }
-NO_FENCE = "multiplies; no wgmma.fence stands before its first wgmma.mma_async, so registers may have old values"
+NO_FENCE = "multiplies; there is no wgmma.fence before its first wgmma.mma_async, so registers may have old values"
 TEXTS = {
-    UNFENCED: "multiplies {}, which it has written; no wgmma.fence stands between, so it may have the old value",
+    UNFENCED: "multiplies {}, which it has written; there is no wgmma.fence in between, so it may have the old value",
     NEVER_FENCED: NO_FENCE,
     SOMETIMES_FENCED: NO_FENCE,
-    OVERWRITTEN: "writes {}, which a wgmma.mma_async reads; nobody has waited for its group, so it may still be "
-    "under way",
+    OVERWRITTEN: "writes {}, which a wgmma.mma_async reads; no thread has waited for its group, so it may still be "
+    "in progress",
 }
 
 
-class Met(NamedTuple):
-    """What a warp of an event meets: a key of NAMES, the register, and the earlier instruction, -1 for none."""
+class ExecutedHazard(NamedTuple):
+    """A hazard that a warp of an event executes: a key of NAMES, the register, and the earlier instruction, -1 for
+    none.
+    """
 
     row: int
     kind: str
@@ -52,7 +54,7 @@ class Fragments:
         fences = {each.number for each in code.instructions if each.encoded.op.number in FENCE} if hazards else ()
         self.wanted = frozenset(self._line_of).union(fences)
 
-    def act(self, event: TraceEvent) -> Iterator[Met]:
+    def act(self, event: TraceEvent) -> Iterator[ExecutedHazard]:
         """Warps execute an instruction that is `wanted`."""
         instruction, masks = event.instruction, event.true_masks.tolist()
         line = self._line_of.get(instruction.number)
@@ -65,11 +67,11 @@ class Fragments:
                 continue
             for each in hazards:
                 if self._is_met(each, warp):
-                    yield Met(row, each.kind, each.register, self._at.get(each.earlier, -1))
+                    yield ExecutedHazard(row, each.kind, each.register, self._at.get(each.earlier, -1))
             self._lines[warp].add(line)
 
     def _of(self, instruction: Instruction, line: int | None) -> Iterator[RegisterHazard]:
-        """Those of an instruction; of several that a line became, the first one has them."""
+        """The hazards of an instruction; if a line became several instructions, the first one has them."""
         multiplies = instruction.kind == MULTIPLIES and instruction.encoded.imm == FIRST_COLUMNS
         begins = self._line_of.get(instruction.number - 1) != line
         for each in self._hazards.get(line or 0, ()):
@@ -79,7 +81,7 @@ class Fragments:
     def _is_met(self, hazard: RegisterHazard, warp: tuple[int, int]) -> bool:
         if hazard.kind == SOMETIMES_FENCED:
             return warp not in self._fenced
-        # What has no instruction was folded into others.
+        # A line without an instruction was folded into others.
         return hazard.earlier not in self._at or hazard.earlier in self._lines[warp]
 
     def forget(self, block: int) -> None:

@@ -1,14 +1,14 @@
-"""What is found: pairs of places that race, with the first pair of threads that did. Compiled by Numba."""
+"""Racing pairs of instructions, with the first pair of threads. Compiled by Numba."""
 
 from gpuprof.jit.internal import call_njit
 from gpuprof.trace.checkers.races.vector_clocks import N_FOUND, N_LOST
 
 # Kinds of races.
 WRITE_WRITE, READ_WRITE, WRITE_READ, NOT_WAITED, STILL_READ, NOT_FENCED = range(6)
-# Columns of what is found. LAST: the number of the access that was counted last, so that it counts once for its bytes.
+# Columns of a pair. LAST: the number of the last counted access, so that it counts once for its bytes.
 KIND, AT, OTHER_AT, COUNT, MY_BLOCK, MY_THREAD, OTHER_BLOCK, OTHER_THREAD, ADDRESS, LAST = range(10)
 N_FIELDS = 10
-MOST_FOUND = 4096  # pairs of instructions, apart within a warp and between warps; others are only counted
+MOST_FOUND = 4096  # pairs of instructions, separately within a warp and between warps; others are only counted
 
 
 @call_njit
@@ -18,6 +18,7 @@ def _is_in_warp(block, thread, other_block, other_thread):
 
 @call_njit
 def note(order, found, kind, at, other_at, block, thread, other_block, other_thread, address, access):
+    """Counts a race of a pair of instructions, which is added if it is new."""
     n, in_warp = order.counts[N_FOUND], _is_in_warp(block, thread, other_block, other_thread)
     for k in range(n):
         row = found[k]

@@ -1,4 +1,4 @@
-"""What racecheck keeps of a launch: what is ordered, who has touched which bytes, and what it has found."""
+"""The state of racecheck for a launch: the ordering, the accesses of bytes, and the races."""
 
 from collections.abc import Callable
 
@@ -7,28 +7,26 @@ import numpy as np
 from gpuprof.trace.checkers.races import conflict_rules, pairs, stamps, vector_clocks
 from gpuprof.trace.checkers.races.access_rows import LEAST_ROWS, compact
 from gpuprof.trace.checkers.races.block_races import Blocks
-from gpuprof.trace.checkers.races.finding_lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.image_races import Left
-from gpuprof.trace.checkers.races.memory_races import GlobalLines, SharedLines
+from gpuprof.trace.checkers.races.memory_lines import GlobalLines, SharedLines
+from gpuprof.trace.checkers.races.stamp_lines import CELL_LENGTH, N_USED, Pool, each_entry, new_pool
 from gpuprof.trace.checkers.races.touched_lines import touched_runs
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import WARP, Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 
 SPACES = ("global", "shared")
-NUMBERS_OF_ROW = 64  # as many has the pool for each row before the tables are looked through
-NUMBERS_OF_LINE = CELL_LENGTH  # where a warp touches all of it
+NUMBERS_OF_ROW = 64  # numbers of the pool for each row before the tables are compacted
+NUMBERS_OF_LINE = CELL_LENGTH  # for a line that a warp touches completely
 GROWTH_SHIFT = 4  # a pool grows by a sixteenth
 DOES = {"load": conflict_rules.READ, "store": conflict_rules.WRITE}
 OF_SURFACES = "c"
-SLOTS = {"store": "b", "surface_store": OF_SURFACES}  # of what is stored
+SLOTS = {"store": "b", "surface_store": OF_SURFACES}  # of the stored values
 NO_WORDS = np.zeros((0, 1, 1), np.uint64)
 
 
 class Shadow:
     """`n_accesses`: instructions of the kernel that access memory. `found`: by space, int64 (MOST_FOUND, N_FIELDS), of
-    which `n_found` rows are used. `renumber`: gives moments that somebody else holds new numbers
-    (`Asynchronous.renumber`).
+    which `n_found` rows are used. `renumber`: renumbers moments that other objects hold (`Asynchronous.renumber`).
     """
 
     def __init__(self, kernel: Kernel, blocks: Blocks, n_accesses: int):
@@ -40,14 +38,14 @@ class Shadow:
         self.found = {space: np.zeros((pairs.MOST_FOUND, pairs.N_FIELDS), np.int64) for space in SPACES}
         self.n_found = dict.fromkeys(SPACES, 0)
         self.renumber: Callable[[Callable[[np.ndarray], np.ndarray]], None] = lambda compacted: None
-        self._n_needed = 0  # rows, ways and moments, the last time that others were thrown out
+        self._n_needed = 0  # rows, ways and moments after the last compaction
         self._memory, self._memory_base = np.zeros(0, np.uint8), 0
         writes_surfaces = any(instruction.kind == "surface_store" for instruction in kernel.instructions)
         self._left, self._to_surface = Left() if writes_surfaces else None, NO_WORDS
 
     @property
     def nbytes(self) -> dict[str, int]:
-        """What it needs, by what it is: stamps by line, tables of accesses, and the state of threads and blocks."""
+        """Its memory, by purpose: stamps by line, tables of accesses, and the state of threads and blocks."""
         tables = self._blocks.order
         of_accesses = (tables.moments, tables.rows, tables.row_index, tables.ways, tables.way_index)
         return {
@@ -58,10 +56,10 @@ class Shadow:
 
     def touch(self, event: TraceEvent, access: Access, slots: np.ndarray, how: int, compares: bool) -> None:
         """Lanes of an event access global or shared memory. `slots` int64 (n,), of their blocks. `compares`: a store of
-        the value that is there is no race.
+        an unchanged value is not a race.
         """
         slot = SLOTS.get(event.instruction.kind, "")
-        # A formatted store to a surface converts values: then nobody knows them.
+        # A formatted store to a surface converts values, which are then unknown.
         has_values = slot != "" and access.nbytes == event.instruction.nbytes
         how |= conflict_rules.HAS_VALUE if has_values else 0
         how |= conflict_rules.ASYNC if event.instruction.kind == "copy" and access.operation == "store" else 0
@@ -120,10 +118,12 @@ class Shadow:
         self.n_found[access.space] = int(tables.counts[vector_clocks.N_FOUND])
 
     def note_stored(self, event: TraceEvent) -> None:
-        """Lanes are about to store to a surface. Where, is known once they have, and what was there no longer is."""
+        """Lanes are about to store to a surface. The addresses are known only after the store, when the previous
+        content is lost.
+        """
         self._to_surface = _words(event, OF_SURFACES)
 
-    def _place(self, space: str, is_far: bool) -> stamps.Place:
+    def _place(self, space: str, is_far: bool) -> stamps.LineTable:
         if space == "global":
             return self._global.place()
         return self._shared.place_of_all() if is_far else self._shared.place()
@@ -136,8 +136,8 @@ class Shadow:
             who, lines = who[of_range], addresses - self._global.base
             self._global.cover(addresses)
         else:
-            every = np.ones(len(addresses), np.bool_)
-            lines = self._shared.far(addresses, nbytes, every, who[:, 0], who[:, 1])
+            all_ranges = np.ones(len(addresses), np.bool_)
+            lines = self._shared.far(addresses, nbytes, all_ranges, who[:, 0], who[:, 1])
         self._blocks.order.counts[vector_clocks.N_FOUND] = self.n_found[space]
         for line, address, length, of in zip(
             lines.tolist(), addresses.tolist(), nbytes.tolist(), who.tolist(), strict=True
@@ -165,15 +165,15 @@ class Shadow:
         self.n_found[space] = int(self._blocks.order.counts[vector_clocks.N_FOUND])
 
     def forget(self, block: int, slot: int) -> None:
-        """The block has ended, and with it what lay in its memory."""
+        """Drops the shared memory of a block that has ended."""
         self._shared.clear(self._pool, block, slot)
 
     def compact(self, moments: np.ndarray) -> np.ndarray:
-        """Throws out moments and rows that nobody needs; gives the new numbers of `moments`, int64 (k,)."""
+        """Removes unused moments and rows; gives the new numbers of `moments`, int64 (k,)."""
         return compact(self._blocks.order, self._each_entry, moments)
 
     def touched(self) -> np.ndarray:
-        """What the launch has touched, as runs of `races.touched`."""
+        """The memory that the launch has touched, as runs of `races.touched_lines`."""
         starts, first_lines = self._global.pages()
         return touched_runs(
             self._blocks.order, self._pool, self._global.lines, starts, first_lines, self._kernel.threads_per_block,
@@ -185,8 +185,8 @@ class Shadow:
             each_entry(self._pool, memory.lines, has_row, new_rows)
 
     def _room_for(self, n_rows: int, n_numbers: int, n_likely: int) -> None:
-        """Room for one more warp's access, and for `n_likely` numbers behind it. What nobody needs goes first, once
-        there is much of it.
+        """Makes room for the access of one more warp, and for `n_likely` numbers after it. Unused entries are removed
+        first, if there are many.
         """
         self._room_for_numbers(n_numbers, n_likely)
         counts, tables, n_moments = self._blocks.order.counts, self._blocks.order, stamps.MOMENTS_OF_WARP
@@ -203,7 +203,7 @@ class Shadow:
 
     @property
     def _n_used(self) -> int:
-        """Rows, their ways and moments."""
+        """Used rows, ways and moments."""
         return int(
             self._blocks.order.counts[[vector_clocks.N_ROWS, vector_clocks.N_WAYS, vector_clocks.N_MOMENTS]].sum()
         )
@@ -215,8 +215,8 @@ class Shadow:
 
 
 def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ranges, int64 (k,) each, cut where a page ends, as lines of a page alone lie side by side: the number of the
-    range that each part is of, its address, its bytes.
+    """Ranges, int64 (k,) each, split at page boundaries, as only the lines of a page are adjacent: the index of the
+    range that each part belongs to, its address, its bytes.
     """
     first, last = addresses >> stamps.PAGE_SHIFT, (addresses + np.maximum(nbytes, 1) - 1) >> stamps.PAGE_SHIFT
     of_range = np.repeat(np.arange(len(addresses)), last - first + 1)
@@ -227,7 +227,7 @@ def pages_of(addresses: np.ndarray, nbytes: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _words(event: TraceEvent, slot: str) -> np.ndarray:
-    """uint64 (m, n, 32): what each lane stores from the registers of a slot, in m words."""
+    """uint64 (m, n, 32): the values that each lane stores from the registers of a slot, in m words."""
     words = [value.bits.astype(np.uint64) for value in event.operands if value.slot == slot]
     return words[0][None] if len(words) == 1 else np.stack(words) if words else NO_WORDS
 

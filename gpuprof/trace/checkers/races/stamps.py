@@ -1,4 +1,4 @@
-"""Accesses of warps, as groups of lanes, put down in the lines that they touch. Compiled by Numba."""
+"""Stamps for the accesses of warps, as groups of lanes, in the lines that they touch. Compiled by Numba."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,8 @@ from gpuprof.trace.checkers.races.conflict_rules import (
     lane_at,
     piece,
 )
-from gpuprof.trace.checkers.races.finding_lines import (
+from gpuprof.trace.checkers.races.lane_order import NOW, of_lane
+from gpuprof.trace.checkers.races.stamp_lines import (
     BYTES,
     CELL_LENGTH,
     CELLS,
@@ -43,7 +44,6 @@ from gpuprof.trace.checkers.races.finding_lines import (
     to_cells,
     unit_entries,
 )
-from gpuprof.trace.checkers.races.lane_order import NOW, of_lane
 from gpuprof.trace.checkers.races.vector_clocks import (
     COPIES,
     N_ACCESSES,
@@ -57,15 +57,15 @@ from gpuprof.trace.checkers.races.vector_clocks import (
 
 PAGE_SHIFT = 12
 LINES_OF_PAGE = 1 << (PAGE_SHIFT - LINE_SHIFT)
-MOMENTS_OF_WARP = 64  # that one warp's access makes at most: one for each lane, and groups of copies
+MOMENTS_OF_WARP = 64  # at most for one warp's access: one for each lane, and groups of copies
 ACCESSES_OF_WARP = 33  # numbers: one for each lane, and one more
-MOST_MADE = 3  # times that an access makes a line's columns anew: for each reader that it adds, and once they are wider
-MOST_STRIDE = 31  # bytes; lanes farther apart share no line
+MOST_MADE = 3  # times that an access rebuilds a line's columns: for each added reader, and once when they are widened
+MOST_STRIDE = 31  # bytes; lanes at a larger distance share no line
 
 
-class Place(NamedTuple):
-    """Lines of a space: of the page at address a `lines[pages[a >> 12] << 7:]`, -1 for one that has none yet; without
-    pages `lines[a >> 5]`. Addresses in [`low`, `high`) have lines.
+class LineTable(NamedTuple):
+    """Lines of a space: those of the page at address a are `lines[pages[a >> 12] << 7:]`, -1 for a page without lines;
+    without pages `lines[a >> 5]`. Addresses in [`low`, `high`) have lines.
     """
 
     lines: np.ndarray  # uint32
@@ -75,23 +75,23 @@ class Place(NamedTuple):
 
 
 @inline_njit
-def _line_of(place, address):
-    """The number of an address's line; -1 where its page has none."""
-    if len(place.pages) == 0:
+def _line_of(table, address):
+    """The number of an address's line; -1 if its page has none."""
+    if len(table.pages) == 0:
         return address >> LINE_SHIFT
     number = address >> PAGE_SHIFT
-    page = place.pages[number] if number < len(place.pages) else np.int64(-1)
+    page = table.pages[number] if number < len(table.pages) else np.int64(-1)
     return page if page < 0 else (page << (PAGE_SHIFT - LINE_SHIFT)) + (address >> LINE_SHIFT & LINES_OF_PAGE - 1)
 
 
 def rows_of_warp(nbytes: int) -> int:
-    """Rows and ways that a warp's access of so many bytes a lane needs at most: for each byte, and for each lane."""
+    """Rows and ways that a warp's access of `nbytes` bytes per lane needs at most: for each byte, and for each lane."""
     return 32 * (nbytes + 2)
 
 
 def numbers_of_warp(nbytes: int) -> int:
-    """Numbers of the pool that it needs at most: each lane may split a line's cells at each of its bytes, behind words
-    that become cells, and in front of cells that become columns; or columns are made anew.
+    """Numbers of the pool that it needs at most: each lane may split a line's cells at each of its bytes, after
+    converting words to cells, and before converting cells to columns; or columns are rebuilt.
     """
     return 32 * (MOST_MADE * MOST_LENGTH + CELL_LENGTH * (nbytes + 2 + LINE_NBYTES // 4))
 
@@ -105,18 +105,18 @@ def _has_room(order, pool, n_rows, n_numbers):
 
 @cached_njit(**OPTIONS)
 def touch(
-    order, pool, place, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
+    order, pool, table, found, stored, shown, slots, addresses, moments, at, how, does, n_rows, n_numbers, start
 ):  # fmt: skip
-    """Warps read or write memory, each `stored.nbytes` a lane: `shown`, int64 (n, 32), are the addresses that the
-    program has. `addresses`, `moments`: int64 (32,), for what is worked out of a warp; `n_rows`, `n_numbers`: what each
-    needs at most. Rows before `start` are done; gives the first that is not, where there was no room for what it needs,
-    or a page has no lines; n when all are.
+    """Warps read or write memory, each `stored.nbytes` per lane: `shown`, int64 (n, 32), are the program's addresses.
+    `addresses`, `moments`: int64 (32,), scratch space for a warp; `n_rows`, `n_numbers`: the maximum needs of each.
+    Rows before `start` are done; gives the first one that is not, since there is no room or a page has no lines; n if
+    all are.
     """
     for k in range(start, len(stored.masks)):
         if not _has_room(order, pool, n_rows, n_numbers):
             return k
         block, slot, warp = stored.blocks[k], slots[k], stored.warps[k]
-        left, has_lines = _lanes_with_lines(place, stored, k, addresses)
+        left, has_lines = _lanes_with_lines(table, stored, k, addresses)
         if not has_lines:
             return k
         if stored.masks[k] == 0:
@@ -126,9 +126,9 @@ def touch(
                 catch_up(order, slot, warp)
             if how & MAY_BE_FLAG and does & READ:
                 order.pending[slot, warp] = 1
-        if order.apart[slot, warp] == 0 and left != 0:
+        if order.diverged[slot, warp] == 0 and left != 0:
             moments[:] = present(order, block, slot, warp, 0)
-        for lane in range(32 if order.apart[slot, warp] != 0 else 0):
+        for lane in range(32 if order.diverged[slot, warp] != 0 else 0):
             if left >> lane & 1:
                 moments[lane] = present(order, block, slot, warp, lane)
         access = order.counts[N_ACCESSES]
@@ -137,57 +137,57 @@ def touch(
             lane = lowest(left)
             members, lanes, stride = _next_group(addresses, moments, left, lane, stored.nbytes, does)
             left &= ~members
-            kept_as = moments[lane]
+            entry_moment = moments[lane]
             if how & ASYNC:
                 for member in range(32):
                     if members >> member & 1:
-                        kept_as = np.int64(open_group(order, block, slot, warp, member, COPIES))
+                        entry_moment = np.int64(open_group(order, block, slot, warp, member, COPIES))
             epoch, origin = np.int64(of_lane(order, NOW, slot, warp, lane)), addresses[lane] - shown[k, lane]
-            if row < 0 or kept_as != row_moment or lanes != row_lanes or stride != row_stride:
-                row_moment, row_lanes, row_stride = kept_as, lanes, stride
-                row = row_of(order, kept_as, at << AT_SHIFT | how, lanes, stride)
-            group = Group(np.int64(k), block, slot, warp, epoch, moments[lane], kept_as, at << AT_SHIFT | how, does,
-                          access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
+            if row < 0 or entry_moment != row_moment or lanes != row_lanes or stride != row_stride:
+                row_moment, row_lanes, row_stride = entry_moment, lanes, stride
+                row = row_of(order, entry_moment, at << AT_SHIFT | how, lanes, stride)
+            group = Group(np.int64(k), block, slot, warp, epoch, moments[lane], entry_moment, at << AT_SHIFT | how,
+                          does, access + 1, origin, addresses[lane], np.int64(lane), lanes, stride, row)  # fmt: skip
             while members >> lane:
                 base, some, lane = _next_line(group, members, lane, stored.nbytes)
-                _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, some)
+                _touch_line(order, pool, table.lines, _line_of(table, base), found, stored, group, base, some)
         order.counts[N_ACCESSES] = access + ACCESSES_OF_WARP
     return len(stored.masks)
 
 
 @inline_njit
-def _lanes_with_lines(place, stored, k, addresses):
-    """Lanes that are looked at, as bits, whose addresses, as lines have them, come to stand in `addresses`; and whether
-    all of them have lines. What is misaligned faults or is refused.
+def _lanes_with_lines(table, stored, k, addresses):
+    """Lanes to process, as bits, whose addresses, those of lines, are written to `addresses`; and whether all of them
+    have lines. A misaligned access faults or is refused.
     """
-    found, mask = np.int64(0), np.int64(stored.masks[k])
+    covered, mask = np.int64(0), np.int64(stored.masks[k])
     for lane in range(32):
         address = stored.addresses[k, lane]
-        is_inside = place.low <= address <= place.high - stored.nbytes
+        is_inside = table.low <= address <= table.high - stored.nbytes
         if not mask >> lane & 1 or address & stored.nbytes - 1 or not is_inside:
             continue
         addresses[lane] = address + stored.origins[k]
-        if _line_of(place, addresses[lane]) < 0:
-            return found, False
-        found |= np.int64(1) << lane
-    return found, True
+        if _line_of(table, addresses[lane]) < 0:
+            return covered, False
+        covered |= np.int64(1) << lane
+    return covered, True
 
 
 @inline_njit
 def _next_group(addresses, moments, left, lane, nbytes, does):
-    """Lanes, as bits, that access memory together with the lowest that is left, at the same moment: (they, LANES,
-    STRIDE) of their entry. Those that read the same, without a gap between them; or neighbours at one stride.
+    """Lanes, as bits, that access memory together with the lowest remaining one, at the same moment: (they, LANES,
+    STRIDE) of their entry. Lanes that read the same address, without a gap between them; or neighbours at one stride.
     """
     start, moment = addresses[lane], moments[lane]
-    members, stride, first_behind = np.int64(1) << lane, np.int64(0), np.int64(0)
+    members, stride, first_distance = np.int64(1) << lane, np.int64(0), np.int64(0)
     for other in range(lane + 1, 32):
         if not left >> other & 1:
             continue
         if moments[other] != moment:
             break
         away, step = other - lane, addresses[other] - start
-        if first_behind == 0:
-            first_behind, stride = away, step // away
+        if first_distance == 0:
+            first_distance, stride = away, step // away
             if stride * away != step or not (stride == 0 or nbytes <= abs(stride) <= MOST_STRIDE):
                 stride = np.int64(0)
                 break
@@ -206,7 +206,9 @@ def _next_group(addresses, moments, left, lane, nbytes, does):
 
 @inline_njit
 def _next_line(group, members, lane, nbytes):
-    """The next line that a group's `members`, lanes from `lane` on, touch: (address, bytes of it, the lane behind)."""
+    """The next line that a group's `members`, lanes from `lane` on, touch: (address, its touched bytes, the lane after
+    them).
+    """
     base, some, step = np.int64(-1), np.int64(0), group.stride >> 3
     while members >> lane:
         if members >> lane & 1:
@@ -222,7 +224,7 @@ def _next_line(group, members, lane, nbytes):
 
 @inline_njit
 def _first_entries(group, base, some):
-    """Of bytes that nobody has touched before."""
+    """The entries of untouched bytes."""
     entry = np.int64(entry_at(group, lane_at(group, base + lowest(some))))
     if group.does & WRITE:
         return (entry, np.int64(0), np.int64(0))
@@ -247,7 +249,7 @@ def _touch_line(order, pool, lines, line, found, stored, group, base, some):
 
 @inline_njit
 def _touch_units(order, pool, lines, line, found, stored, group, base, some):
-    """The same of a line of words or bytes."""
+    """A group touches some bytes of a line of words or bytes."""
     form = np.int64(lines[line] & FORM)
     shift = shift_of(form)
     each = (np.int64(1) << (1 << shift)) - 1
@@ -265,7 +267,7 @@ def _touch_units(order, pool, lines, line, found, stored, group, base, some):
 
 @inline_njit
 def _touch_cells(order, pool, lines, line, found, stored, group, base, some):
-    """The same of a line of cells."""
+    """A group touches some bytes of a line of cells."""
     numbers, left, is_changed = pool.numbers, some, False
     cell = np.int64(lines[line] >> FORM_SHIFT)
     while cell != 0 and left != 0:
@@ -275,10 +277,10 @@ def _touch_cells(order, pool, lines, line, found, stored, group, base, some):
         while now:
             before = entries_of(order, pool, cell, lowest(mask), lowest(now))
             part_of_it = now
-            entries, is_said = before, False
-            while not is_said:
-                entries, is_said = judge(order, found, stored, group, before, base, part_of_it)
-                if not is_said:
+            entries, is_decided = before, False
+            while not is_decided:
+                entries, is_decided = judge(order, found, stored, group, before, base, part_of_it)
+                if not is_decided:
                     part_of_it = piece(order, group, before, base, now)
             now &= ~part_of_it
             if entries == before:
@@ -302,16 +304,16 @@ def rows_of_range(nbytes: int) -> int:
 
 
 def numbers_of_range(nbytes: int) -> int:
-    """As of a warp's access: each line of a range may be split at each byte."""
+    """The maximum for a range, like for a warp's access: each line of a range may be split at each byte."""
     return ((nbytes >> LINE_SHIFT) + 2) * (MOST_MADE * MOST_LENGTH + CELL_LENGTH * (LINE_NBYTES + 2 + LINE_NBYTES // 4))
 
 
 @cached_njit(**OPTIONS)
 def touch_range(
-    order, pool, place, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
+    order, pool, table, found, stored, address, shown, nbytes, block, slot, warp, lane, moment, at, how, does
 ):  # fmt: skip
-    """An asynchronous operation that a lane has asked for reads or writes a range of memory, which has room and lines;
-    `moment`: the operation's. `address` as lines have it, `shown` as the program has.
+    """An asynchronous operation requested by a lane reads or writes a range of memory, which has room and lines;
+    `moment`: that of the operation. `address` is that of lines, `shown` the program's.
     """
     catch_up(order, slot, warp)
     access = order.counts[N_ACCESSES]
@@ -323,4 +325,4 @@ def touch_range(
     end = address + nbytes
     for base in range(address >> LINE_SHIFT << LINE_SHIFT, end, LINE_NBYTES):
         some = WHOLE << max(address - base, 0) & WHOLE & WHOLE >> max(base + LINE_NBYTES - end, 0)
-        _touch_line(order, pool, place.lines, _line_of(place, base), found, stored, group, base, np.int64(some))
+        _touch_line(order, pool, table.lines, _line_of(table, base), found, stored, group, base, np.int64(some))

@@ -1,8 +1,8 @@
-"""What a launch has touched of global memory, for races with other launches: byte by byte who wrote it last, or who has
-read it when nobody wrote. Taken from the stamps once the launch has ended.
+"""The global memory that a launch has touched, for races with other launches: for each byte its last writer, or a
+reader if it was not written. Taken from the stamps once the launch has ended.
 
-A row is a run of bytes that one instruction touched, by one thread or by threads in a row with the same number of bytes
-each.
+A row is a run of bytes that one instruction touched, by one thread or by consecutive threads with the same number of
+bytes each.
 """
 
 import numpy as np
@@ -15,14 +15,14 @@ from gpuprof.trace.checkers.races.access_rows import (
     LANE,
     LANE_SHIFT,
     MOMENT,
-    PLACE,
+    SITE,
     STRIDE,
     WIDTH,
     lane_from,
     of_way,
 )
 from gpuprof.trace.checkers.races.conflict_rules import HAS_VALUE, OF_BLOCK, STRONG
-from gpuprof.trace.checkers.races.finding_lines import (
+from gpuprof.trace.checkers.races.stamp_lines import (
     BYTES,
     CELLS,
     FIRST,
@@ -41,14 +41,14 @@ from gpuprof.trace.checkers.races.stamps import LINES_OF_PAGE
 from gpuprof.trace.checkers.races.vector_clocks import BLOCK, WARP
 
 # Columns, int64: addresses [START, END); thread FIRST_THREAD of the grid touched the bytes from ORIGIN on, each further
-# one the next STEP bytes (0: that thread alone); the instruction's number; READS or WRITES with what excuses; a number
-# for the value that all have written, 0 where it is not known.
+# one the next STEP bytes (0: only that thread); the instruction's number; bits of DOES; a number for the value that all
+# have written, 0 if it is not known.
 START, END, ORIGIN, FIRST_THREAD, STEP, AT, DOES, WRITTEN = range(8)
 N_COLUMNS = 8
 WRITES, IS_STRONG, IS_OF_BLOCK, FREES = 1, 2, 4, 8  # of DOES
 NO_INSTRUCTION = -1
 MOST_RUNS = 1 << 12  # more of them are counted first
-PATTERN_NBYTES = 16  # what a thread writes at once, at most: a run of one value has them again and again
+PATTERN_NBYTES = 16  # maximum bytes of a thread's write: a run of one value repeats them
 
 
 def nothing() -> np.ndarray:
@@ -57,27 +57,30 @@ def nothing() -> np.ndarray:
 
 
 def run_of_bytes(address: int, nbytes: int, does: int) -> np.ndarray:
-    """What a copy or fill touches."""
+    """The run of a copy or fill."""
     row = np.zeros((1 if nbytes else 0, N_COLUMNS), np.int64)
     row[:, [START, END, ORIGIN, AT, DOES]] = address, address + nbytes, address, NO_INSTRUCTION, does
     return row
 
 
 def threads_at(rows: np.ndarray, addresses: np.ndarray) -> np.ndarray:
-    """int64 (n,): the thread of the grid that touched an address of each row; -1 of a copy's."""
+    """int64 (n,): the thread of the grid that touched an address of each row; -1 for a copy."""
     step = rows[:, STEP]
-    found = rows[:, FIRST_THREAD] + np.where(step > 0, (addresses - rows[:, ORIGIN]) // np.maximum(step, 1), 0)
-    return np.where(rows[:, AT] == NO_INSTRUCTION, -1, found)
+    threads = rows[:, FIRST_THREAD] + np.where(step > 0, (addresses - rows[:, ORIGIN]) // np.maximum(step, 1), 0)
+    return np.where(rows[:, AT] == NO_INSTRUCTION, -1, threads)
 
 
 def touched_runs(order, pool, lines, starts, first_lines, threads_per_block: int, memory, memory_base: int):
     """int64 (n, N_COLUMNS), ascending. `starts`, `first_lines`, int64 (pages,): the address of each page that has
-    lines, ascending, and the number of its first one; `memory` uint8 (k,): what addresses from `memory_base` on hold
-    now.
+    lines, ascending, and the number of its first one; `memory` uint8 (k,): the current content from address
+    `memory_base` on.
     """
     runs = np.zeros((MOST_RUNS, N_COLUMNS), np.int64)
     while True:
-        row, now = np.full(N_COLUMNS, -1), np.zeros(N_COLUMNS, np.int64)  # the present run, and what may go on it
+        row, now = (
+            np.full(N_COLUMNS, -1),
+            np.zeros(N_COLUMNS, np.int64),
+        )  # the current run, and the next bytes
         n = _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, runs)
         if n <= len(runs):
             break
@@ -93,7 +96,7 @@ def _does(how):
 
 @inline_njit
 def _entries_at(pool, head, byte):
-    """Of a byte of a line: the entries that it shares, the lowest byte that has them, and all of them, as bits; 0 for
+    """For a byte of a line: the entries that it shares, the lowest byte that has them, and all of them, as bits; 0 for
     no bytes.
     """
     at, form, numbers = np.int64(head >> FORM_SHIFT), np.int64(head & FORM), pool.numbers
@@ -111,8 +114,8 @@ def _entries_at(pool, head, byte):
 
 @inline_njit
 def _stretch(order, entry, some, start, byte):
-    """Bytes of a line from `byte` on that the entry of `some`, whose lowest is `start`, gives one lane, or neighbours:
-    the first byte that is not among them, the lane, and the bytes from one lane to the next; 0 for one lane.
+    """Bytes of a line from `byte` on to which the entry of `some`, whose lowest is `start`, assigns one lane, or
+    neighbours: the first byte after them, the lane, and the bytes from one lane to the next; 0 for one lane.
     """
     stride, end = of_way(order, entry, STRIDE), byte
     lane, width = lane_from(stride, entry & LANE, start, byte), stride & WIDTH
@@ -125,7 +128,7 @@ def _stretch(order, entry, some, start, byte):
 
 @cached_njit(**OPTIONS)
 def _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, runs):
-    """The number of runs; as many as there is room for are written, with 1 as WRITTEN where values are known."""
+    """The number of runs; as many as there is room for are written, with WRITTEN 1 if values are known."""
     n, moments = 0, order.moments
     for page in range(len(starts)):
         for number in range(LINES_OF_PAGE):
@@ -137,15 +140,15 @@ def _runs(order, pool, lines, starts, first_lines, threads_per_block, row, now, 
                     byte += 1
                     continue
                 end, lane, step = _stretch(order, entry, some, start, byte)
-                moment, place = order.rows[entry >> LANE_SHIFT, MOMENT], of_way(order, entry, PLACE)
+                moment, site = order.rows[entry >> LANE_SHIFT, MOMENT], of_way(order, entry, SITE)
                 address = starts[page] + (number << LINE_SHIFT)
                 thread = np.int64(moments[moment, BLOCK]) * threads_per_block + 32 * moments[moment, WARP] + lane
                 now[START], now[END], now[FIRST_THREAD], now[STEP] = address + byte, address + end, thread, step
                 now[ORIGIN] = address + byte - (byte % step if step else 0)
-                now[AT], now[WRITTEN] = place >> AT_SHIFT, writer != 0 and place & HAS_VALUE != 0
-                now[DOES] = _does(place & HOW) | (WRITES if writer != 0 else 0)
+                now[AT], now[WRITTEN] = site >> AT_SHIFT, writer != 0 and site & HAS_VALUE != 0
+                now[DOES] = _does(site & HOW) | (WRITES if writer != 0 else 0)
                 byte = end
-                if _goes_on(row, now):
+                if _continues(row, now):
                     row[END] = now[END]
                 else:
                     n += 1
@@ -162,8 +165,8 @@ def _copy(to, row):
 
 
 @inline_njit
-def _goes_on(row, now):
-    """Whether bytes go on a run; who it is of may become clear with them: one thread, or neighbours."""
+def _continues(row, now):
+    """True if bytes extend a run; they may decide if it belongs to one thread, or to neighbours."""
     if now[START] != row[END] or now[AT] != row[AT] or now[DOES] != row[DOES] or now[WRITTEN] != row[WRITTEN]:
         return False
     away = now[START] - row[ORIGIN]
@@ -185,7 +188,9 @@ def _goes_on(row, now):
 
 @cached_njit(**OPTIONS)
 def _compare(runs, memory, memory_base):
-    """Gives runs whose values are known a number for what is in memory, where each 16 bytes hold the same; else 0."""
+    """Gives runs with known values a number for the content of memory, if each 16 bytes of them are equal;
+    otherwise 0.
+    """
     for run in range(len(runs)):
         row = runs[run]
         start, end, number = row[START] - memory_base, row[END] - memory_base, np.uint64(0)
@@ -197,7 +202,7 @@ def _compare(runs, memory, memory_base):
                 for byte in range(PATTERN_NBYTES):
                     at = start + (byte - start) % period
                     value = memory[at] if at < end else np.uint8(0)
-                    number = number * np.uint64(0x100000001B3) + np.uint64(value)  # as FNV does
+                    number = number * np.uint64(0x100000001B3) + np.uint64(value)  # like FNV
                 number = number >> np.uint64(1) | np.uint64(1)
         row[WRITTEN] = np.int64(number)
 

@@ -1,13 +1,13 @@
-"""What happens before what in a launch, after the memory model of the PTX ISA. Compiled by Numba.
+"""The happens-before order in a launch, after the memory model of the PTX ISA. Compiled by Numba.
 
-A moment is what a lane of a warp has behind it: full barriers of its block (epoch), synchronisations of its warp
-(clock), and releases of its warp (tick). All accesses of a lane between two of these have one moment. Of two moments
+A moment of a lane of a warp counts the full barriers of its block (epoch), the synchronisations of its warp (clock),
+and the releases of its warp (tick) so far. All accesses of a lane between two of these have one moment. Of two moments
 
 * of one block, the earlier epoch is first;
-* of one warp, `known` says up to which clock a lane knows another;
-* else the first must have been published, by a fence or release, before the other's warp acquired. Publishing and
-  acquiring take numbers of one sequence. Where a flag is in memory is not looked at, so that an order may be assumed
-  where there is none, and never the reverse.
+* of one warp, `known` has the clock up to which a lane knows another;
+* otherwise the first must have been published, by a fence or release, before the other's warp acquired. Publishing and
+  acquiring take numbers of one sequence. The location of a flag in memory is ignored, so that an order may be assumed
+  that does not exist, and never the reverse.
 """
 
 from typing import NamedTuple
@@ -23,66 +23,66 @@ from gpuprof.trace.checkers.races.lane_order import (
     KNOWN,
     NOW,
     PRESENT,
-    apart_of,
     clock_of,
+    diverged_row,
     forget_present,
     known_of,
     of_lane,
     unite,
 )
 
-# Columns of moments. Of an asynchronous operation EPOCH says how one waits for it. IN_GROUP: for the group it is in;
-# then DONE is the moment at which its group had been waited for, and CLOCK the lanes that it is of, as bits.
+# Columns of moments. For an asynchronous operation EPOCH gives the kind of wait. IN_GROUP: for its group; then DONE is
+# the moment of the wait for the group, and CLOCK the lanes of the operation, as bits.
 # ON_BARRIER: at an mbarrier; then DONE is the sequence number of the first such wait.
-# The last two are missing where nothing but barriers orders anything.
+# The last two are missing if only barriers order accesses.
 BLOCK, WARP, EPOCH, CLOCK, TICK = range(5)
-DONE = TICK  # an asynchronous operation is over or under way, whatever its warp releases
+DONE = TICK  # an asynchronous operation is complete or in progress, whatever its warp releases
 N_COLUMNS, N_COLUMNS_OF_BARRIERS = 5, 3
 IN_GROUP, ON_BARRIER = -1, -2
-# Kinds of groups: cp.async; what bulk copies read; what they write; multiplications of warp groups.
+# Kinds of groups: cp.async; reads of bulk copies; their writes; multiplications of warp groups.
 COPIES, BULK_READS, BULK_WRITES, MATRICES = range(4)
 N_FAMILIES = 4
-N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS, N_WAYS, LAST_WAY = range(8)  # of counts; see `lanes`
+N_MOMENTS, SEQUENCE, N_FOUND, N_ACCESSES, N_LOST, N_ROWS, N_WAYS, LAST_WAY = range(8)  # of counts; see `lane_order`
 CTA, GPU = 0, 1  # scopes
-SYNCED, WAITED = 1, 2  # of due: went through a barrier of the block; waits for what others publish
-TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are kept apart; later ones count as the last
+SYNCED, WAITED = 1, 2  # of due: passed a barrier of the block; waits for publications of others
+TICKS, EPOCHS, GROUPS = 16, 64, 32  # that are distinguished; later ones count as the last
 
 
 class Order(NamedTuple):
-    """int32 arrays but for `counts`. First axis: slots of blocks that run, or blocks of the grid; then warps, of which
-    there are none in what the kernel does not need.
+    """int32 arrays, except `counts`. First axis: slots of running blocks, or blocks of the grid; then warps, of which
+    there are none in arrays that the kernel does not need.
     """
 
-    state: np.ndarray  # (slots, warps, n): see `lanes`
-    apart: np.ndarray  # (slots, warps)
+    state: np.ndarray  # (slots, warps, n): see `lane_order`
+    diverged: np.ndarray  # (slots, warps)
     by_lane: np.ndarray  # (n, n, 32)
-    known: np.ndarray  # (n, 32, 32): as far as a lane knows another; no lanes where none waits for others of its warp
+    known: np.ndarray  # (n, 32, 32): how far a lane knows another; no lanes if none waits for others of its warp
     arrived: np.ndarray  # (slots, warps): lanes that wait for others of their warp, as bits
     tick: np.ndarray  # (slots, warps)
     acquired: np.ndarray  # (slots, warps, 2): the sequence number, by scope
-    block_acquired: np.ndarray  # (slots, 2): what a barrier of the block hands on
-    pending: np.ndarray  # (slots, warps): 1: has read what may be a flag, with no fence behind it yet
+    block_acquired: np.ndarray  # (slots, 2): sequence numbers that a barrier of the block passes on
+    pending: np.ndarray  # (slots, warps): 1: has read a possible flag, without a fence since then
     due: np.ndarray  # (slots, warps): SYNCED, WAITED
-    group: np.ndarray  # (slots, warps, N_FAMILIES): the moment of asynchronous operations that no group has yet
+    group: np.ndarray  # (slots, warps, N_FAMILIES): the moment of asynchronous operations without a group
     groups: np.ndarray  # (slots, warps, N_FAMILIES, GROUPS): moments of groups
     n_groups: np.ndarray  # (slots, warps, N_FAMILIES)
     fence_epoch: np.ndarray  # (slots, warps): the epoch of the warp's last proxy fence
-    fence_acquired: np.ndarray  # (slots, warps): what it had acquired then
+    fence_acquired: np.ndarray  # (slots, warps): the sequence number that it had acquired then
     block_fences: np.ndarray  # (slots, 2): the last two epochs in which some thread of the block had a proxy fence
     published: np.ndarray  # (blocks * warps, TICKS, 2): sequence number by scope, 0: not yet
-    epoch_published: np.ndarray  # (blocks, EPOCHS): when the block first published what was before this epoch's end
+    epoch_published: np.ndarray  # (blocks, EPOCHS): the block's first publication after this epoch
     last_published: np.ndarray  # (blocks,)
     moments: np.ndarray  # (n, N_COLUMNS); number 0 is none
     counts: np.ndarray  # int64 (10,)
-    rows: np.ndarray  # (n, 2): accesses, see `rows`; number 0 is none
+    rows: np.ndarray  # (n, 2): accesses, see `access_rows`; number 0 is none
     row_index: np.ndarray  # of the rows, by a hash; longer than they are
     ways: np.ndarray  # (n, 3): how accesses are made; number 0 is none
-    way_index: np.ndarray  # the same of the ways
+    way_index: np.ndarray  # of the ways, by a hash
 
 
 @call_njit
 def catch_up(order, slot, warp):
-    """What the warp learns when it goes on behind a barrier."""
+    """Updates the knowledge of a warp that continues after a barrier."""
     due = order.due[slot, warp]
     if due == 0:
         return
@@ -98,12 +98,12 @@ def catch_up(order, slot, warp):
 
 @call_njit
 def present(order, block, slot, warp, lane):
-    """The number of a lane's present moment. Room for it has been made (`room_for`)."""
-    found = of_lane(order, PRESENT, slot, warp, lane)
-    if found != 0:
-        return found
+    """The number of a lane's current moment. There must be room for it (`room_for`)."""
+    number_now = of_lane(order, PRESENT, slot, warp, lane)
+    if number_now != 0:
+        return number_now
     epoch, clock = of_lane(order, NOW, slot, warp, lane), clock_of(order, slot, warp, lane)
-    row, tick = order.apart[slot, warp], order.tick[slot, warp] if order.tick.shape[1] != 0 else np.int32(0)
+    row, tick = order.diverged[slot, warp], order.tick[slot, warp] if order.tick.shape[1] != 0 else np.int32(0)
     for other in range(32 if row != 0 else 0):
         number = order.by_lane[row, PRESENT, other]
         if number != 0:
@@ -138,7 +138,7 @@ def is_asynchronous(moments, moment):
 
 @call_njit
 def open_group(order, block, slot, warp, lane, family):
-    """The moment of the asynchronous operations that a warp has under way, and that no group has yet."""
+    """The moment of a warp's asynchronous operations in progress that have no group yet."""
     if order.group[slot, warp, family] == 0:
         order.group[slot, warp, family] = _new_moment(order, block, warp, IN_GROUP, 0, 0)
     number = order.group[slot, warp, family]
@@ -148,7 +148,7 @@ def open_group(order, block, slot, warp, lane, family):
 
 @cached_njit
 def in_group(order, block, slot, warp, lane, family):
-    """The same, for Python."""
+    """`open_group`, callable from Python."""
     return open_group(order, block, slot, warp, lane, family)
 
 
@@ -160,7 +160,7 @@ def on_barrier(order, block, warp):
 
 @inline_njit
 def _epoch_and_tick(moments, moment):
-    """A group that has been taken for one that is over is its own end: of no epoch, and no release."""
+    """A group that is treated as complete is its own end: it has no epoch, and no release."""
     if is_asynchronous(moments, moment):
         return np.int32(0), np.int32(0)
     if moments.shape[1] < N_COLUMNS:
@@ -170,7 +170,7 @@ def _epoch_and_tick(moments, moment):
 
 @call_njit
 def is_before(order, moment, lane, block, slot, warp, my_lane):
-    """Whether what a lane did at a moment comes before what `my_lane` of a warp does now."""
+    """True if an access of a lane at a moment is ordered before the current access of `my_lane` of a warp."""
     moments = order.moments
     if is_asynchronous(moments, moment):
         done = moments[moment, DONE]
@@ -185,10 +185,10 @@ def is_before(order, moment, lane, block, slot, warp, my_lane):
         knows = its_warp == warp and order.known.shape[1] != 0
         if knows and known_of(order, slot, warp, my_lane, lane) > moments[moment, CLOCK]:
             return True
-    place = its_block * order.apart.shape[1] + its_warp
-    if place >= len(order.published):  # nobody publishes anything in this kernel
+    index = its_block * order.diverged.shape[1] + its_warp
+    if index >= len(order.published):  # there are no publications in this kernel
         return False
-    by_block, by_gpu = order.published[place, tick, CTA], order.published[place, tick, GPU]
+    by_block, by_gpu = order.published[index, tick, CTA], order.published[index, tick, GPU]
     if its_block == block:
         return 0 < by_block <= order.acquired[slot, warp, CTA]
     acquired = order.acquired[slot, warp, GPU]
@@ -197,20 +197,20 @@ def is_before(order, moment, lane, block, slot, warp, my_lane):
     by_epoch = order.epoch_published[its_block, min(epoch, EPOCHS - 1)]
     if 0 < by_epoch <= acquired:
         return True
-    # Another warp of its block has taken it over and published it in turn.
+    # Another warp of its block has acquired and published it in turn.
     return 0 < by_block <= order.last_published[its_block] and by_block <= acquired
 
 
 @cached_njit
 def pass_barriers(order, masks, slots, warps, absent):
-    """Lanes go through a barrier of all threads of their block. absent: uint32 (n,), see `lanes`."""
+    """Lanes pass a barrier of all threads of their block. absent: uint32 (n,), see `lane_order`."""
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         if masks[k] == 0:
             continue
         if order.acquired.shape[1] != 0:
-            _hand_on(order, slot, warp)
-        row = apart_of(order, slot, warp, masks[k], absent[k])
+            _pass_on(order, slot, warp)
+        row = diverged_row(order, slot, warp, masks[k], absent[k])
         if row == 0:
             order.state[slot, warp, NOW] += 1
             order.state[slot, warp, PRESENT] = 0
@@ -224,22 +224,22 @@ def pass_barriers(order, masks, slots, warps, absent):
 
 
 @inline_njit
-def _hand_on(order, slot, warp):
-    """What the warp has acquired, to all of its block."""
+def _pass_on(order, slot, warp):
+    """Passes the warp's acquired sequence numbers on to its block."""
     catch_up(order, slot, warp)
     if order.pending[slot, warp]:
         order.acquired[slot, warp, CTA] = order.acquired[slot, warp, GPU] = order.counts[SEQUENCE]
         order.pending[slot, warp] = 0
-    handed_on, mine = order.block_acquired[slot], order.acquired[slot, warp]
+    passed_on, own = order.block_acquired[slot], order.acquired[slot, warp]
     for scope in range(2):
-        handed_on[scope] = max(handed_on[scope], mine[scope])
+        passed_on[scope] = max(passed_on[scope], own[scope])
     order.due[slot, warp] |= SYNCED
 
 
 @cached_njit
 def publish(order, masks, blocks, slots, warps, scope, waits):
-    """Warps release what they have done, and all that is ordered before it. `scope`: CTA or GPU. `waits`: they then
-    wait for what others publish, and get to know it when they go on.
+    """Warps release their accesses, and all that are ordered before them. `scope`: CTA or GPU. `waits`: they then wait
+    for publications of others, and acquire them when they continue.
     """
     order.counts[SEQUENCE] += 1
     now = order.counts[SEQUENCE]
@@ -248,7 +248,7 @@ def publish(order, masks, blocks, slots, warps, scope, waits):
             continue
         block, slot, warp = blocks[k], slots[k], warps[k]
         catch_up(order, slot, warp)
-        published = order.published[block * order.apart.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
+        published = order.published[block * order.diverged.shape[1] + warp, min(order.tick[slot, warp], TICKS - 1)]
         for each in range(scope + 1):
             if published[each] == 0:
                 published[each] = now
@@ -266,7 +266,7 @@ def publish(order, masks, blocks, slots, warps, scope, waits):
 
 @cached_njit
 def acquire(order, masks, slots, warps, scope, only_pending):
-    """Warps get to know what has been published; with `only_pending` those that have read what may be a flag."""
+    """Warps acquire the publications; with `only_pending` only those that have read a possible flag."""
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         if masks[k] == 0 or (only_pending and not order.pending[slot, warp]):
@@ -305,8 +305,8 @@ def sync_warps(order, masks, slots, warps, members, live, absent):
 
 @call_njit
 def _join(order, slot, warp, together, absent):
-    """Each of the lanes knows what any of them knew."""
-    row = apart_of(order, slot, warp, together, absent)
+    """Each of the lanes gets the knowledge of all of them."""
+    row = diverged_row(order, slot, warp, together, absent)
     if row == 0:
         state = order.state[slot, warp]
         state[CLOCK_NOW] += 1
@@ -333,7 +333,7 @@ def _join(order, slot, warp, together, absent):
 
 @cached_njit
 def await_others(order, masks, slots, warps):
-    """Warps wait for what others publish, and get to know it when they go on."""
+    """Warps wait for publications of others, and acquire them when they continue."""
     for k in range(len(masks)):
         if masks[k] != 0:
             order.due[slots[k], warps[k]] |= WAITED
@@ -341,13 +341,13 @@ def await_others(order, masks, slots, warps):
 
 @cached_njit
 def commit(order, masks, slots, warps, family):
-    """The operations of a family since the last time are a group."""
+    """The operations of a family since the last commit form a group."""
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         if masks[k] == 0:
             continue
         groups, n = order.groups[slot, warp, family], order.n_groups[slot, warp, family]
-        if n == GROUPS:  # the oldest is taken for one that has been waited for
+        if n == GROUPS:  # the oldest is treated as one that has been waited for
             order.moments[groups[0], DONE] = groups[0]
             groups[: GROUPS - 1] = groups[1:].copy()
             n -= 1
@@ -358,14 +358,16 @@ def commit(order, masks, slots, warps, family):
 
 @call_njit
 def _end_group(order, group, mask, now):
-    """A group has been waited for by lanes: by those that it is of, or it is under way still."""
+    """Lanes have waited for a group: it is complete if it contains operations of these lanes, otherwise still in
+    progress.
+    """
     if group != 0 and np.uint32(order.moments[group, CLOCK]) & mask != 0:
         order.moments[group, DONE] = now
 
 
 @cached_njit
 def wait_for_groups(order, masks, blocks, slots, warps, family, n_left):
-    """All groups but the newest `n_left` are there; with -1 also what has no group yet."""
+    """All groups except the newest `n_left` are complete; with -1 also operations without a group."""
     for k in range(len(masks)):
         slot, warp, first = slots[k], warps[k], 0
         if masks[k] == 0:
@@ -387,13 +389,13 @@ def wait_for_groups(order, masks, blocks, slots, warps, family, n_left):
 
 @cached_njit
 def fence_proxy(order, masks, slots, warps, absent):
-    """Lanes order what is before them by the generic proxy before what is behind them by the asynchronous one."""
+    """Lanes order their previous accesses by the generic proxy before their later ones by the asynchronous proxy."""
     for k in range(len(masks)):
         slot, warp = slots[k], warps[k]
         if masks[k] == 0:
             continue
         catch_up(order, slot, warp)
-        epoch, row = _latest(order, slot, warp, masks[k]), apart_of(order, slot, warp, masks[k], absent[k])
+        epoch, row = _latest(order, slot, warp, masks[k]), diverged_row(order, slot, warp, masks[k], absent[k])
         if row == 0:
             state = order.state[slot, warp]
             state[CLOCK_NOW] += 1  # so that the next moment is a new one
@@ -409,8 +411,8 @@ def fence_proxy(order, masks, slots, warps, absent):
 
 @call_njit
 def is_fenced(order, moment, lane, block, slot, warp, my_lane):
-    """Whether a proxy fence stands between what a lane of my block did at a moment and what I do now, behind it: one of
-    the lane itself, of my warp, or of another thread in an epoch between the two.
+    """True if there is a proxy fence between an access of a lane of the same block at a moment and the current one,
+    which comes later: by that lane, by the same warp, or by another thread in an epoch between the two.
     """
     moments = order.moments
     its_warp = moments[moment, WARP]
@@ -425,7 +427,7 @@ def is_fenced(order, moment, lane, block, slot, warp, my_lane):
     for fence in order.block_fences[slot]:
         if epoch < fence < mine:
             return True
-    place = its_warp + moments[moment, BLOCK] * order.apart.shape[1]
-    if place >= len(order.published):
+    index = its_warp + moments[moment, BLOCK] * order.diverged.shape[1]
+    if index >= len(order.published):
         return False
-    return 0 < order.published[place, tick, CTA] <= order.fence_acquired[slot, warp]
+    return 0 < order.published[index, tick, CTA] <= order.fence_acquired[slot, warp]

@@ -1,14 +1,14 @@
-"""Which bits have a value: the state of initcheck. A bit that is set in a shadow is undefined in what it stands for.
+"""The state of initcheck: which bits have a value. A bit that is set in a shadow is undefined in the shadowed value.
 
-plan       what an instruction reads and writes, and an event's warps with the shadow of their registers
-rules      undefined bits of results, from operands and their undefined bits
-follow     the same where values do not matter, in one pass over the shadow of the registers; compiled by Numba
-matrices   the same of instructions that a whole warp executes
-atomics    the same of what atomics leave in memory
-padding    which stores write members of structures, and which of their bits are padding
-memory     a byte for each byte of global, shared and local memory, in pages; compiled by Numba
-spaces     where accesses stand in the shadows of shared and local memory
-registers  a word for each register of each thread, and which of them have an undefined bit at all
-blocks     slots for the blocks that run
-doubts     all of these of a launch, and what is told
+operand_rows        the operands of an instruction, and an event's warps with the shadow of their registers
+instruction_rules   undefined bits of results, from operands and their undefined bits
+propagate           rules that do not depend on values, in one pass over the shadow of registers; compiled by Numba
+matrix_bits         undefined bits of instructions that a complete warp executes
+atomic_bits         undefined bits that atomics leave in memory
+padding_bits        stores that write members of structures, and their padding bits
+memory_bits         a byte for each byte of global, shared and local memory, in pages; compiled by Numba
+space_bits          the positions of accesses in the shadows of shared and local memory
+register_bits       a word for each register of each thread, and flags of those with an undefined bit
+block_bits          slots for the running blocks
+uncertain           all of these for a launch, and the reports
 """

@@ -1,21 +1,21 @@
-"""Slots for the blocks that run, so that what is kept of their memory and registers is as long as they are many."""
+"""Slots for the running blocks, so that the state of their memory and registers is as long as their number."""
 
 import numpy as np
 
 
 class RunningBlocks:
-    """`n_slots`: that have been given so far; `numbers`: int32, by block its slot plus one, or 0."""
+    """`n_slots`: the number of slots so far; `numbers`: int32, by block its slot plus one, or 0."""
 
     def __init__(self, n_blocks: int, threads_per_block: int):
         self._threads = threads_per_block
-        # By block; zeros, which the host does not provide before they are used.
+        # By block; the host allocates zeros only when they are used.
         self.numbers = np.zeros(n_blocks, np.int32)
         self._exited = np.zeros(n_blocks, np.int32)  # threads
         self._free: list[int] = []
         self.n_slots = 0
 
     def slots(self, blocks: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """int64 (n,): the slot of each block, int64 (n,); and those that have become a block's by this."""
+        """int64 (n,): the slot of each block, int64 (n,); and the slots that were assigned by this call."""
         slots, fresh = self.numbers[blocks], []
         if not slots.all():
             for block in np.unique(blocks[slots == 0]).tolist():

@@ -1,8 +1,8 @@
-"""Undefined bits of a result, from operands and theirs: a formula for each rule of isa.flow.definedness.
+"""Undefined bits of a result, from operands and their undefined bits: a formula for each rule of isa.flow.definedness.
 
-All arrays are uint64 (n, 32), a bit set where it is undefined; of 32-bit registers and predicates (one bit) the upper
-bits are zero. The formulas of bits are those of Memcheck (Seward and Nethercote, "Using Valgrind to detect undefined
-value errors with bit-precision", USENIX 2005).
+All arrays are uint64 (n, 32), with a set bit for each undefined one; for 32-bit registers and predicates (one bit) the
+upper bits are zero. The formulas of bits are those of Memcheck (Seward and Nethercote, "Using Valgrind to detect
+undefined value errors with bit-precision", USENIX 2005).
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ ZERO, ONE = U64(0), U64(1)
 
 
 class Operands(NamedTuple):
-    """By slot: `value`, what the lanes read; `undefined`, which bits of it have no value. `bits`: of the result."""
+    """By slot: `value`, the values that lanes read; `undefined`, their undefined bits. `bits`: of the result."""
 
     inst: Instruction
     value: dict[str, np.ndarray]
@@ -37,7 +37,7 @@ class Operands(NamedTuple):
 
     @property
     def of_source(self) -> int:
-        """Bits of source a."""
+        """Number of bits of source a."""
         return BITS[self.inst.op.a[0]]
 
 
@@ -47,8 +47,8 @@ Rule: TypeAlias = Callable[[Operands], np.ndarray | tuple[np.ndarray, ...]]
 
 def results_of(operands: Operands) -> tuple[np.ndarray, ...]:
     """Undefined bits of each result of an instruction of the kind "compute": of dst, then of a second one."""
-    found = RULES[rule_of(operands.inst.op)](operands)
-    return found if isinstance(found, tuple) else (found,)
+    results = RULES[rule_of(operands.inst.op)](operands)
+    return results if isinstance(results, tuple) else (results,)
 
 
 def ones(bits: int) -> U64:
@@ -56,12 +56,12 @@ def ones(bits: int) -> U64:
 
 
 def spread(any_bit: np.ndarray, mask: U64) -> np.ndarray:
-    """`mask` where a bit is set, else 0."""
+    """`mask` where any bit is set, otherwise 0."""
     return np.where(any_bit != 0, mask, ZERO)
 
 
 def upwards(bit: np.ndarray) -> np.ndarray:
-    """The lowest bit that is set, and all above it."""
+    """The lowest set bit, and all bits above it."""
     return ZERO - lowest(bit)
 
 
@@ -95,8 +95,8 @@ def _lop3(x: Operands) -> np.ndarray:
 
 
 def keeps_bits(x: Operands) -> np.ndarray:
-    """bool (n, 32): lanes in which the undefined bits of lop3's result are those of its inputs, taken or joined: 0
-    where all that are undefined are 0, and 1 where all of them are 1.
+    """bool (n, 32): lanes in which the undefined bits of lop3's result are those of its inputs, selected or joined: 0
+    if all undefined ones are 0, and 1 if all of them are 1.
     """
     lut = unpack(x.inst.mods, "lut")
     of_zeros = _looked_up(lut, *(x.value[slot] & ~x.undefined[slot] for slot in "abc"))
@@ -110,7 +110,7 @@ def _looked_up(lut: int, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndar
 
 
 def _product(x: Operands) -> np.ndarray:
-    """From the lowest bit on that an undefined bit of one factor and a bit of the other one make."""
+    """All bits from the lowest one on that depends on an undefined bit of one factor and a bit of the other one."""
     (va, ua), (vb, ub) = ((x.value[slot], x.undefined[slot]) for slot in "ab")
     first, second = lowest(ua) * lowest(vb | ub), lowest(ub) * lowest(va | ua)
     return (upwards(first) | upwards(second)) & x.all_bits
@@ -154,7 +154,7 @@ def _compare(x: Operands) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _combined(x: Operands, held: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-    """A comparison with the predicate e."""
+    """A comparison combined with the predicate e."""
     logic = unpack_name(x.inst.mods, "bool")
     if not logic:
         return unknown
@@ -167,7 +167,7 @@ def _combined(x: Operands, held: np.ndarray, unknown: np.ndarray) -> np.ndarray:
 
 
 def _compare_floats(x: Operands) -> tuple[np.ndarray, np.ndarray]:
-    """What the comparison gives is not worked out: with a predicate that is undefined, the result is."""
+    """The result of the comparison is not computed: with an undefined predicate, the result is undefined."""
     unknown = spread(x.undefined["a"] | x.undefined["b"], ONE)
     held, failed = (_combined(x, np.full_like(unknown, value), unknown) for value in (ONE, ZERO))
     return (held | failed,) * 2
@@ -187,7 +187,7 @@ def _select(x: Operands) -> np.ndarray:
 
 
 def _shifted(x: Operands, shift: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """The undefined bits go where the bits go; how far they go must be known."""
+    """Undefined bits are shifted like the others; the shift count must be defined."""
     moved = shift(x.undefined["a"], x.value["b"]) & x.all_bits
     return np.where(x.undefined["b"] != 0, x.all_bits, moved)
 
@@ -203,12 +203,12 @@ def _shr(x: Operands) -> np.ndarray:
 
 
 def arithmetic(bits: np.ndarray, by: np.ndarray, width: int) -> np.ndarray:
-    """A shift to the right that repeats the highest of `width` bits."""
+    """A right shift that repeats the highest of `width` bits."""
     return (signed(bits, width).view(np.int64) >> np.minimum(by, U64(63)).astype(np.int64)).view(U64)
 
 
 def signed(bits: np.ndarray, width: int) -> np.ndarray:
-    """With the highest of `width` bits in all above it."""
+    """The value with the highest of `width` bits copied to all bits above it."""
     top = U64(64 - width)
     return ((bits << top).view(np.int64) >> np.int64(64 - width)).view(U64)
 
@@ -267,7 +267,7 @@ def _brev(x: Operands) -> np.ndarray:
 
 
 def _clz(x: Operands) -> np.ndarray:
-    """Known when a bit that is one stands above all that are undefined."""
+    """The result is defined if a bit that is one is above all undefined ones."""
     value, unknown = x.value["a"] & ~x.undefined["a"], x.undefined["a"]
     return np.where(value > unknown, ZERO, spread(unknown, U64(0x7F)))
 
@@ -287,7 +287,9 @@ def _bits_of(type_name: str) -> int:
 
 
 def _convert_elements(x: Operands) -> np.ndarray:
-    """Two numbers to the halves of a word, the first to the upper one; of other widths all of it."""
+    """Two numbers are converted to the halves of a word, the first to the upper one; for other widths all bits are
+    affected.
+    """
     if x.inst.op.types[0].endswith("x2") and "b" in x.undefined:
         return spread(x.undefined["a"], U64(0xFFFF0000)) | spread(x.undefined["b"], U64(0xFFFF))
     return _any_bit_of_all(x)
@@ -299,11 +301,11 @@ def _any_bit_of_all(x: Operands) -> np.ndarray:
 
 def any_bit_of_elements(undefined: np.ndarray, type_name: str, bits: int) -> np.ndarray:
     width = element_bits(type_name, bits)
-    mask, found = ones(width), np.zeros_like(undefined)
-    for place in range(2 if is_packed(type_name) else 1):
-        shift = U64(place * width)
-        found |= spread(undefined >> shift & mask, mask << shift)
-    return found
+    mask, result = ones(width), np.zeros_like(undefined)
+    for index in range(2 if is_packed(type_name) else 1):
+        shift = U64(index * width)
+        result |= spread(undefined >> shift & mask, mask << shift)
+    return result
 
 
 def _any_bit(x: Operands) -> np.ndarray:
@@ -311,7 +313,7 @@ def _any_bit(x: Operands) -> np.ndarray:
 
 
 def _fabs(x: Operands) -> np.ndarray:
-    """The signs are known then."""
+    """The sign bits are defined afterwards."""
     signs = {16: 0x80008000, 32: 0x80000000, 64: 1 << 63}[element_bits(x.inst.op.types[0], x.bits)]
     return x.undefined["a"] & ~U64(signs)
 
@@ -322,7 +324,7 @@ def _copysign(x: Operands) -> np.ndarray:
 
 
 def of_bytes(undefined: np.ndarray, type_name: str, nbytes: int) -> list[np.ndarray]:
-    """Bytes that are loaded, uint8 (n, 32, k), as registers of `nbytes` bytes; narrow signed ones are extended."""
+    """Loaded bytes, uint8 (n, 32, k), as registers of `nbytes` bytes; narrow signed ones are extended."""
     size = undefined.shape[2]
     words = np.ascontiguousarray(undefined).view(f"<u{min(size, nbytes)}").astype(U64)
     if size < nbytes and type_name[0] == "s":

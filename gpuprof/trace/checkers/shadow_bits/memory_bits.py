@@ -1,4 +1,6 @@
-"""Undefined bits of memory: a byte for each byte, in pages that are made when one has bytes of both sorts."""
+"""Undefined bits of memory: a byte for each byte, in pages that are allocated when one has defined and
+undefined bytes.
+"""
 
 import numpy as np
 
@@ -8,12 +10,12 @@ from gpuprof.trace.checkers.slots import with_room
 
 PAGE_SHIFT = 8
 PAGE_NBYTES = 1 << PAGE_SHIFT
-DEFINED, UNDEFINED = -1, -2  # states of pages of one sort; of others, the number of their bytes' page
+DEFINED, UNDEFINED = -1, -2  # states of uniform pages; for others, the number of their bytes' page
 ONE_LANE = np.ones(1, np.uint32)
 
 
 class MemoryShadow:
-    """Bytes from `base` on, which is a multiple of a page; what lies outside of all that was told is `outside`."""
+    """Bytes from `base` on, a multiple of a page; all bytes without a state are `outside`."""
 
     def __init__(self, outside: int = DEFINED):
         self._outside = outside
@@ -24,24 +26,24 @@ class MemoryShadow:
         self._base = -1
         self._states = np.zeros(0, np.int32)
         self._bytes = np.zeros((0, PAGE_NBYTES), np.uint8)
-        self._n_undefined = np.zeros(0, np.int32)  # bytes of each page that has its own
+        self._n_undefined = np.zeros(0, np.int32)  # undefined bytes of each page with its own bytes
         self._n_pages, self._free = 0, []
-        self.is_defined = self._outside == DEFINED  # for certain; else some byte may be undefined
+        self.is_defined = self._outside == DEFINED  # for certain; otherwise some byte may be undefined
 
     def look(self) -> None:
-        """Finds out whether all bytes are defined by now."""
+        """Determines if all bytes are defined by now."""
         if not self.is_defined and self._outside == DEFINED:
             own = self._states[self._states >= 0]
             self.is_defined = not (self._states == UNDEFINED).any() and not self._n_undefined[own].any()
 
     @property
     def nbytes(self) -> int:
-        """That it takes itself."""
+        """Memory of the shadow itself."""
         return self._states.nbytes + self._bytes.nbytes + self._n_undefined.nbytes
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The addresses of which something was told lie in [first, second)."""
+        """The addresses with a state are in [first, second)."""
         if not len(self._states):
             return 1 << 62, 0
         return self._base, self._base + (len(self._states) << PAGE_SHIFT)
@@ -59,12 +61,12 @@ class MemoryShadow:
 
     def get(self, address: int, nbytes: int) -> np.ndarray:
         """uint8 (nbytes,): the undefined bits of each byte."""
-        found = np.zeros((1, 1, nbytes), np.uint8)
-        self._read(np.full((1, 1), address, np.int64), ONE_LANE, nbytes, found)
-        return found[0, 0]
+        bits = np.zeros((1, 1, nbytes), np.uint8)
+        self._read(np.full((1, 1), address, np.int64), ONE_LANE, nbytes, bits)
+        return bits[0, 0]
 
     def put(self, address: int, undefined: np.ndarray) -> None:
-        """The bytes from an address on have these undefined bits, uint8 (n,)."""
+        """Sets the undefined bits of the bytes from an address on, uint8 (n,)."""
         self.define(address, len(undefined))
         if (undefined == 0xFF).all():
             self.undefine(address, len(undefined))
@@ -73,8 +75,8 @@ class MemoryShadow:
             start, last = address - self._base, address - self._base + len(undefined) - 1
             pages = np.arange(start >> PAGE_SHIFT, (last >> PAGE_SHIFT) + 1)
             self._make(pages[self._states[pages] < 0])
-            places = np.full((1, 1), address, np.int64)
-            self._store(places, ONE_LANE, undefined.reshape(1, 1, -1))
+            addresses = np.full((1, 1), address, np.int64)
+            self._store(addresses, ONE_LANE, undefined.reshape(1, 1, -1))
 
     def _set(self, address: int, nbytes: int, state: int) -> None:
         if nbytes <= 0:
@@ -95,7 +97,7 @@ class MemoryShadow:
                 self._n_undefined[page] = np.count_nonzero(self._bytes[page])
 
     def _own_page(self, page: int, state: int) -> int:
-        """The number of a page's bytes; a state of one sort, where that is the one it gets."""
+        """The number of a page's bytes; its state, if that is `state`."""
         if self._states[page] < 0 and self._states[page] != state:
             self._make(np.array([page]))
         return int(self._states[page])
@@ -103,7 +105,7 @@ class MemoryShadow:
     # Accesses of lanes: addresses int64 (n, 32), masks uint32 (n,) of those that take part.
 
     def is_clean(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> bool:
-        """Whether all that is accessed is defined."""
+        """True if all accessed bytes are defined."""
         if not len(self._states):
             return self._outside == DEFINED
         return bool(
@@ -113,16 +115,16 @@ class MemoryShadow:
         )
 
     def read(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> np.ndarray:
-        """uint8 (n, 32, nbytes): undefined bits; 0 of lanes that take no part."""
-        found = np.zeros((*addresses.shape, nbytes), np.uint8)
-        self._read(addresses, masks, nbytes, found)
-        return found
+        """uint8 (n, 32, nbytes): undefined bits; 0 for lanes that do not take part."""
+        bits = np.zeros((*addresses.shape, nbytes), np.uint8)
+        self._read(addresses, masks, nbytes, bits)
+        return bits
 
-    def _read(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, found: np.ndarray) -> None:
-        load_bits(self._states, self._bytes, max(self._base, 0), self._outside, addresses, masks, nbytes, found)
+    def _read(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, bits: np.ndarray) -> None:
+        load_bits(self._states, self._bytes, max(self._base, 0), self._outside, addresses, masks, nbytes, bits)
 
     def define_lanes(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
-        """Lanes store what is defined."""
+        """Lanes store defined bytes."""
         if not len(self._states) and self._outside == DEFINED:
             return
         self._cover(addresses, masks, nbytes)
@@ -144,7 +146,9 @@ class MemoryShadow:
     # Pages.
 
     def _cover(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int) -> None:
-        """What lies outside is known to be of one sort: it need not be kept before somebody changes it."""
+        """Ensures that accessed pages have a state. Bytes outside of all pages are uniform, and need none before they
+        change.
+        """
         low, high = bounds(addresses, masks)
         if low > high:
             return
@@ -153,7 +157,7 @@ class MemoryShadow:
             self._reach(low, high + nbytes)
 
     def _reach(self, start: int, end: int) -> None:
-        """There are states for all pages of [start, end)."""
+        """Ensures that all pages of [start, end) have a state."""
         low, high = start >> PAGE_SHIFT << PAGE_SHIFT, -(-end // PAGE_NBYTES) * PAGE_NBYTES
         if not len(self._states):
             self._base, self._states = low, np.full(high - low >> PAGE_SHIFT, self._outside, np.int32)
@@ -167,29 +171,29 @@ class MemoryShadow:
             self._states = np.concatenate((self._states, np.full(more, self._outside, np.int32)))
 
     def _touched(self, addresses: np.ndarray, masks: np.ndarray, nbytes: int, of: tuple[int, ...]) -> np.ndarray:
-        """The pages of these states that are accessed, ascending."""
+        """The accessed pages with these states, ascending."""
         pages = np.empty(addresses.size * (1 + -(-nbytes // PAGE_NBYTES)), np.int64)
         count = touched_pages(self._states, self._base, addresses, masks, nbytes, of, pages)
         return np.unique(pages[:count])
 
     def _make(self, pages: np.ndarray) -> None:
-        """Gives pages of one sort bytes of their own."""
+        """Gives uniform pages bytes of their own."""
         if not len(pages):
             return
         states = self._states[pages]
-        again = [self._free.pop() for _ in range(min(len(self._free), len(pages)))]
-        fresh = range(self._n_pages, self._n_pages + len(pages) - len(again))
+        reused = [self._free.pop() for _ in range(min(len(self._free), len(pages)))]
+        fresh = range(self._n_pages, self._n_pages + len(pages) - len(reused))
         self._n_pages += len(fresh)
         self._bytes = with_room(self._bytes, self._n_pages)
         self._n_undefined = with_room(self._n_undefined, self._n_pages)
-        numbers = np.array([*again, *fresh], np.int64)
+        numbers = np.array([*reused, *fresh], np.int64)
         self._bytes[numbers] = np.where(states == UNDEFINED, np.uint8(0xFF), np.uint8(0))[:, None]
         self._n_undefined[numbers] = np.where(states == UNDEFINED, PAGE_NBYTES, 0)
         self._states[pages] = numbers
 
 
 class TypedShadow(MemoryShadow):
-    """`padding`: has for undefined those bits that are padding of a structure with a member that was written."""
+    """`padding`: its undefined bits are those that are padding of a structure with a written member."""
 
     def __init__(self):
         self.padding = MemoryShadow()
@@ -211,7 +215,7 @@ class TypedShadow(MemoryShadow):
 
 
 def _edges(start: int, end: int) -> list[tuple[int, int]]:
-    """The parts of a range that are no whole pages."""
+    """The parts of a range that are not complete pages."""
     first, last = -(-start // PAGE_NBYTES) * PAGE_NBYTES, end // PAGE_NBYTES * PAGE_NBYTES
     if first > last:
         return [(start, end)]
@@ -225,7 +229,7 @@ def _state_of(states, page, outside):
 
 @cached_njit
 def bounds(addresses, masks):
-    """The lowest and the highest address of lanes that take part; the first is larger where none does."""
+    """The lowest and the highest address of lanes that take part; the first is larger if none does."""
     low, high = np.int64(1) << 62, np.int64(-1)
     for row in range(len(masks)):
         for lane in range(32):
@@ -236,7 +240,7 @@ def bounds(addresses, masks):
 
 @internal_njit
 def _define(states, data, n_undefined, at, nbytes):
-    """Whether a page is undefined, so that it needs bytes first."""
+    """Marks bytes as defined; true if a page is undefined, so that it needs bytes first."""
     needs, page, state = False, at >> PAGE_SHIFT, states[at >> PAGE_SHIFT]
     for place in range(at, at + nbytes):
         if place >> PAGE_SHIFT != page:
@@ -263,20 +267,20 @@ def _has_undefined(states, data, at, nbytes, outside):
 
 @internal_njit
 def _are_words_defined(words, state, at, nbytes):
-    """Whether a page with bytes of its own has no undefined one among those at `at`, all of them in the page. False
-    where they are no whole words: somebody else has to look. `words`: the bytes, uint32.
+    """True if a page with its own bytes has no undefined one among those at `at`, all of them in the page. False if
+    they are not complete words: the caller then has to check bytes. `words`: the bytes, uint32.
     """
     if (at | nbytes) & 3 != 0:
         return False
-    found, low = np.uint32(0), at & (PAGE_NBYTES - 1)
+    bits, low = np.uint32(0), at & (PAGE_NBYTES - 1)
     for k in range(low >> 2, low + nbytes >> 2):
-        found |= words[np.uint64(state), np.uint64(k)]
-    return found == 0
+        bits |= words[np.uint64(state), np.uint64(k)]
+    return bits == 0
 
 
 @cached_njit
 def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbytes):
-    words, clean = data.view(np.uint32), np.int64(-1)  # the page that was found to be defined last
+    words, clean = data.view(np.uint32), np.int64(-1)  # the last page that was completely defined
     for row in range(len(masks)):
         mask = masks[row]
         for lane in range(32):
@@ -299,7 +303,7 @@ def are_defined(states, data, n_undefined, base, outside, addresses, masks, nbyt
 
 
 @cached_njit
-def load_bits(states, data, base, outside, addresses, masks, nbytes, found):
+def load_bits(states, data, base, outside, addresses, masks, nbytes, bits):
     for row in range(len(masks)):
         for lane in range(32):
             if not masks[row] >> np.uint32(lane) & np.uint32(1):
@@ -311,14 +315,14 @@ def load_bits(states, data, base, outside, addresses, masks, nbytes, found):
                     page = at + k >> PAGE_SHIFT
                     state = _state_of(states, page, outside)
                 if state >= 0:
-                    found[row, lane, k] = data[state, at + k & (PAGE_NBYTES - 1)]
+                    bits[row, lane, k] = data[state, at + k & (PAGE_NBYTES - 1)]
                 elif state == UNDEFINED:
-                    found[row, lane, k] = 0xFF
+                    bits[row, lane, k] = 0xFF
 
 
 @cached_njit
 def define_bits(states, data, n_undefined, base, addresses, masks, nbytes):
-    """Whether a page is undefined, so that it needs bytes first."""
+    """Marks bytes of lanes as defined; true if a page is undefined, so that it needs bytes first."""
     needs = False
     for row in range(len(masks)):
         for lane in range(32):
@@ -329,7 +333,7 @@ def define_bits(states, data, n_undefined, base, addresses, masks, nbytes):
 
 @cached_njit
 def touched_pages(states, base, addresses, masks, nbytes, of, pages):
-    """How many pages of some states are accessed; `pages`, int64, gets them, some of them several times."""
+    """The number of accessed pages with some states; they are written to `pages`, int64, some of them several times."""
     count, last = 0, np.int64(-1)
     for row in range(len(masks)):
         for lane in range(32):
@@ -344,7 +348,7 @@ def touched_pages(states, base, addresses, masks, nbytes, of, pages):
 
 @cached_njit
 def store_bits(states, data, n_undefined, base, addresses, masks, undefined):
-    """All pages have bytes."""
+    """Stores undefined bits of lanes; all pages have bytes."""
     for row in range(len(masks)):
         for lane in range(32):
             if masks[row] >> np.uint32(lane) & np.uint32(1):
@@ -356,17 +360,18 @@ def store_bits(states, data, n_undefined, base, addresses, masks, undefined):
                     data[state, place] = after
 
 
-# The same of a block's shared memory. slots: int32, by block the number of its `stride` bytes in the shadow plus one;
-# blocks: int64 (n,), of the warps. A block that has no number yet, and addresses of another block, are left to others
-# (FOREIGN).
+# Shared memory of a block. slots: int32, by block the number of its `stride` bytes in the shadow plus one; blocks:
+# int64 (n,), of the warps. A block without a number, and addresses of another block, are left to the caller (FOREIGN).
 
 IS_DEFINED, IS_UNDEFINED, FOREIGN = 0, 1, 2
 
 
 @cached_njit
 def through_shared(states, data, n_undefined, slots, blocks, stride, addresses, masks, nbytes, defines):
-    """What lanes read; or, with `defines`, what they write, which is defined then where its page has bytes."""
-    words, clean, found = data.view(np.uint32), np.int64(-1), IS_DEFINED
+    """Reads of lanes; or, with `defines`, their writes of defined bytes, which are defined then if their page has
+    bytes.
+    """
+    words, clean, result = data.view(np.uint32), np.int64(-1), IS_DEFINED
     for row in range(len(masks)):
         start, mask = (np.int64(slots[blocks[row]]) - 1) * stride, masks[row]
         if start < 0:
@@ -390,7 +395,7 @@ def through_shared(states, data, n_undefined, slots, blocks, stride, addresses, 
                     continue
             if defines:
                 if _define(states, data, n_undefined, at, nbytes):
-                    found = IS_UNDEFINED
+                    result = IS_UNDEFINED
             elif _has_undefined(states, data, at, nbytes, UNDEFINED):
                 return IS_UNDEFINED
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""What an instruction reads and writes, by rows of the registers' shadow: worked out once."""
+"""The registers that an instruction reads and writes, as rows of the registers' shadow: computed once."""
 
 from collections.abc import Iterable
 from functools import cached_property, reduce
@@ -13,18 +13,17 @@ from gpuprof.trace.checkers.shadow_bits.instruction_rules import U64, ZERO
 from gpuprof.trace.checkers.shadow_bits.padding_bits import Member, members_of, padding_of
 from gpuprof.trace.checkers.shadow_bits.propagate import ALL_LANES, NO_ORIGIN, Simple, simple_of
 from gpuprof.trace.checkers.shadow_bits.register_bits import Layout, Registers, layout_of
-from gpuprof.trace.event import TraceEvent
-from gpuprof.trace.generators.counts.live_registers import words_of
+from gpuprof.trace.event import TraceEvent, packed, unpacked
+from gpuprof.trace.generators.counts.register_liveness import words_of
 from gpuprof.trace.kernel import Code, Instruction
-from gpuprof.trace.masks import packed, unpacked
 
-Register = tuple[int, ...]  # its rows: one, of 64 bits the lower word's and the upper one's
+Register = tuple[int, ...]  # its rows: one; for 64 bits those of the lower and the upper word
 
 
 class Plan(NamedTuple):
     """`guard`: the row of the predicate, or none; `sources`, `results`: registers by slot; `rows`: all of these;
-    `decisive`: those that are not written alone; `words`: int64 (m,), the rows of the results, one after the other;
-    `simple`: how its result follows, where that takes no values.
+    `decisive`: those that are not only written; `words`: int64 (m,), the rows of the results, one after the other;
+    `simple`: the rule of the result, if it does not depend on values.
     """
 
     instruction: Instruction
@@ -57,8 +56,8 @@ def plan_of(instruction: Instruction, layout: Layout) -> Plan:
     guard = () if index == PT else tuple(layout.rows_of(Operand("P", index, 1)))
     sources = {slot: by_register(operand) for slot, operand in sources_of(inst)}
     results = {slot: by_register(operand) for slot, operand in results_of(inst)}
-    decisive = {*guard, *(row for found in sources.values() for register in found for row in register)}
-    words = [row for found in results.values() for register in found for row in register]
+    decisive = {*guard, *(row for each in sources.values() for register in each for row in register)}
+    words = [row for each in results.values() for register in each for row in register]
     simple = None
     if inst.op.kind == "compute":
         read = [register for slot in sorted(sources) for register in sources[slot]]
@@ -68,8 +67,8 @@ def plan_of(instruction: Instruction, layout: Layout) -> Plan:
 
 
 class Module:
-    """What launches of a module share: where registers stand, the words that are live before each instruction, and the
-    plans of those that have run, by number.
+    """State that launches of a module share: the layout of registers, the words that are live before each instruction,
+    and the plans of executed instructions, by number.
     """
 
     def __init__(self, code: Code):
@@ -78,14 +77,14 @@ class Module:
         self._code, self._plans = code, dict[int, Plan]()
 
     def plan(self, instruction: Instruction) -> Plan:
-        found = self._plans.get(instruction.number)
-        if found is None:
-            found = self._plans[instruction.number] = plan_of(instruction, self.layout)
-        return found
+        plan = self._plans.get(instruction.number)
+        if plan is None:
+            plan = self._plans[instruction.number] = plan_of(instruction, self.layout)
+        return plan
 
     @cached_property
     def padding(self) -> dict[int, np.ndarray]:
-        """By the number of a store: uint8 (nbytes,), its bits that are padding."""
+        """By the number of a store: uint8 (nbytes,), its padding bits."""
         return padding_of(self._code)
 
     @cached_property
@@ -96,18 +95,18 @@ class Module:
     @cached_property
     def users(self) -> dict[int, list[int]]:
         """By row: numbers of the instructions that read or write it."""
-        found: dict[int, list[int]] = {}
+        by_row: dict[int, list[int]] = {}
         for instruction in self._code.instructions:
             for row in self.plan(instruction).rows:
-                found.setdefault(row, []).append(instruction.number)
-        return found
+                by_row.setdefault(row, []).append(instruction.number)
+        return by_row
 
 
 _modules: WeakKeyDictionary[Code, Module] = WeakKeyDictionary()
 
 
 def module_of(code: Code) -> Module:
-    """Made once."""
+    """The cached state of a module."""
     if code not in _modules:
         _modules[code] = Module(code)
     return _modules[code]
@@ -116,30 +115,30 @@ def module_of(code: Code) -> Module:
 class Step:
     """Some warps of an event, n of them, with the shadow of their registers. Arrays of lanes are (n, 32)."""
 
-    def __init__(self, event: TraceEvent, plan: Plan, registers: Registers, slots: np.ndarray, keep: np.ndarray | None):
-        """`slots` int64: of all warps of the event; `keep`: the rows of those that are wanted, None for all."""
+    def __init__(self, event: TraceEvent, plan: Plan, registers: Registers, slots: np.ndarray, rows: np.ndarray | None):
+        """`slots` int64: of all warps of the event; `rows`: the indices of the selected warps, None for all."""
         self.event, self.plan, self.inst = event, plan, plan.instruction.encoded
-        self._registers, self._keep = registers, keep
-        self.slots, self.warps = self._kept(slots), self._kept(event.warp)
-        self.active, self.true = self._kept(event.active), self._kept(event.true)
+        self._registers, self._rows = registers, rows
+        self.slots, self.warps = self._selected(slots), self._selected(event.warp)
+        self.active, self.true = self._selected(event.active), self._selected(event.true)
 
-    def _kept(self, of_warps: np.ndarray) -> np.ndarray:
-        return of_warps if self._keep is None else of_warps[self._keep]
+    def _selected(self, of_warps: np.ndarray) -> np.ndarray:
+        return of_warps if self._rows is None else of_warps[self._rows]
 
     def row_of(self, row: int) -> int:
-        """The row of the event."""
-        return row if self._keep is None else int(self._keep[row])
+        """The warp's row in the event."""
+        return row if self._rows is None else int(self._rows[row])
 
     def values(self, slot: str) -> list[np.ndarray]:
-        """uint64: of each register or constant of a slot."""
-        return [self._kept(each.bits).astype(U64) for each in self.event.operands if each.slot == slot]
+        """uint64: the values of each register or constant of a slot."""
+        return [self._selected(each.bits).astype(U64) for each in self.event.operands if each.slot == slot]
 
     def undefined(self, slot: str) -> list[np.ndarray]:
-        """uint64: the undefined bits of each register of a slot; nothing for a constant."""
+        """uint64: the undefined bits of each register of a slot; empty for a constant."""
         return [self._bits(register) for register in self.plan.sources.get(slot, ())]
 
     def padding(self, slot: str) -> list[np.ndarray]:
-        """uint64: of the bits that `undefined` gives those that are known to be padding."""
+        """uint64: the known padding among the bits of `undefined`."""
         return [
             _joined(
                 np.where(unpacked(self._registers.padding(self.slots, self.warps, row)), self._word(row), ZERO)
@@ -149,13 +148,13 @@ class Step:
         ]
 
     def only_padding(self, slots: str) -> np.ndarray:
-        """uint32 (n,): lanes in which nothing is undefined in some slots but padding."""
+        """uint32 (n,): lanes in which the undefined bits of some slots are only padding."""
         rows = [row for slot in slots for register in self.plan.sources.get(slot, ()) for row in register]
         masks = (self._registers.padding(self.slots, self.warps, row) for row in rows)
         return reduce(np.bitwise_and, masks, np.full(len(self.slots), ALL_LANES))
 
     def source_nbytes(self, slot: str) -> int:
-        """Of a register of a slot."""
+        """Bytes of a register of a slot."""
         return 8 if getattr(self.inst.op, slot)[:1] == "D" else 4
 
     def result(self, register: Register) -> np.ndarray:
@@ -164,15 +163,15 @@ class Step:
 
     def any_undefined(self, slots: str) -> np.ndarray:
         """bool: lanes with an undefined bit in one of some slots."""
-        found = np.zeros((len(self.slots), 32), np.bool_)
+        undefined = np.zeros((len(self.slots), 32), np.bool_)
         for slot in slots:
             for bits in self.undefined(slot):
-                found |= bits != 0
-        return found
+                undefined |= bits != 0
+        return undefined
 
     @property
     def guard_undefined(self) -> np.ndarray:
-        """bool: active lanes whose guard is."""
+        """bool: active lanes with an undefined guard."""
         if not self.plan.guard:
             return np.zeros((len(self.slots), 32), np.bool_)
         return (self._bits(self.plan.guard) != 0) & self.active
@@ -184,20 +183,22 @@ class Step:
         return self._registers.bits(self.slots, self.warps, row).astype(U64)
 
     def origin(self, slots: str = "abce") -> np.ndarray:
-        """int32 (n,): the instruction that the undefined bits of some slots come from, of the guard where none has."""
+        """int32 (n,): the instruction from which the undefined bits of some slots come; that of the guard if they have
+        none.
+        """
         rows = [row for slot in slots for each in self.plan.sources.get(slot, ()) for row in each]
         return self._registers.origin(self.slots, self.warps, [*rows, *self.plan.guard])
 
     def put(self, slot: str, number: int, undefined: np.ndarray, origin: np.ndarray,
             padding: np.ndarray | None = None) -> None:  # fmt: skip
-        """Register `number` of a result has these undefined bits, uint64 (n or 1, 32 or 1), only padding in lanes of
-        `padding`, uint32 (n,); a lane whose guard is undefined has it or not, so that nothing of it is known.
+        """Register `number` of a result gets these undefined bits, uint64 (n or 1, 32 or 1), only padding in lanes of
+        `padding`, uint32 (n,). For a lane with an undefined guard all bits are undefined.
         """
         registers = self.plan.results.get(slot, ())
         if number >= len(registers):
             return
         doubtful = self.guard_undefined if self.plan.guard else None
-        masks = self._kept(self.event.true_masks)
+        masks = self._selected(self.event.true_masks)
         padding = np.zeros(len(masks), np.uint32) if padding is None else padding
         if doubtful is not None:
             masks, padding = masks | packed(doubtful), padding & ~packed(doubtful)
@@ -208,12 +209,12 @@ class Step:
             self._registers.put(self.slots, self.warps, row, bits, masks, padding, origin)
 
     def define(self, slot: str, lanes: np.ndarray) -> None:
-        """What lanes read in a slot counts as defined from now on: it has been told."""
-        nothing, nobody = np.zeros(lanes.shape, np.uint32), np.zeros(len(lanes), np.uint32)
+        """Marks the values of lanes in a slot as defined, as they have been reported."""
+        nothing, no_lanes = np.zeros(lanes.shape, np.uint32), np.zeros(len(lanes), np.uint32)
         of_nowhere = np.full(len(lanes), NO_ORIGIN, np.int32)
         for register in self.plan.sources.get(slot, ()):
             for row in register:
-                self._registers.put(self.slots, self.warps, row, nothing, packed(lanes), nobody, of_nowhere)
+                self._registers.put(self.slots, self.warps, row, nothing, packed(lanes), no_lanes, of_nowhere)
 
 
 def _joined(words: Iterable[np.ndarray]) -> np.ndarray:

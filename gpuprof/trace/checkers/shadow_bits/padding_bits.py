@@ -1,5 +1,5 @@
-"""Which bytes of stores are padding of a structure that is copied whole, and which stores write a member of a
-structure with padding: nobody has given that a value, and nobody should.
+"""Stores of padding, as part of a structure that is copied as a whole, and stores of a member of a structure with
+padding. Padding has no value by design.
 """
 
 from collections import defaultdict
@@ -13,23 +13,23 @@ from gpuprof.trace.kernel import Code, Instruction
 
 
 def padding_of(code: Code) -> dict[int, np.ndarray]:
-    """By the number of a store: uint8 (nbytes,), its bits that are padding."""
+    """By the number of a store: uint8 (nbytes,), its padding bits."""
     copies: dict[tuple[str, int, int], list[PaddedCopy]] = defaultdict(list)
     for copy in code.facts.padded_copies:
         copies[copy.file, copy.line, copy.column].append(copy)
     groups: dict[tuple, list[Instruction]] = defaultdict(list)
     for each in code.instructions if copies else ():
-        place = each.location
-        if each.kind == "store" and place is not None and (place.file, place.line, place.column) in copies:
-            groups[place, each.basic_block, each.encoded.a].append(each)
-    found: dict[int, np.ndarray] = {}
-    for (place, _, _), stores in groups.items():
-        found |= _padding(copies[place.file, place.line, place.column], stores)
-    return found
+        location = each.location
+        if each.kind == "store" and location is not None and (location.file, location.line, location.column) in copies:
+            groups[location, each.basic_block, each.encoded.a].append(each)
+    by_store: dict[int, np.ndarray] = {}
+    for (location, _, _), stores in groups.items():
+        by_store |= _padding(copies[location.file, location.line, location.column], stores)
+    return by_store
 
 
 class Member(NamedTuple):
-    """A store writes bytes from `first` on of a structure. uint8 (nbytes,): its bits that are padding, and those of bit
+    """A store writes bytes from `first` on of a structure. uint8 (nbytes,): its padding bits, and those of bit
     fields.
     """
 
@@ -39,23 +39,23 @@ class Member(NamedTuple):
 
 
 def members_of(code: Code) -> dict[int, Member]:
-    """By the number of a store."""
+    """By the number of a store: the member that it writes."""
     stores: dict[tuple[str, int, int], list[MemberStore]] = defaultdict(list)
     for store in code.facts.member_stores:
         stores[store.file, store.line, store.column].append(store)
-    found: dict[int, Member] = {}
+    by_store: dict[int, Member] = {}
     for each in code.instructions if stores else ():
-        place = each.location
-        if each.kind == "store" and place is not None and (place.file, place.line, place.column) in stores:
-            member = _one_of(stores[place.file, place.line, place.column], each.nbytes)
+        location = each.location
+        if each.kind == "store" and location is not None and (location.file, location.line, location.column) in stores:
+            member = _one_of(stores[location.file, location.line, location.column], each.nbytes)
             if member is not None:
-                found[each.number] = member
-    return found
+                by_store[each.number] = member
+    return by_store
 
 
 def _one_of(stores: Sequence[MemberStore], nbytes: int) -> Member | None:
-    """What a store of `nbytes` writes. Of a template or a macro there may be several at one place: those that cannot be
-    are passed over, and which of the others it is nobody says, unless they say the same.
+    """The member that a store of `nbytes` writes. A template or a macro may have several at one location: impossible
+    ones are skipped, and the others have to be equal.
     """
     members = [member for store in stores if (member := _member(store, nbytes)) is not None]
     is_one = all(
@@ -68,8 +68,8 @@ def _one_of(stores: Sequence[MemberStore], nbytes: int) -> Member | None:
 
 
 def _member(store: MemberStore, nbytes: int) -> Member | None:
-    """What a store of `nbytes` writes. One that is wider than the member takes others along, in a place that is a
-    multiple of its width; None where that cannot be, as bytes between have no member.
+    """The member that a store of `nbytes` writes. A wider store includes other members, at an offset that is a multiple
+    of its width; None if that is impossible, as bytes in between have no member.
     """
     padding, fields = (_of_bits(ranges, store.of_nbytes) for ranges in (store.padding, store.fields))
     first = _words(store).get(nbytes, store.offset // nbytes * nbytes)
@@ -81,19 +81,19 @@ def _member(store: MemberStore, nbytes: int) -> Member | None:
 
 
 def _words(store: MemberStore) -> dict[int, int]:
-    """By their bytes, the places of the words that a member is stored as. That of bit fields may have any number of
-    bytes: 5 are stored as 4 and 1.
+    """By their bytes, the offsets of the words as which a member is stored. A member of bit fields may have any number
+    of bytes: 5 are stored as 4 and 1.
     """
-    found, offset, rest = {}, store.offset, store.nbytes
+    offsets, offset, rest = {}, store.offset, store.nbytes
     while rest:
         nbytes = 1 << rest.bit_length() - 1
-        found[nbytes] = offset
+        offsets[nbytes] = offset
         offset, rest = offset + nbytes, rest - nbytes
-    return found
+    return offsets
 
 
 def _of_bits(ranges: Sequence[Range], nbytes: int) -> np.ndarray:
-    """uint8 (nbytes,)."""
+    """uint8 (nbytes,): the bits of ranges."""
     bits = np.zeros(8 * nbytes, np.bool_)
     for start, end in ranges:
         bits[start:end] = True
@@ -101,8 +101,8 @@ def _of_bits(ranges: Sequence[Range], nbytes: int) -> np.ndarray:
 
 
 def _padding(copies: Sequence[PaddedCopy], stores: Sequence[Instruction]) -> dict[int, np.ndarray]:
-    """Of the stores of one copy, or several in a row. None where they do not make up whole structures. `copies`: of
-    this place; of a template there may be some of several types, and then padding is what is padding of all.
+    """The padding of the stores of one copy, or of consecutive ones. Empty if they do not make up complete structures.
+    `copies`: those at this location; a template may have some of several types, and only common padding counts.
     """
     first = min(store.encoded.offset for store in stores)
     length = max(store.encoded.offset + store.nbytes for store in stores) - first
@@ -110,10 +110,10 @@ def _padding(copies: Sequence[PaddedCopy], stores: Sequence[Instruction]) -> dic
     if sum(store.nbytes for store in stores) != length or not fitting:
         return {}
     is_padding = np.bitwise_and.reduce([np.tile(_of_copy(copy), length // copy.nbytes) for copy in fitting])
-    places = {store.number: store.encoded.offset - first + np.arange(store.nbytes) for store in stores}
-    return {number: is_padding[place] for number, place in places.items() if is_padding[place].any()}
+    offsets = {store.number: store.encoded.offset - first + np.arange(store.nbytes) for store in stores}
+    return {number: is_padding[offset] for number, offset in offsets.items() if is_padding[offset].any()}
 
 
 def _of_copy(copy: PaddedCopy) -> np.ndarray:
-    """uint8 (nbytes,)."""
+    """uint8 (nbytes,): the padding bits of a copy."""
     return _of_bits(copy.padding, copy.nbytes)

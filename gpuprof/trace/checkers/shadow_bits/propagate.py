@@ -1,5 +1,5 @@
-"""Undefined bits of registers in one pass, compiled by Numba: through instructions whose result follows from those of
-their operands alone, whatever the values, as `rules` and `Step.put` have it; and given ones.
+"""Undefined bits of registers in one pass, compiled by Numba: through instructions whose undefined bits depend only on
+those of their operands, whatever the values, like `instruction_rules` and `Step.put`; and given ones.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from gpuprof.jit.cached import cached_njit
 from gpuprof.jit.internal import internal_njit
 from gpuprof.trace.checkers.shadow_bits.instruction_rules import BITS
 
-AS_IT_IS, UPWARDS, BY_ELEMENTS, AS_A_WHOLE = range(4)
+UNCHANGED, UPWARDS, BY_ELEMENTS, AS_A_WHOLE = range(4)
 TRANSFORMS = {
-    "defined": AS_IT_IS,  # of no operands
-    "same_bits": AS_IT_IS,
-    "exclusive_or": AS_IT_IS,
+    "defined": UNCHANGED,  # without operands
+    "same_bits": UNCHANGED,
+    "exclusive_or": UNCHANGED,
     "carry": UPWARDS,
     "any_bit": BY_ELEMENTS,
     "any_bit_of_all": AS_A_WHOLE,
@@ -27,8 +27,8 @@ TRANSFORMS = {
 class Simple(NamedTuple):
     """`guard`: the row of the predicate, or -1; `sources` int64 (k, 2), `result` int64 (2,): rows of the lower and the
     upper word, -1 for none; `transform`: of the bits that are undefined in some operand; `is_move`: the result is the
-    operand; `whole`: all bits of the result; `element`, `width`, `count`: bits of an element, how many these are, and
-    elements.
+    operand; `whole`: all bits of the result; `element`, `width`, `count`: bits of an element, their number, and the
+    number of elements.
     """
 
     guard: int
@@ -45,7 +45,7 @@ class Simple(NamedTuple):
 def simple_of(
     op: Opcode, guard: Sequence[int], sources: Sequence[Sequence[int]], results: Sequence[Sequence[int]]
 ) -> Simple | None:
-    """Of a row of the kind "compute" and the rows of its registers in the shadow. None where values decide."""
+    """The rule of a row of the kind "compute", with the rows of its registers in the shadow. None if values matter."""
     rule = rule_of(op)
     if rule not in TRANSFORMS or len(results) != 1:
         return None
@@ -73,13 +73,13 @@ def _words(register: Sequence[int]) -> tuple[int, int]:
 NONE = np.uint64(0)
 LOW = np.uint64(0xFFFFFFFF)
 NO_LANES, ALL_LANES = np.uint32(0), np.uint32(0xFFFFFFFF)
-NO_ORIGIN = -1  # of a bit that no instruction has loaded
+NO_ORIGIN = -1  # of bits that no instruction has loaded
 
 
 class Words(NamedTuple):
-    """Of registers, by slot, warp and row: `bits` uint32 (slots, warps, rows, 32), those that are undefined; `is_hot`:
-    whether there are some; `origin` int32: where they come from; `padding` uint32: lanes in which all of them are
-    padding that was copied as it is.
+    """State of registers, by slot, warp and row: `bits` uint32 (slots, warps, rows, 32), the undefined ones; `is_hot`:
+    true if there are some; `origin` int32: the instruction from which they come; `padding` uint32: lanes in which all
+    of them are padding that was copied unchanged.
     """
 
     bits: np.ndarray
@@ -91,8 +91,8 @@ class Words(NamedTuple):
 @cached_njit
 def follow(words, slots, warps, active, held, guard, sources, result, transform, is_move, whole, element, width, count,
            changes):  # fmt: skip
-    """slots, warps: int64 (n,); active, held: uint32 (n,), lanes that execute it, and whose guard holds. changes: int64
-    (2,), by how many warps more have an undefined bit in each row of the result.
+    """slots, warps: int64 (n,); active, held: uint32 (n,), lanes that execute it, and lanes whose guard holds. changes:
+    int64 (2,), the change in the number of warps with an undefined bit in each row of the result.
     """
     bits, is_hot, origin = words.bits, words.is_hot, words.origin
     joined, made_word = np.empty(32, np.uint64), np.empty(32, np.uint32)
@@ -146,18 +146,18 @@ def follow(words, slots, warps, active, held, guard, sources, result, transform,
 
 @internal_njit
 def _leave(words, slot, warp, row, given, lanes, padding, start):
-    """What `lanes`, a mask, of one warp have in a row is undefined in `given`, uint32 (32,), just padding in those of
-    `padding`. 1 if the warp has an undefined bit there only now, -1 if it had, else 0.
+    """Sets the undefined bits of `lanes`, a mask, of one warp in a row to `given`, uint32 (32,), only padding in those
+    of `padding`. Gives 1 if the warp has an undefined bit there only now, -1 if it no longer has one, otherwise 0.
     """
-    written, found, now = np.uint32(0), np.uint32(0), words.bits[slot, warp, row]
+    written, any_bits, now = np.uint32(0), np.uint32(0), words.bits[slot, warp, row]
     for lane in range(32):
         if lanes >> np.uint32(lane) & np.uint32(1):
             now[lane] = given[lane]
             written |= given[lane]
             padding |= np.uint32(given[lane] == 0) << np.uint32(lane)
-        found |= now[lane]
-    change = np.int64(found != 0) - np.int64(words.is_hot[slot, warp, row])
-    words.is_hot[slot, warp, row] = found != 0
+        any_bits |= now[lane]
+    change = np.int64(any_bits != 0) - np.int64(words.is_hot[slot, warp, row])
+    words.is_hot[slot, warp, row] = any_bits != 0
     words.padding[slot, warp, row] = (words.padding[slot, warp, row] & ~lanes) | (padding & lanes)
     if written != 0:
         words.origin[slot, warp, row] = start
@@ -166,8 +166,9 @@ def _leave(words, slot, warp, row, given, lanes, padding, start):
 
 @cached_njit
 def put(words, slots, warps, row, given, masks, padding, start):
-    """What lanes in `masks`, uint32 (n,), have in a row is undefined in `given`, uint32 (n, 32), just padding in those
-    of `padding`, uint32 (n,), and comes from `start`, int32 (n,). By how many warps more have an undefined bit in it.
+    """Sets the undefined bits of lanes in `masks`, uint32 (n,), in a row to `given`, uint32 (n, 32), only padding in
+    those of `padding`, uint32 (n,), with the origin `start`, int32 (n,). Gives the change in the number of warps with
+    an undefined bit in it.
     """
     change = 0
     for n in range(len(slots)):
@@ -176,22 +177,22 @@ def put(words, slots, warps, row, given, masks, padding, start):
 
 
 @cached_njit
-def take(words, slots, warps, masks, found, padding, rows, is_signed, start, changes):
-    """Lanes in `masks`, uint32 (n,), load bytes that are undefined in `found`, uint8 (n, 32, k), to words `rows`, int64
-    (m,); narrow ones that are signed are extended. `padding`: as `found`, bits that are padding, or of length 0 where
-    none is. changes: int64 (m,), as in `follow`.
+def take(words, slots, warps, masks, loaded, padding, rows, is_signed, start, changes):
+    """Lanes in `masks`, uint32 (n,), load bytes with undefined bits `loaded`, uint8 (n, 32, k), to words `rows`, int64
+    (m,); narrow signed ones are extended. `padding`: like `loaded`, padding bits, or of length 0 for none. changes:
+    int64 (m,), as in `follow`.
     """
-    nbytes, given = found.shape[2], np.empty(32, np.uint32)
+    nbytes, given = loaded.shape[2], np.empty(32, np.uint32)
     for n in range(len(slots)):
         for word in range(len(rows)):
             only_padding = NO_LANES
             for lane in range(32):
                 made, missed = np.uint32(0), np.uint32(0)
                 for k in range(4 * word, min(4 * word + 4, nbytes)):
-                    made |= np.uint32(found[n, lane, k]) << np.uint32(8 * (k & 3))
+                    made |= np.uint32(loaded[n, lane, k]) << np.uint32(8 * (k & 3))
                     if len(padding) > 0:
-                        missed |= np.uint32(found[n, lane, k] & ~padding[n, lane, k])
-                if is_signed and found[n, lane, nbytes - 1] >> np.uint8(7):
+                        missed |= np.uint32(loaded[n, lane, k] & ~padding[n, lane, k])
+                if is_signed and loaded[n, lane, nbytes - 1] >> np.uint8(7):
                     made |= np.uint32(0xFFFFFFFF) << np.uint32(8 * nbytes)
                 if len(padding) > 0 and missed == 0:
                     only_padding |= np.uint32(1) << np.uint32(lane)

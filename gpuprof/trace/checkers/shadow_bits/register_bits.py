@@ -1,5 +1,5 @@
-"""Undefined bits of registers, by running block, warp and register. Nearly always there are none: which registers have
-some in a lane is kept beside the bits, so that warps without are passed over.
+"""Undefined bits of registers, by running block, warp and register. There are nearly always none: a flag for each
+register of a warp is stored with the bits, so that warps without undefined bits are skipped.
 """
 
 from collections.abc import Callable, Collection
@@ -15,7 +15,7 @@ WORDS = {"R": 1, "D": 2}
 
 
 class Layout(NamedTuple):
-    """Rows of a warp: its 32-bit words, then its predicates, of which a bit is the lowest of a word."""
+    """Rows of a warp: its 32-bit words, then its predicates, each in the lowest bit of a word."""
 
     n_words: int
     n_predicates: int
@@ -31,7 +31,7 @@ class Layout(NamedTuple):
 
 
 def layout_of(instructions: Collection[Instruction]) -> Layout:
-    """Of all registers that the instructions of a module read and write."""
+    """The layout of all registers that the instructions of a module read and write."""
     operands = [operand for each in instructions for operand in (*reads(each), *writes(each))]
     words, predicates = (
         max((_end(each) for each in operands if (each.file == "P") == is_predicate), default=0)
@@ -42,34 +42,34 @@ def layout_of(instructions: Collection[Instruction]) -> Layout:
 
 class Registers:
     def __init__(
-        self, layout: Layout, warps_per_block: int, undefined: Collection[int], tell: Callable[[int, int], None]
+        self, layout: Layout, warps_per_block: int, undefined: Collection[int], notify: Callable[[int, int], None]
     ):
-        """`undefined`: words that have no value when a block begins, and may be read then. `tell(row, 1)`: a row may
-        have an undefined bit from now on, `tell(row, -1)`: it has none.
+        """`undefined`: words without a value when a block begins, which may be read then. `notify(row, 1)`: a row may
+        have an undefined bit from now on, `notify(row, -1)`: it has none.
         """
         self._at_start = [word for word in undefined if word < layout.n_words]
         shape = (0, warps_per_block, layout.n_words + layout.n_predicates)
-        # `origin`: number of the instruction that has loaded it.
+        # `origin`: number of the instruction that has loaded the value.
         self._words = Words(
             np.zeros((*shape, 32), np.uint32),
             np.zeros(shape, np.bool_),
             np.zeros(shape, np.int32),
             np.zeros(shape, np.uint32),
         )
-        self._tell = tell
+        self._notify = notify
         self._n_hot = [0] * shape[-1]  # by row: warps in which it has an undefined bit
         for row in self._at_start:  # of blocks that will begin
             self._heat(row, 1)
 
     def _heat(self, row: int, n_warps: int) -> None:
-        """So many more have an undefined bit in a row."""
+        """Add `n_warps` to the number of warps with an undefined bit in a row."""
         before = self._n_hot[row]
         self._n_hot[row] = after = before + n_warps
         if (before == 0) != (after == 0):
-            self._tell(row, 1 if after else -1)
+            self._notify(row, 1 if after else -1)
 
     def begin(self, slots: Collection[int], n_slots: int) -> None:
-        """Blocks begin in these slots, of so many."""
+        """Blocks begin in these slots, of `n_slots`."""
         self._words = words = Words(*(with_room(each, n_slots) for each in self._words))
         for slot in slots if self._at_start else ():
             words.bits[slot][:, self._at_start] = 0xFFFFFFFF
@@ -88,53 +88,53 @@ class Registers:
                 is_hot[slot], bits[slot] = False, 0
 
     def hot(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
-        """int64 (k,): which of some warps have an undefined bit in one of the rows."""
+        """int64 (k,): the indices of warps with an undefined bit in one of the rows."""
         rows = [row for row in rows if self._n_hot[row]]
         if not rows:
             return np.zeros(0, np.int64)
         return np.flatnonzero(self._words.is_hot[slots[:, None], warps[:, None], rows].any(axis=1))
 
     def bits(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
-        """uint32 (n, 32)."""
+        """uint32 (n, 32): the undefined bits of a row."""
         return self._words.bits[slots, warps, row]
 
     def padding(self, slots: np.ndarray, warps: np.ndarray, row: int) -> np.ndarray:
-        """uint32 (n,): lanes of which no bit is undefined, or nothing but padding that was copied as it is."""
+        """uint32 (n,): lanes without undefined bits, or only with padding that was copied unchanged."""
         words = self._words
         return np.where(words.is_hot[slots, warps, row], words.padding[slots, warps, row], ALL_LANES)
 
     def origin(self, slots: np.ndarray, warps: np.ndarray, rows: list[int]) -> np.ndarray:
-        """int32 (n,): where the undefined bits of the rows come from, the first of them that has some."""
-        found = np.full(len(slots), NO_ORIGIN, np.int32)
+        """int32 (n,): the origin of the undefined bits of the rows, from the first row that has some."""
+        origins = np.full(len(slots), NO_ORIGIN, np.int32)
         for row in reversed(rows):
-            found = np.where(self._words.is_hot[slots, warps, row], self._words.origin[slots, warps, row], found)
-        return found
+            origins = np.where(self._words.is_hot[slots, warps, row], self._words.origin[slots, warps, row], origins)
+        return origins
 
     def follow(
         self, simple: Simple, slots: np.ndarray, warps: np.ndarray, active: np.ndarray, held: np.ndarray
     ) -> None:
-        """An instruction is executed whose result follows without values. active, held: uint32 (n,), lanes."""
+        """Executes an instruction whose undefined bits do not depend on values. active, held: uint32 (n,), lanes."""
         changes = np.zeros(2, np.int64)
         follow(self._words, slots, warps, active, held, *simple, changes)
         self._heat_all(simple.result, changes)
 
     def put(self, slots: np.ndarray, warps: np.ndarray, row: int, bits: np.ndarray, masks: np.ndarray,
             padding: np.ndarray, origin: np.ndarray) -> None:  # fmt: skip
-        """What lanes in `masks`, uint32 (n,), have in a row is undefined in `bits`, uint32 (n, 32); in lanes of
-        `padding`, uint32 (n,), that is nothing but padding.
+        """Sets the undefined bits of lanes in `masks`, uint32 (n,), in a row to `bits`, uint32 (n, 32); in lanes of
+        `padding`, uint32 (n,), these are only padding.
         """
         change = put(self._words, slots, warps, row, bits, masks, padding, origin)
         if change:
             self._heat(row, change)
 
-    def take(self, slots: np.ndarray, warps: np.ndarray, rows: np.ndarray, found: np.ndarray,
+    def take(self, slots: np.ndarray, warps: np.ndarray, rows: np.ndarray, loaded: np.ndarray,
              padding: np.ndarray | None, masks: np.ndarray, is_signed: bool, origin: int) -> None:  # fmt: skip
-        """Lanes in `masks`, uint32 (n,), load bytes that are undefined in `found`, uint8 (n, 32, k), to words `rows`,
-        int64 (m,). Narrow ones are extended. `padding`: as `found`, bits that are padding, None for none.
+        """Lanes in `masks`, uint32 (n,), load bytes with undefined bits `loaded`, uint8 (n, 32, k), to words `rows`,
+        int64 (m,). Narrow ones are extended. `padding`: like `loaded`, padding bits, None for none.
         """
-        padding = found[:0] if padding is None else padding
+        padding = loaded[:0] if padding is None else padding
         changes = np.zeros(len(rows), np.int64)
-        take(self._words, slots, warps, masks, found, padding, rows, is_signed, origin, changes)
+        take(self._words, slots, warps, masks, loaded, padding, rows, is_signed, origin, changes)
         self._heat_all(rows, changes)
 
     def _heat_all(self, rows: np.ndarray, changes: np.ndarray) -> None:

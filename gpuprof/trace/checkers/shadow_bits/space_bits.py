@@ -1,5 +1,5 @@
-"""Where the bytes that lanes access stand in shadows: those of shared memory by running block, those of local memory as
-the hardware has them, words of a warp's lanes side by side.
+"""The positions of accessed bytes in shadows: those of shared memory by running block, those of local memory like in
+the hardware, with the words of a warp's lanes side by side.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,16 +19,15 @@ from gpuprof.trace.checkers.shadow_bits.memory_bits import (
     bounds,
     through_shared,
 )
-from gpuprof.trace.event import Access, TraceEvent
+from gpuprof.trace.event import WARP, Access, TraceEvent, packed, unpacked
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP, packed, unpacked
 
 WORD_NBYTES = 4
-MOST_LOCAL_NBYTES = 1 << 20  # of a thread: more than any GPU has
+MOST_LOCAL_NBYTES = 1 << 20  # of a thread: more than on any GPU
 
 
 class Piece(NamedTuple):
-    """A part of an access of n warps: bytes `first` to `first` + `nbytes` of what each lane accesses, at addresses of a
+    """A part of an access of n warps: bytes `first` to `first` + `nbytes` of each lane's access, at addresses of a
     shadow, int64 (n, 32), of the lanes in `masks`, uint32 (n,).
     """
 
@@ -39,7 +38,7 @@ class Piece(NamedTuple):
     nbytes: int
 
 
-class Place(NamedTuple):
+class ShadowRange(NamedTuple):
     """Bytes of memory that lane `lane` of the event's warp `row` touches, in a shadow."""
 
     row: int
@@ -52,20 +51,22 @@ class Place(NamedTuple):
 
 
 class OwnedShadow(MemoryShadow):
-    """Memory of which each running block, or each of its warps, has `stride` bytes. It is `outside` when they begin."""
+    """Memory of which each running block, or each of its warps, has `stride` bytes. Its state is `outside` when they
+    begin.
+    """
 
     def __init__(self, nbytes: int, outside: int):
         super().__init__(outside)
         self.stride, self._n_owners = -(-nbytes // PAGE_NBYTES) * PAGE_NBYTES, 0
 
     def begin(self, n_owners: int) -> None:
-        """There is room for so many."""
+        """Makes room for `n_owners`."""
         if n_owners > self._n_owners and self.stride:
             self._n_owners = max(n_owners, 2 * self._n_owners)
             self._reach(0, self._n_owners * self.stride)
 
     def end(self, owners: np.ndarray) -> None:
-        """int64 (n,): these have ended."""
+        """Clears the memory of owners that have ended, int64 (n,)."""
         if not self._n_owners or not len(owners):
             return
         states = self._states[: self._n_owners * self.stride >> PAGE_SHIFT].reshape(self._n_owners, -1)
@@ -74,7 +75,7 @@ class OwnedShadow(MemoryShadow):
         states[owners] = self._outside
 
     def widen(self, nbytes: int) -> None:
-        """Each has as many bytes at least."""
+        """Increases the bytes of each owner to at least `nbytes`."""
         if nbytes <= self.stride:
             return
         old, self.stride = self.stride >> PAGE_SHIFT, -(-max(nbytes, 2 * self.stride) // PAGE_NBYTES) * PAGE_NBYTES
@@ -86,7 +87,7 @@ class OwnedShadow(MemoryShadow):
 
 
 class BlockShadow(OwnedShadow):
-    """Undefined when its owners begin. `padding`: as in TypedShadow."""
+    """A shadow that is undefined when its owners begin. `padding`: as in TypedShadow."""
 
     def __init__(self, nbytes: int):
         super().__init__(nbytes, UNDEFINED)
@@ -105,34 +106,36 @@ class BlockShadow(OwnedShadow):
         self.padding.widen(nbytes)
 
     def is_clean_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
-        """Whether it is quickly seen that all that is accessed is defined. `blocks`: int64 (n,), of its warps; `slots`:
-        as in `memory.through_shared`.
+        """True if a quick check shows that all accessed bytes are defined. `blocks`: int64 (n,), of its warps; `slots`:
+        as in `memory_bits.through_shared`.
         """
         return self._quickly(access, blocks, slots, False)
 
     def define_of(self, access: Access, blocks: np.ndarray, slots: np.ndarray) -> bool:
-        """Whether that could be done quickly: each owner has its pages, and accesses no other's."""
+        """Marks accessed bytes as defined; true if that could be done quickly: each owner has its pages, and accesses
+        only its own.
+        """
         return self._quickly(access, blocks, slots, True)
 
     def _quickly(self, access: Access, blocks: np.ndarray, slots: np.ndarray, defines: bool) -> bool:
-        found = through_shared(
+        result = through_shared(
             self._states, self._bytes, self._n_undefined, slots, blocks, self.stride, access.addresses, access.masks,
             access.nbytes, defines,
         )  # fmt: skip
-        return found == IS_DEFINED
+        return result == IS_DEFINED
 
 
 def read(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
-    """uint8 (n, 32, nbytes): undefined bits of what lanes access; None where all is defined."""
+    """uint8 (n, 32, nbytes): undefined bits of accessed bytes; None if all are defined."""
     unclean = [each for each in pieces if not each.shadow.is_clean(each.addresses, each.masks, each.nbytes)]
     if not unclean:
         return None
     if len(pieces) == 1:
         return pieces[0].shadow.read(pieces[0].addresses, pieces[0].masks, nbytes)
-    found = np.zeros((*pieces[0].addresses.shape, nbytes), np.uint8)
+    bits = np.zeros((*pieces[0].addresses.shape, nbytes), np.uint8)
     for each in unclean:
-        found[:, :, each.first : each.first + each.nbytes] = each.shadow.read(each.addresses, each.masks, each.nbytes)
-    return found
+        bits[:, :, each.first : each.first + each.nbytes] = each.shadow.read(each.addresses, each.masks, each.nbytes)
+    return bits
 
 
 def define(pieces: list[Piece]) -> None:
@@ -141,7 +144,7 @@ def define(pieces: list[Piece]) -> None:
 
 
 def write(pieces: list[Piece], undefined: np.ndarray) -> None:
-    """`undefined`: uint8 (n, 32, nbytes)."""
+    """Sets the undefined bits of written bytes: uint8 (n, 32, nbytes)."""
     for each in pieces:
         part = np.ascontiguousarray(undefined[:, :, each.first : each.first + each.nbytes])
         each.shadow.write(each.addresses, each.masks, part)
@@ -155,26 +158,28 @@ def read_padding(pieces: list[Piece], nbytes: int) -> np.ndarray | None:
 
 
 def write_padding(pieces: list[Piece], padding: np.ndarray) -> None:
-    """These bits are padding, uint8 (n, 32, nbytes), and no others."""
+    """Marks these bits as padding, uint8 (n, 32, nbytes), and no others."""
     if padding.any() or not all(each.shadow.padding.is_defined for each in pieces):
         write([each._replace(shadow=each.shadow.padding) for each in pieces], padding)
 
 
 def narrowed(masks: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """uint32 (n,): lanes that are inside, bool (n, 32), too. What is out of bounds is another checker's."""
+    """uint32 (n,): lanes of masks that are also in `inside`, bool (n, 32). Accesses out of bounds are left to
+    memcheck.
+    """
     if inside.all():
         return masks
     return masks & packed(inside)
 
 
 def local_pieces(shadow: BlockShadow, access: Access, owners: np.ndarray) -> Iterator[Piece]:
-    """`owners`: int64 (n,), warps of running blocks."""
+    """The pieces of an access to local memory. `owners`: int64 (n,), warps of running blocks."""
     addresses, nbytes = access.addresses, access.nbytes
     masks = narrowed(access.masks, (addresses >= 0) & (addresses <= MOST_LOCAL_NBYTES - nbytes))
     base = (owners * shadow.stride)[:, None] + np.arange(0, WARP * WORD_NBYTES, WORD_NBYTES)
     for first in range(0, nbytes, WORD_NBYTES):
-        place = addresses + first
-        words = (place >> 2 << 7) + (place & 3)
+        word_addresses = addresses + first
+        words = (word_addresses >> 2 << 7) + (word_addresses & 3)
         yield Piece(shadow, base + words, masks, first, min(nbytes, WORD_NBYTES))
 
 
@@ -184,7 +189,9 @@ class Spaces:
     def __init__(
         self, kernel: Kernel, shadow: TypedShadow, slots: Callable[[np.ndarray], np.ndarray], numbers: np.ndarray
     ):
-        """`shadow`: of global memory; `slots`: of blocks that run; `numbers`: theirs plus one, by block, 0 for none."""
+        """`shadow`: of global memory; `slots`: gives those of running blocks; `numbers`: these plus one, by block, 0
+        for none.
+        """
         self._kernel, self._global, self._slots, self._numbers = kernel, shadow, slots, numbers
         self._shared, self._local = BlockShadow(kernel.shared_nbytes), BlockShadow(0)
         self._warps, self._n_slots = kernel.warps_per_block, 0
@@ -202,15 +209,15 @@ class Spaces:
         self._local.end((ended[:, None] * self._warps + np.arange(self._warps)).reshape(-1))
 
     def is_clean(self, access: Access, blocks: np.ndarray) -> bool:
-        """Whether it is quickly seen that what is read is defined. blocks: int64 (n,), of the access' warps."""
+        """True if a quick check shows that the read bytes are defined. blocks: int64 (n,), of the access' warps."""
         return access.space == "shared" and self._shared.is_clean_of(access, blocks, self._numbers)
 
     def is_defined_now(self, access: Access, blocks: np.ndarray) -> bool:
-        """What is written is defined from now on, where that is quickly done."""
+        """Marks written bytes as defined, if that is quick; true if it was done."""
         return access.space == "shared" and self._shared.define_of(access, blocks, self._numbers)
 
     def pieces(self, access: Access, blocks: np.ndarray, warps: np.ndarray) -> list[Piece]:
-        """blocks, warps: int64 (n,), of the access' warps."""
+        """The pieces of an access in its shadow. blocks, warps: int64 (n,), of the access' warps."""
         if access.space == "global":
             return [self.of_global(access.addresses, access.masks, access.nbytes)]
         if access.space == "shared":
@@ -246,39 +253,39 @@ class Spaces:
         return Piece(self._shared, slots * self._shared.stride + offset, masks, 0, nbytes)
 
     def are_undefined(self, space: str, addresses: np.ndarray, nbytes: int, blocks: np.ndarray) -> np.ndarray:
-        """bool (k,): whether a range of `nbytes` bytes has an undefined bit. addresses, blocks: int64 (k,)."""
-        whole = np.zeros((len(addresses), WARP), np.int64)
-        whole[:, 0] = addresses
+        """bool (k,): true for a range of `nbytes` bytes with an undefined bit. addresses, blocks: int64 (k,)."""
+        lanes = np.zeros((len(addresses), WARP), np.int64)
+        lanes[:, 0] = addresses
         masks = np.ones(len(addresses), np.uint32)
         piece = (
-            self.of_global(whole, masks, nbytes) if space == "global" else self.of_shared(whole, masks, nbytes, blocks)
+            self.of_global(lanes, masks, nbytes) if space == "global" else self.of_shared(lanes, masks, nbytes, blocks)
         )
-        found = read([piece], nbytes)
-        return np.zeros(len(addresses), np.bool_) if found is None else found[:, 0].any(axis=1)
+        bits = read([piece], nbytes)
+        return np.zeros(len(addresses), np.bool_) if bits is None else bits[:, 0].any(axis=1)
 
-    def places(self, event: TraceEvent, operations: tuple[str, ...]) -> Iterator[Place]:
-        """What an event's ranges touch, one after the other."""
+    def touched_ranges(self, event: TraceEvent, operations: tuple[str, ...]) -> Iterator[ShadowRange]:
+        """The ranges that an event touches, one after the other."""
         for ranges in event.ranges:
             if ranges.operation not in operations:
                 continue
             for row, lane, address, nbytes in zip(*(each.tolist() for each in ranges[2:]), strict=True):
                 block = np.array([event.block[row]])
-                whole = np.full((1, WARP), address, np.int64)
+                of_lanes = np.full((1, WARP), address, np.int64)
                 one = np.ones(1, np.uint32)
                 piece = (
-                    self.of_global(whole, one, nbytes)
+                    self.of_global(of_lanes, one, nbytes)
                     if ranges.space == "global"
-                    else self.of_shared(whole, one, nbytes, block)
+                    else self.of_shared(of_lanes, one, nbytes, block)
                 )
                 if piece.masks[0]:
                     at = int(piece.addresses[0, 0])
-                    yield Place(row, lane, ranges.space, ranges.operation, piece.shadow, at, nbytes)
+                    yield ShadowRange(row, lane, ranges.space, ranges.operation, piece.shadow, at, nbytes)
 
-    def transfers(self, event: TraceEvent) -> Iterator[tuple[list[Place], list[Place]]]:
-        """What each lane copies from where to where."""
-        by_lane: dict[tuple[int, int], list[Place]] = {}
-        for place in self.places(event, ("load", "store", "reduction")):
-            by_lane.setdefault((place.row, place.lane), []).append(place)
-        for places in by_lane.values():
-            source = [place for place in places if place.operation == "load"]
-            yield source, [place for place in places if place.operation != "load"]
+    def transfers(self, event: TraceEvent) -> Iterator[tuple[list[ShadowRange], list[ShadowRange]]]:
+        """The sources and targets of each lane's copy."""
+        by_lane: dict[tuple[int, int], list[ShadowRange]] = {}
+        for each in self.touched_ranges(event, ("load", "store", "reduction")):
+            by_lane.setdefault((each.row, each.lane), []).append(each)
+        for ranges in by_lane.values():
+            source = [each for each in ranges if each.operation == "load"]
+            yield source, [each for each in ranges if each.operation != "load"]

@@ -1,4 +1,4 @@
-"""What is undefined in a launch, and what is told of it."""
+"""Undefined values of a launch, and their reports."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ from gpuprof.trace.checkers.shadow_bits.space_bits import Spaces
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.kernel import Kernel
 
-STACK_POINTER = 1  # a register that has its value from the start
+STACK_POINTER = 1  # a register with an initial value
 ADDRESS, BRANCH, STORE = (f"uninitialised_{what}" for what in ("address", "branch", "store"))
 VERBS = {"store": "writes", "atomic": "changes", "reduction": "changes"}
 MASK = (1 << 64) - 1
@@ -22,7 +22,7 @@ MASK = (1 << 64) - 1
 
 class Doubts(Checker):
     """`shadow`: of global memory, which outlives a launch. `_loaded`: by the number of an instruction that has loaded
-    what is undefined, where it did so first.
+    undefined bits, the location of the first ones.
     """
 
     def __init__(self, **options):
@@ -35,8 +35,8 @@ class Doubts(Checker):
         self._module = module_of(kernel.code)
         entry = self._module.live_words[kernel.function.first] & ~(1 << STACK_POINTER)
         at_start = [word for word in range(entry.bit_length()) if entry >> word & 1]
-        self._n_hot_rows = [0] * len(kernel.instructions)  # that an instruction reads or writes
-        self._registers = Registers(self._module.layout, kernel.warps_per_block, at_start, self._tell_heat)
+        self._n_hot_rows = [0] * len(kernel.instructions)  # rows that it reads or writes with undefined bits
+        self._registers = Registers(self._module.layout, kernel.warps_per_block, at_start, self._count_hot_rows)
         self._blocks = RunningBlocks(kernel.n_blocks, kernel.threads_per_block)
         self._spaces = Spaces(kernel, self.shadow, self._slots, self._blocks.numbers)
         self._loaded: dict[int, str] = {}
@@ -45,7 +45,7 @@ class Doubts(Checker):
         super().finish()
         del self._registers, self._spaces
 
-    def _tell_heat(self, row: int, change: int) -> None:
+    def _count_hot_rows(self, row: int, change: int) -> None:
         for number in self._module.users.get(row, ()):
             self._n_hot_rows[number] += change
 
@@ -63,9 +63,9 @@ class Doubts(Checker):
         self._registers.end(ended)
         self._spaces.end(ended)
 
-    def _tell(self, kind: str, step: Step, lanes: np.ndarray, origin: np.ndarray, what: Callable) -> None:
-        """Lanes, bool (n, 32), do something wrong. `what(row, lane)`: what the first of them does, its address and the
-        allocation that it lies in.
+    def _report(self, kind: str, step: Step, lanes: np.ndarray, origin: np.ndarray, what: Callable) -> None:
+        """Reports an error of lanes, bool (n, 32). `what(row, lane)`: the text for the first of them, its address and
+        the allocation that contains it.
         """
         pc = step.plan.instruction.pc
         for number in np.unique(origin[lanes.any(axis=1)]).tolist():
@@ -75,12 +75,12 @@ class Doubts(Checker):
                 self.more(kind, count, pc, other)
                 continue
             row, lane = divmod(int(np.flatnonzero(chosen)[0]), 32)
-            place = np.zeros(step.event.active.shape, np.bool_)
-            place[step.row_of(row), lane] = True
-            who = first_of(step.event, place)[2]
+            in_event = np.zeros(step.event.active.shape, np.bool_)
+            in_event[step.row_of(row), lane] = True
+            who = first_of(step.event, in_event)[2]
             text, address, allocation = what(row, lane)
-            told = f"{self.thread_text(who)} {text}{self._where_from(number, step)}"
-            self.note(kind, Instance(told, who, address, allocation), count, pc, other)
+            sentence = f"{self.thread_text(who)} {text}{self._where_from(number, step)}"
+            self.note(kind, Instance(sentence, who, address, allocation), count, pc, other)
 
     def _pc_of(self, origin: int, step: Step) -> int:
         if origin == NO_ORIGIN or origin == step.plan.instruction.number:
@@ -89,24 +89,24 @@ class Doubts(Checker):
 
     def _where_from(self, origin: int, step: Step) -> str:
         if origin == NO_ORIGIN:
-            return "; the value comes from a register that nothing has written (-O0 keeps variables in memory)"
+            return "; the value comes from a register that was never written (-O0 places variables in memory)"
         return "" if origin == step.plan.instruction.number else f"; {self._loaded[origin]}"
 
     def _check_guard(self, step: Step) -> None:
-        """An instruction that has an effect is executed or not."""
+        """An undefined guard decides if an instruction with an effect is executed."""
         lanes = step.guard_undefined
         if lanes.any() and step.plan.has_effect:
-            verb = "goes one way or another" if step.plan.instruction.kind == "branch" else "may do it or not"
-            text = f"{verb} as an undefined value has it: {step.plan.instruction.opcode}"
-            self._tell(BRANCH, step, lanes, step.origin(""), lambda row, lane: (text, -1, ""))
+            verb = "branches" if step.plan.instruction.kind == "branch" else "is executed or not"
+            text = f"{verb} depending on an undefined value: {step.plan.instruction.opcode}"
+            self._report(BRANCH, step, lanes, step.origin(""), lambda row, lane: (text, -1, ""))
 
     def _decides(self, step: Step) -> None:
-        """What it reads decides how threads go on."""
+        """The operands decide how threads continue."""
         slots = "".join(step.plan.sources)
         lanes = step.any_undefined(slots) & step.true
         if lanes.any():
-            text = f"goes on as an undefined value has it: {step.plan.instruction.opcode}"
-            self._tell(BRANCH, step, lanes, step.origin(slots), lambda row, lane: (text, -1, ""))
+            text = f"continues depending on an undefined value: {step.plan.instruction.opcode}"
+            self._report(BRANCH, step, lanes, step.origin(slots), lambda row, lane: (text, -1, ""))
         self._defined(step)
 
     def _check_address(self, step: Step, slots: str) -> None:
@@ -116,25 +116,25 @@ class Doubts(Checker):
         accesses = step.event.accesses
 
         def what(row: int, lane: int) -> tuple[str, int, str]:
-            found = next((each for each in accesses if each.active[row, lane]), None)
-            if found is None:
-                return f"makes an address of an undefined value: {step.plan.instruction.opcode}", -1, ""
-            address = int(found.addresses[row, lane])
-            text = f"makes an address of {found.space} memory of an undefined value: {address & MASK:#x}"
-            return text, *self._place(found.space, address)
+            access = next((each for each in accesses if each.active[row, lane]), None)
+            if access is None:
+                return f"computes an address from an undefined value: {step.plan.instruction.opcode}", -1, ""
+            address = int(access.addresses[row, lane])
+            text = f"computes an address of {access.space} memory from an undefined value: {address & MASK:#x}"
+            return text, *self._place(access.space, address)
 
-        self._tell(ADDRESS, step, lanes, step.origin(slots), what)
+        self._report(ADDRESS, step, lanes, step.origin(slots), what)
         for slot in slots:
             step.define(slot, lanes)
 
     def _place(self, space: str, address: int) -> tuple[int, str]:
-        """As a finding has it."""
-        found = self.kernel.allocation_at(address) if space == "global" else None
-        return (address if 0 <= address <= MASK >> 1 else -1), found.name if found else ""
+        """An address and its allocation in the form of a finding."""
+        allocation = self.kernel.allocation_at(address) if space == "global" else None
+        return (address if 0 <= address <= MASK >> 1 else -1), allocation.name if allocation else ""
 
     def _check_store(self, step: Step, access: Access, undefined: np.ndarray, origin: np.ndarray) -> None:
-        """The host can read global memory. `undefined`: uint8 (n, 32, k), what lanes store, less what is padding: that
-        says nothing to the host.
+        """Reports undefined bits stored to global memory, which the host can read. `undefined`: uint8 (n, 32, k), the
+        stored bits without padding, which has no meaning for the host.
         """
         if access.space != "global":
             return
@@ -150,4 +150,4 @@ class Doubts(Checker):
             text = f"{verb} {nbytes} bytes of global memory at {address & MASK:#x}, {which}"
             return text, *self._place("global", address)
 
-        self._tell(STORE, step, lanes, origin, what)
+        self._report(STORE, step, lanes, origin, what)

@@ -1,1 +1,1 @@
-"""Trace generators that tell what bounds a kernel: operations and bytes by basic block, and where control goes."""
+"""Trace generators for the bounds of a kernel: operations and bytes by basic block, and its control flow."""

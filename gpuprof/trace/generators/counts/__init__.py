@@ -1,1 +1,1 @@
-"""Trace generators that count what is executed."""
+"""Trace generators that count executions."""

@@ -1,4 +1,4 @@
-"""How equally work is shared by blocks and by threads: instructions."""
+"""The load balance between blocks and between threads: instructions, and bytes of memory."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from gpuprof.trace.kernel import ADDRESSING, Kernel
 
 
 def of_blocks(unit: str, done: str) -> Table:
-    """A table of work by block; `unit` of the work, `done`: what a thread does with it."""
+    """A table of work by block; `unit` of the work, `done`: the verb for it."""
     return Table(
         "blocks",
         f"{unit} {done} by each block",
@@ -28,7 +28,7 @@ def of_launch(unit: str, done: str) -> Table:
         "balance",
         f"{unit} {done} in the launch",
         (
-            Column("over", "text", "", "what the work is shared by: blocks or threads"),
+            Column("over", "text", "", "blocks or threads, which share the work"),
             Column("total", "integer", unit, done),
             Column("fewest", "integer", unit, f"{done} by one"),
             Column("mean", "real", unit, f"{done} by one"),
@@ -39,7 +39,7 @@ def of_launch(unit: str, done: str) -> Table:
 
 
 class Shares(TraceGenerator):
-    """Work by thread, and its tables. What is work is up to generators that derive from it."""
+    """Work by thread, and its tables. Derived generators define the work."""
 
     def initialize(self, kernel: Kernel) -> None:
         self.sums = ThreadSums(kernel)

@@ -1,4 +1,4 @@
-"""How often each basic block runs, by thread."""
+"""Executions of each basic block, by thread."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How large a launch is."""
+"""The dimensions of a launch."""
 
 from gpuprof.tables.table import Column, Table
 from gpuprof.trace.generator import TraceGenerator
@@ -18,7 +18,7 @@ LAUNCHES = Table(
         Column("registers", "integer", "registers", "of a thread"),
         Column("shared_nbytes", "integer", "bytes", "of shared memory of a block, static and dynamic"),
         Column("parameter_nbytes", "integer", "bytes", "of parameters"),
-        Column("instructions", "integer", "instructions", "of the kernel's own code, without what it calls"),
+        Column("instructions", "integer", "instructions", "of the kernel's own code, without called functions"),
         Column("basic_blocks", "integer", "basic blocks", "of the kernel's own code"),
     ),
 )

@@ -10,7 +10,7 @@ ATTRIBUTES = Table(
     "attributes",
     "numbers of the chip that the launch is for",
     (
-        Column("name", "text", "", "as `gpuprof list chips --verbose` has it"),
+        Column("name", "text", "", "as in `gpuprof list chips --verbose`"),
         Column("value", "text", "", "number or text"),
     ),
 )
@@ -30,7 +30,7 @@ class Machine(TraceGenerator):
 
 
 def _flat(numbers: Mapping[str, object], group: str) -> Iterator[tuple[str, str]]:
-    """Names and values; a number of a group has the group's name and a dot before its own."""
+    """Names and values; a number in a group has the group's name and a dot before its own."""
     for name, value in numbers.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{group}{name}.")

@@ -1,4 +1,4 @@
-"""How much of a launch could be done at the same time."""
+"""The parallelism of a launch."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ LAUNCH = Table(
         Column("warps", "integer", "instructions", "executed by all warps"),
         Column("longest_block", "integer", "instructions", "executed by the warps of one block, at most"),
         Column("longest_warp", "integer", "instructions", "executed by one warp, at most"),
-        Column("blocks_speedup", "real", "", "warps / longest_block: of a processor for each block"),
-        Column("warps_speedup", "real", "", "warps / longest_warp: of a processor for each warp"),
+        Column("blocks_speedup", "real", "", "warps / longest_block: speedup with a processor for each block"),
+        Column("warps_speedup", "real", "", "warps / longest_warp: speedup with a processor for each warp"),
         Column("lanes", "real", "lanes", "active in an instruction, on the average"),
     ),
 )

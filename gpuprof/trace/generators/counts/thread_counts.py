@@ -1,10 +1,9 @@
-"""A sum for each thread of a launch, that whole warps add to at little cost."""
+"""A sum for each thread of a launch, to which complete warps add at little cost."""
 
 import numpy as np
 
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent, unpacked
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP, unpacked
 
 FULL = 0xFFFFFFFF
 
@@ -15,7 +14,7 @@ class ThreadSums:
     def __init__(self, kernel: Kernel):
         self._warps_per_block, self._threads_per_block = kernel.warps_per_block, kernel.threads_per_block
         n_warps = kernel.n_blocks * self._warps_per_block
-        # What all lanes of a warp have in common, and the rest, which most kernels have little of.
+        # The part that all lanes of a warp have in common, and the rest, which is small in most kernels.
         self._common = np.zeros(n_warps, np.int64)
         self._own: np.ndarray | None = None
 

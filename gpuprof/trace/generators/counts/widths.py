@@ -1,13 +1,12 @@
-"""What other widths of warps and of SIMD units would make of a launch."""
+"""The execution of a launch on warps and SIMD units of other widths."""
 
 import numpy as np
 
 from gpuprof.tables.table import Column, Table
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import WARP, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
 from gpuprof.trace.generators.counts.thread_counts import FULL
 from gpuprof.trace.kernel import Kernel
-from gpuprof.trace.masks import WARP
 
 NARROW = (1, 2, 4, 8, 16, 32)
 WIDE = 64
@@ -19,18 +18,18 @@ WIDTHS = Table(
         Column("issues", "integer", "instructions", "groups of so many lanes of which one or more is active"),
         Column("threads", "integer", "instructions", "executed by active threads"),
         Column("activity", "real", "", "threads / (lanes * issues)"),
-        Column("spatial_cycles", "integer", "cycles", "when idle groups are not left out"),
+        Column("spatial_cycles", "integer", "cycles", "when idle groups are not skipped"),
     ),
 )
 
 
 class Widths(TraceGenerator):
-    """Finds what warps of 1 to 64 lanes would execute, and SIMD units of that width that leave idle groups out.
+    """Finds what warps of 1 to 64 lanes would execute, and SIMD units of that width that skip idle groups.
 
-    A narrower warp is a group of lanes that lie next to each other. With temporal SIMT a unit of w lanes takes a warp
-    in groups of w, one a cycle, and leaves out those without an active lane: as many cycles as a warp of w lanes has
-    issues. A warp of 64 is two warps with even and odd numbers; it executes what either does when they come together,
-    and one after the other when they do not.
+    A narrower warp is a group of adjacent lanes. With temporal SIMT a unit of w lanes processes a warp in groups of w,
+    one per cycle, and skips those without an active lane: it takes as many cycles as a warp of w lanes has issues. A
+    warp of 64 consists of two warps with even and odd numbers; it executes the instructions of both at once when they
+    are reached together, and one after the other when they are not.
     """
 
     name = "widths"
@@ -48,7 +47,7 @@ class Widths(TraceGenerator):
         self.warps += length * event.n_warps
         for lanes in NARROW:
             self.issues[lanes] += length * _issues(masks, lanes)
-        # Warps of one block whose numbers differ in the last bit alone are next to each other.
+        # Warps of one block whose numbers differ only in the last bit are next to each other.
         pair, block = event.warp >> 1, event.block
         self.issues[WIDE] += length * (1 + int(np.count_nonzero((np.diff(pair) != 0) | (np.diff(block) != 0))))
 
@@ -60,13 +59,13 @@ class Widths(TraceGenerator):
 
 
 def _issues(masks: np.ndarray, lanes: int) -> int:
-    """How many groups of `lanes` lanes have one or more in the masks, uint32 (n,)."""
+    """The number of groups of `lanes` lanes with a bit in the masks, uint32 (n,)."""
     if (masks == FULL).all():
         return len(masks) * WARP // lanes
-    found = masks
+    folded = masks
     shift = 1
-    while shift < lanes:  # in the end a lane's bit says whether it or one of the lanes above, in its group, is there
-        found = found | found >> np.uint32(shift)
+    while shift < lanes:  # in the end a lane's bit is set if it or a higher lane of its group is in the mask
+        folded = folded | folded >> np.uint32(shift)
         shift *= 2
     first_lanes = sum(1 << lane for lane in range(0, WARP, lanes))
-    return int(np.bitwise_count(found & np.uint32(first_lanes)).sum())
+    return int(np.bitwise_count(folded & np.uint32(first_lanes)).sum())

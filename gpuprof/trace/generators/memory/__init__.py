@@ -1,1 +1,1 @@
-"""Trace generators that follow accesses to memory: where they go, and what of it a cache would keep."""
+"""Trace generators that follow accesses to memory: their targets, and the behaviour of caches."""

@@ -1,4 +1,4 @@
-"""A cache of chosen size, line, ways and policy, on what a launch accesses or executes."""
+"""A cache of chosen size, line, ways and policy, for the accesses or instructions of a launch."""
 
 from collections.abc import Mapping
 
@@ -21,19 +21,19 @@ HITS = Table(
         Column("accesses", "integer", "accesses", "of warps to a line"),
         Column("hits", "integer", "accesses", "whose line was there"),
         Column("misses", "integer", "accesses", "whose line was not"),
-        Column("evictions", "integer", "lines", "that made room for one of these"),
+        Column("evictions", "integer", "lines", "replaced by one of these"),
     ),
 )
 
 
 class Simulated(TraceGenerator):
-    """A cache, and its table. What goes through it is up to generators that derive from it."""
+    """A cache, and its table. Derived generators define the accesses."""
 
     tables = (HITS,)
     size = Option(128 * 1024, "bytes of the cache")
     line = Option(128, "bytes of a line")
     ways = Option(4, "lines of a set; 0: one set has them all")
-    policy = Option("lru", f"which line of a set makes room: {', '.join(POLICIES)}")
+    policy = Option("lru", f"which line of a set is replaced: {', '.join(POLICIES)}")
 
     def initialize(self, kernel: Kernel) -> None:
         n_lines = self.size // self.line if self.line > 0 else 0
@@ -50,7 +50,7 @@ class Simulated(TraceGenerator):
         self.counts: dict[int, list[int]] = {}  # by pc: accesses, hits, evictions
 
     def take(self, pc: int, lines: np.ndarray) -> None:
-        """An instruction asks for lines, int64 (n,), in this order."""
+        """An instruction requests lines, int64 (n,), in this order."""
         counts = self.counts.setdefault(pc, [0, 0, 0])
         hits, evictions = self.sets.take(lines)
         counts[0] += len(lines)
@@ -58,15 +58,15 @@ class Simulated(TraceGenerator):
         counts[2] += evictions
 
     def finish(self) -> None:
-        whole = tuple(map(sum, zip((0, 0, 0), *self.counts.values(), strict=True)))
-        for pc, (accesses, hits, evictions) in [(-1, whole), *sorted(self.counts.items())]:
+        totals = tuple(map(sum, zip((0, 0, 0), *self.counts.values(), strict=True)))
+        for pc, (accesses, hits, evictions) in [(-1, totals), *sorted(self.counts.items())]:
             self.add_row("hits", pc, accesses, hits, accesses - hits, evictions)
 
 
 class Cache(Simulated):
     """Simulates a cache of chosen size, line, ways and policy on the launch's accesses to global memory.
 
-    Loads and stores alike bring their line in. All blocks share the cache, in the order of the emulation.
+    Loads and stores both allocate their line. All blocks share the cache, in the order of the emulation.
     """
 
     name = "cache"
@@ -82,7 +82,7 @@ class Cache(Simulated):
 class InstructionCache(Simulated):
     """Simulates a cache of chosen size, line, ways and policy on the instructions that warps execute.
 
-    A warp asks for a line of code when it enters it. Warps come in the order of the emulation.
+    A warp requests a line of code when it enters it, in the order of the emulation.
     """
 
     name = "instruction_cache"

@@ -4,16 +4,17 @@ import numpy as np
 
 from gpuprof.jit.cached import cached_njit
 
-NOBODY = -1
+NO_STORE = -1
 WORD_SHIFT = 2
 
 
 @cached_njit
-def take(addresses, masks, nbytes, blocks, warps, store, thread, place, loads, stores, found):
-    """An access by n warps: counts what it loads in `found` (row: place of the store + 1, 0 where nobody stored; words
-    that the same thread stored, another of the warp, one of another warp), then notes what it stores.
+def take(addresses, masks, nbytes, blocks, warps, store, thread, store_index, loads, stores, counts):
+    """An access by n warps: counts the words that it loads in `counts` (row: index of the store + 1, 0 for words
+    without a store; columns: stored by the same thread, by another one of the warp, by another warp), then notes its
+    stores.
 
-    addresses int64 (n, 32): bytes of a block's shared memory, others are left out; masks uint32 (n,); blocks, warps
+    addresses int64 (n, 32): bytes of a block's shared memory, others are ignored; masks uint32 (n,); blocks, warps
     int64 (n,); store, thread int32 (blocks, words).
     """
     n_blocks, n_words = store.shape
@@ -28,17 +29,17 @@ def take(addresses, masks, nbytes, blocks, warps, store, thread, place, loads, s
             for lane in range(32):
                 if not masks[row] >> np.uint32(lane) & np.uint32(1):
                     continue
-                me = 32 * warps[row] + lane
+                own_thread = 32 * warps[row] + lane
                 low = addresses[row, lane] >> WORD_SHIFT
                 high = (addresses[row, lane] + nbytes - 1) >> WORD_SHIFT
                 for word in range(low, high + 1):
                     if word >= n_words:
                         continue
                     if does_store:
-                        store[block, word], thread[block, word] = place, me
+                        store[block, word], thread[block, word] = store_index, own_thread
                     elif store[block, word] < 0:
-                        found[0, 0] += 1
+                        counts[0, 0] += 1
                     else:
-                        who = thread[block, word]
-                        kind = 0 if who == me else 1 if who >> 5 == warps[row] else 2
-                        found[store[block, word] + 1, kind] += 1
+                        writer = thread[block, word]
+                        kind = 0 if writer == own_thread else 1 if writer >> 5 == warps[row] else 2
+                        counts[store[block, word] + 1, kind] += 1

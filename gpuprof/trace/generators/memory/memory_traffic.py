@@ -1,14 +1,14 @@
-"""Bytes by allocation and line."""
+"""Bytes by allocation and line. The counting is compiled by Numba, when it is first needed."""
 
 import numpy as np
 
+from gpuprof.jit.cached import cached_njit
 from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import TraceGenerator
-from gpuprof.trace.generators.memory.touched_memory import SECTOR_SHIFT, touch
 from gpuprof.trace.kernel import ADDRESSING, Instruction, Kernel
 
-NAME = Column("allocation", "text", "", "name of what holds the addresses; empty: nothing does")
+NAME = Column("allocation", "text", "", "name of the allocation with the addresses; empty: none")
 LINES = Table(
     "lines",
     "accesses to global memory by allocation and source line",
@@ -18,7 +18,7 @@ LINES = Table(
         Column("line", "integer", "", "of the source; 0: unknown"),
         Column("operation", "text", "", "load, store, atomic or reduction"),
         Column("accesses", "integer", "accesses", "by threads"),
-        Column("nbytes", "integer", "bytes", "that threads ask for"),
+        Column("nbytes", "integer", "bytes", "requested by threads"),
     ),
 )
 ALLOCATIONS = Table(
@@ -28,8 +28,8 @@ ALLOCATIONS = Table(
         NAME,
         Column("address", "integer", "", "of its first byte"),
         Column("nbytes", "integer", "bytes", "of the allocation"),
-        Column("read", "integer", "bytes", "that threads ask for, atomic operations among them"),
-        Column("written", "integer", "bytes", "that threads store, atomic operations among them"),
+        Column("read", "integer", "bytes", "requested by threads, including atomic operations"),
+        Column("written", "integer", "bytes", "stored by threads, including atomic operations"),
         Column("touched", "integer", "bytes", "of sectors of 32 bytes that are accessed at least once"),
     ),
 )
@@ -50,9 +50,9 @@ class Traffic(TraceGenerator):
         self.starts = np.array([allocation.address for allocation in self.allocations], np.int64)
         self.ends = self.starts + sizes
         sectors = np.cumsum(sizes + (1 << SECTOR_SHIFT) - 1 >> SECTOR_SHIFT)
-        self.sectors = np.concatenate(([0], sectors)).astype(np.int64)  # where each allocation's begin in `touched`
+        self.sectors = np.concatenate(([0], sectors)).astype(np.int64)  # the first of each allocation in `touched`
         self.touched = np.zeros(int(self.sectors[-1]), np.bool_)
-        # accesses by allocation, those outside every one last
+        # accesses by allocation, those outside of all last
         self.counts: dict[tuple[str, int, str, int], np.ndarray] = {}
 
     def event(self, event: TraceEvent) -> None:
@@ -82,14 +82,38 @@ class Traffic(TraceGenerator):
         del self.touched
 
     def _lines(self) -> list[tuple]:
-        """Rows of `lines`: what is in no allocation first, then by address."""
+        """Rows of `lines`: accesses outside of all allocations first, then by address."""
         sums: dict[tuple[int, str, int, str], np.ndarray] = {}
         for (file, line, operation, width), counts in self.counts.items():
-            for place in np.flatnonzero(counts).tolist():
-                number = place if place < len(self.allocations) else -1
+            for allocation_index in np.flatnonzero(counts).tolist():
+                number = allocation_index if allocation_index < len(self.allocations) else -1
                 key = (number, file, line, operation)
-                sums[key] = sums.get(key, 0) + np.array([counts[place], counts[place] * width])
+                sums[key] = sums.get(key, 0) + np.array([counts[allocation_index], counts[allocation_index] * width])
         return [
             (self.allocations[number].name if number >= 0 else "", *where, *both.tolist())
             for (number, *where), both in sorted(sums.items(), key=lambda item: item[0])
         ]
+
+
+SECTOR_SHIFT = 5
+
+
+@cached_njit
+def touch(addresses, masks, starts, ends, first_sectors, touched, counts):
+    """Counts accesses by allocation, those outside of all last, and notes the sectors where they begin. addresses:
+    int64 (n, 32); masks: uint32 (n,); starts, ends: of the allocations, ascending; first_sectors: the index of each
+    one's first sector in `touched`; counts: int64 (allocations + 1,).
+    """
+    at = 0  # an address is mostly in the allocation of the previous one
+    for row in range(len(masks)):
+        for lane in range(32):
+            if not masks[row] >> np.uint32(lane) & np.uint32(1):
+                continue
+            address = addresses[row, lane]
+            if not (at < len(starts) and starts[at] <= address < ends[at]):
+                at = np.searchsorted(starts, address, side="right") - 1
+                if at < 0 or address >= ends[at]:
+                    at = len(starts)
+            counts[at] += 1
+            if at < len(starts):
+                touched[first_sectors[at] + (address - starts[at] >> SECTOR_SHIFT)] = True

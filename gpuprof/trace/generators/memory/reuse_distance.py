@@ -1,4 +1,4 @@
-"""How far apart the accesses to a line or sector are."""
+"""The distance between accesses to the same line or sector."""
 
 from collections import Counter
 
@@ -37,28 +37,27 @@ CURVE = Table(
 )
 
 
-FIRST_COUNTS = 1 << 10  # distances that there is room for at first
+FIRST_COUNTS = 1 << 10  # initial capacity, in distances
 
 
 class Reuse(TraceGenerator):
     """Finds reuse distances of global memory in lines and sectors, and the hit rate that a cache of each size has.
 
-    The order is that of the emulation; with `per=block` each block has a stream of its own, as if it had the cache
-    alone.
+    The order is that of the emulation; with `per=block` each block has a separate stream, as if it had its own cache.
     """
 
     name = "reuse"
     kinds = ADDRESSING
     tables = (DISTANCES, CURVE)
-    space = Option("global", "state space that is looked at: global, or local")
-    per = Option("launch", "what has a stream of its own: launch or block")
+    space = Option("global", "state space: global, or local")
+    per = Option("launch", "unit with a separate stream: launch or block")
 
     def initialize(self, kernel: Kernel) -> None:
         for name, value, known in (("space", self.space, ("global", "local")), ("per", self.per, ("launch", "block"))):
             if value not in known:
                 raise UsageError(f"option {name} is {value!r}: expected {' or '.join(known)}")
         self.streams: dict[tuple[str, int], StackDistances] = {}
-        self.counts = {name: np.zeros(FIRST_COUNTS, np.int64) for name in UNITS}  # as `tally` has them
+        self.counts = {name: np.zeros(FIRST_COUNTS, np.int64) for name in UNITS}  # in the form of `tally`
 
     def event(self, event: TraceEvent) -> None:
         for access in event.accesses:
@@ -79,15 +78,15 @@ class Reuse(TraceGenerator):
         if (name, stream) not in self.streams:
             self.streams[name, stream] = StackDistances()
         distances = self.streams[name, stream]
-        found, counts = distances.take(units), self.counts[name]
+        measured, counts = distances.take(units), self.counts[name]
         if distances.n_units >= len(counts):  # a distance is below the number of units
             counts = self.counts[name] = np.concatenate((counts, np.zeros(2 * distances.n_units, np.int64)))
-        tally(found, counts)
+        tally(measured, counts)
 
     def finish(self) -> None:
         for name, shift in UNITS.items():
             counts = Counter(
-                {int(place) - 1: int(self.counts[name][place]) for place in np.flatnonzero(self.counts[name])}
+                {int(index) - 1: int(self.counts[name][index]) for index in np.flatnonzero(self.counts[name])}
             )
             self.add_rows("distances", [(name, *row) for row in sorted(counts.items())])
             if counts:
@@ -96,14 +95,14 @@ class Reuse(TraceGenerator):
 
 
 def curve(counts: Counter[int], unit_nbytes: int) -> list[tuple[int, int, int, float]]:
-    """(bytes of the cache, accesses, hits, rate) for one unit, two, four, ... up to a cache that keeps everything."""
-    accesses, found, units = counts.total(), [], 1
+    """(bytes of the cache, accesses, hits, rate) for one unit, two, four, ... up to a cache without evictions."""
+    accesses, rows, units = counts.total(), [], 1
     distances = np.array(sorted(counts), np.int64)
     sums = np.cumsum([counts[distance] if distance != NEVER else 0 for distance in distances.tolist()])
     while True:
         below = int(np.searchsorted(distances, units))
         hits = int(sums[below - 1]) if below else 0
-        found.append((units * unit_nbytes, accesses, hits, hits / accesses))
+        rows.append((units * unit_nbytes, accesses, hits, hits / accesses))
         if units > distances[-1]:
-            return found
+            return rows
         units *= 2

@@ -4,7 +4,7 @@ import numpy as np
 
 from gpuprof.jit.cached import cached_njit
 
-# Which line of a full set makes room: the one used least recently, the one that is there longest, or any one.
+# The line of a full set that is replaced: the least recently used one, the oldest one, or a random one.
 POLICIES = {"lru": 0, "fifo": 1, "random": 2}
 SEED = 0x2545F491
 
@@ -20,30 +20,30 @@ class Sets:
 
     def take(self, lines: np.ndarray) -> tuple[int, int]:
         """Hits and evictions of a stream of lines, int64 (n,), none negative."""
-        return ask(lines, self._lines, self._stamps, self._state, self._policy)
+        return access(lines, self._lines, self._stamps, self._state, self._policy)
 
 
 @cached_njit
-def ask(asked, lines, stamps, state, policy):
+def access(requested, lines, stamps, state, policy):
     hits, evictions = 0, 0
     n_sets, ways = lines.shape
-    for line in asked:
+    for line in requested:
         row = line % n_sets
         state[0] += 1
-        place, free, oldest = -1, -1, 0
+        hit_way, free, oldest = -1, -1, 0
         for way in range(ways):
             if lines[row, way] == line:
-                place = way
+                hit_way = way
                 break
             if lines[row, way] == -1:
                 free = way
                 break  # ways fill in order
             if stamps[row, way] < stamps[row, oldest]:
                 oldest = way
-        if place >= 0:
+        if hit_way >= 0:
             hits += 1
             if policy == 0:
-                stamps[row, place] = state[0]
+                stamps[row, hit_way] = state[0]
             continue
         if free < 0:
             evictions += 1

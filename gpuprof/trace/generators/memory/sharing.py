@@ -1,19 +1,19 @@
-"""Which thread consumes what another produced through shared memory."""
+"""Producers and consumers of words in shared memory."""
 
 import numpy as np
 
 from gpuprof.tables.table import Column, Table
 from gpuprof.trace.event import Access, TraceEvent
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.generators.memory.exchange import NOBODY, take
+from gpuprof.trace.generators.memory.exchange import NO_STORE, take
 from gpuprof.trace.kernel import ADDRESSING, Kernel
 
 PAIRS = Table(
     "pairs",
-    "4-byte words of shared memory that are loaded, by who stored them",
+    "4-byte words of shared memory that are loaded, by the store that wrote them",
     (
         Column("pc", "integer", "", "code address of the load"),
-        Column("store_pc", "integer", "", "code address of the store; -1: nobody has stored the word"),
+        Column("store_pc", "integer", "", "code address of the store; -1: the word was never stored"),
         Column("words", "integer", "words", "loaded by threads"),
         Column("own", "integer", "words", "that the same thread stored"),
         Column("same_warp", "integer", "words", "that another thread of the same warp stored"),
@@ -28,8 +28,8 @@ NO_COUNTS = np.zeros((0, 3), np.int64)
 class Sharing(TraceGenerator):
     """Finds which stores to shared memory feed which loads: from the same thread, its warp, or another warp.
 
-    Words that nobody but the storing thread reads need no shared memory; words that stay within a warp need no barrier
-    of the block.
+    Words that only the storing thread reads need no shared memory; words that stay within a warp need no barrier of the
+    block.
     """
 
     name = "sharing"
@@ -41,11 +41,11 @@ class Sharing(TraceGenerator):
     def initialize(self, kernel: Kernel) -> None:
         n_blocks = min(kernel.n_blocks, self.blocks_watched)
         n_words = -(-kernel.shared_nbytes // 4)
-        # Of each word: the instruction that stored it, by number, and the thread.
-        self.store = np.full((n_blocks, n_words), NOBODY, np.int32)
+        # For each word: the instruction that stored it, by number, and the thread.
+        self.store = np.full((n_blocks, n_words), NO_STORE, np.int32)
         self.thread = np.zeros((n_blocks, n_words), np.int32)
-        self.stores: dict[int, int] = {}  # place of each instruction that stores, by number
-        self.counts: dict[int, np.ndarray] = {}  # of each instruction that loads, by number: as `take` has them
+        self.stores: dict[int, int] = {}  # index of each instruction that stores, by number
+        self.counts: dict[int, np.ndarray] = {}  # for each instruction that loads, by number: in the form of `take`
         self.pcs = [instruction.pc for instruction in kernel.instructions]
 
     def event(self, event: TraceEvent) -> None:
@@ -56,13 +56,13 @@ class Sharing(TraceGenerator):
     def _take(self, event: TraceEvent, access: Access) -> None:
         number = event.instruction.number
         loads, stores = access.operation != "store", access.operation != "load"
-        place = self.stores.setdefault(number, len(self.stores)) if stores else NOBODY
-        found = self._counts(number) if loads else NO_COUNTS
-        take(access.addresses, access.masks, access.nbytes, event.block, event.warp, self.store, self.thread, place,
-             loads, stores, found)  # fmt: skip
+        store_index = self.stores.setdefault(number, len(self.stores)) if stores else NO_STORE
+        counts = self._counts(number) if loads else NO_COUNTS
+        take(access.addresses, access.masks, access.nbytes, event.block, event.warp, self.store, self.thread,
+             store_index, loads, stores, counts)  # fmt: skip
 
     def _counts(self, number: int) -> np.ndarray:
-        """With room for all stores that there are."""
+        """The counts of a load, with room for all stores so far."""
         counts = self.counts.get(number, NO_COUNTS)
         if len(counts) <= len(self.stores):
             more = np.zeros((2 * len(self.stores) + 1 - len(counts), 3), np.int64)

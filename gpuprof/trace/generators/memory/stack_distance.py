@@ -1,8 +1,8 @@
-"""Stack distances of a stream of units, exact: how many others were asked for since a unit was asked for last.
+"""Exact stack distances of a stream of units: the number of other units accessed since the last access to a unit.
 
 The algorithm is Bennett's and Kruskal's (IBM J. Res. Dev. 19, 1975): each unit has a mark at the time of its last
-access, and a distance is the number of marks behind it. Marks are bits; a tree (Fenwick's) sums spans of them.
-Compiled by Numba, when it is first needed.
+access, and a distance is the number of later marks. Marks are bits; a tree (Fenwick's) sums spans of them. Compiled by
+Numba, when it is first needed.
 """
 
 import numpy as np
@@ -10,19 +10,19 @@ import numpy as np
 from gpuprof.jit.cached import cached_njit
 
 SPAN, WORD = 512, 64  # times of a leaf of the tree, and of a word of marks
-NEAR = 1024  # times: what is no further back is counted without the tree
-FIRST_CAPACITY = 1 << 12  # times; a power of two, as all capacities
-SPARE = 8  # times for each unit: so seldom all are numbered again
-AT_A_TIME = 1 << 12  # accesses: there is room for so many new units, and not for more, as most are known
+NEAR = 1024  # times: up to this distance marks are counted without the tree
+FIRST_CAPACITY = 1 << 12  # times; a power of two, like all capacities
+SPARE = 8  # times for each unit: renumbering is rare
+AT_A_TIME = 1 << 12  # accesses: room is made for this many new units at once, as most are known
 EMPTY = -1
-NEVER = -1  # the distance of a unit that is asked for the first time
+NEVER = -1  # the distance of a unit that is accessed for the first time
 
 
 class StackDistances:
-    """Takes a stream in pieces."""
+    """Measures a stream in pieces."""
 
     def __init__(self, capacity: int = FIRST_CAPACITY):
-        """`capacity`: times that there is room for at first, a power of two, at least SPAN."""
+        """`capacity`: initial number of times, a power of two, at least SPAN."""
         self._table = _table(2 * capacity)
         self._bits, self._tree = _times(capacity)
         self._time = 0
@@ -30,37 +30,37 @@ class StackDistances:
 
     def take(self, units: np.ndarray) -> np.ndarray:
         """int64 (n,): the distance of each of the units, int64 (n,), none negative."""
-        found = np.empty(len(units), np.int64)
+        distances = np.empty(len(units), np.int64)
         for at in range(0, len(units), AT_A_TIME):
             here = slice(at, at + AT_A_TIME)
             self._make_room(len(units[here]))
-            self._measure(units[here], found[here])
-        return found
+            self._measure(units[here], distances[here])
+        return distances
 
-    def _measure(self, units: np.ndarray, found: np.ndarray) -> None:
-        self.n_units = measure(units, self._table, self._bits, self._tree, self._time, self.n_units, found)
+    def _measure(self, units: np.ndarray, distances: np.ndarray) -> None:
+        self.n_units = measure(units, self._table, self._bits, self._tree, self._time, self.n_units, distances)
         self._time += len(units)
 
     def units_by_time(self) -> np.ndarray:
-        """int64: all units, that of the oldest access first."""
+        """int64: all units, the one with the oldest access first."""
         known = self._table[self._table[:, 0] != EMPTY]
         return known[np.argsort(known[:, 1]), 0]
 
     def _make_room(self, count: int) -> None:
-        """Room for `count` accesses, all of new units if need be."""
+        """Makes room for `count` accesses, all of new units in the worst case."""
         n_units = self.n_units + count
         if 2 * n_units <= len(self._table) and self._time + count <= len(self._bits) * WORD:
             return
         known = self.units_by_time()
         self._table = _table(max(len(self._table), 1 << (4 * n_units - 1).bit_length()))
         self._bits, self._tree = _times(1 << (SPARE * n_units - 1).bit_length())
-        # Only the order of last accesses matters: the units are asked for once more, from time 0 on.
+        # Only the order of last accesses matters: the units are accessed once more, from time 0 on.
         self._time = self.n_units = 0
         self._measure(known, np.empty(len(known), np.int64))
 
 
 def _table(n_slots: int) -> np.ndarray:
-    """Open addressing: unit, time of its last access."""
+    """A table with open addressing: unit, time of its last access."""
     return np.full((n_slots, 2), EMPTY, np.int64)
 
 
@@ -71,20 +71,20 @@ def _times(capacity: int) -> tuple[np.ndarray, np.ndarray]:
 
 @cached_njit
 def slot_of(table, unit):
-    """Where a unit is, or would be, in the table."""
+    """The slot of a unit in the table, or the free slot for it."""
     mask = len(table) - 1
     # Fibonacci hashing (Knuth, vol. 3, 6.4): the high bits of a product with 2^64 / golden ratio. Sixteen neighbours
-    # stay together, so that a stream of them misses the machine's caches less often.
+    # are adjacent, so that a stream of them misses the machine's caches less often.
     slot = (np.uint64(unit >> 4) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & np.uint64(mask >> 4)
-    place = np.int64(slot) << 4 | unit & 15
-    while table[place, 0] != -1 and table[place, 0] != unit:
-        place = (place + 1) & mask
-    return place
+    index = np.int64(slot) << 4 | unit & 15
+    while table[index, 0] != -1 and table[index, 0] != unit:
+        index = (index + 1) & mask
+    return index
 
 
 @cached_njit
 def ones(word):
-    """The number of bits that are set (Warren, Hacker's Delight, 5-1): LLVM makes one instruction of it."""
+    """The number of bits that are set (Warren, Hacker's Delight, 5-1): LLVM compiles it to one instruction."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -93,7 +93,7 @@ def ones(word):
 
 @cached_njit
 def marks_between(bits, start, end):
-    """Marks at times start..end - 1, which is not before `start`."""
+    """Marks at times start to end - 1; `end` is not less than `start`."""
     first, last = start >> 6, end >> 6
     low = bits[first] & ~((np.uint64(1) << np.uint64(start & 63)) - np.uint64(1))
     below = (np.uint64(1) << np.uint64(end & 63)) - np.uint64(1)
@@ -126,27 +126,27 @@ def add(tree, time, change):
 
 
 @cached_njit
-def measure(units, table, bits, tree, time, n_units, found):
-    """Writes the distance of each unit to `found`; gives the number of units that were ever asked for."""
-    span = max(time - 1, 0) // SPAN * SPAN  # of the time before: the tree has its sum when a time behind it comes
+def measure(units, table, bits, tree, time, n_units, distances):
+    """Writes the distance of each unit to `distances`; gives the number of distinct units so far."""
+    span = max(time - 1, 0) // SPAN * SPAN  # of the previous time: the tree gets its sum when a later span begins
     n_open = marks_between(bits, span, time)
     for k in range(len(units)):
         now = time + k
         if now == span + SPAN:
             add(tree, span, n_open)
             span, n_open = now, 0
-        place = slot_of(table, units[k])
-        last = table[place, 1]
-        table[place, 1] = now
-        if table[place, 0] == -1:
-            table[place, 0] = units[k]
+        slot = slot_of(table, units[k])
+        last = table[slot, 1]
+        table[slot, 1] = now
+        if table[slot, 0] == -1:
+            table[slot, 0] = units[k]
             n_units += 1
-            found[k] = -1
+            distances[k] = -1
         else:
             if now - last <= NEAR:
-                found[k] = marks_between(bits, last + 1, now)
+                distances[k] = marks_between(bits, last + 1, now)
             else:
-                found[k] = n_units - marks_before(bits, tree, last + 1)
+                distances[k] = n_units - marks_before(bits, tree, last + 1)
             bits[last >> 6] &= ~(np.uint64(1) << np.uint64(last & 63))
             if last < span:
                 add(tree, last, -1)

@@ -1,7 +1,7 @@
 """Accesses of warps as a stream of lines or sectors. Compiled by Numba, when it is first needed.
 
-A warp's access asks for each distinct unit of its lanes once, in the order of the lowest lane that touches it: as the
-coalescer of an SM does.
+A warp's access requests each distinct unit of its lanes once, in the order of the lowest lane that touches it, like the
+coalescer of an SM.
 """
 
 import numpy as np
@@ -9,35 +9,37 @@ import numpy as np
 from gpuprof.jit.cached import cached_njit
 
 LANES = 32
-MOST_UNITS = 2 * LANES  # of a warp's access: 16 bytes of a lane are in two units at most
-SEEN = 256  # places for a warp's units: a power of two, some of which stay empty
+MOST_UNITS = 2 * LANES  # of a warp's access: 16 bytes of a lane touch two units at most
+SEEN = 256  # slots for a warp's units: a power of two, some stay empty
 
 
 def of_access(access, shift: int) -> tuple[np.ndarray, np.ndarray]:
     """The units of 2**shift bytes of an Access: int64 (k,), and the row of the event of each, int64 (k,)."""
-    found = np.empty((MOST_UNITS * len(access.masks), 2), np.int64)
-    length = list_units(access.addresses, access.masks, access.nbytes, shift, found)
-    return found[:length, 0], found[:length, 1]
+    pairs = np.empty((MOST_UNITS * len(access.masks), 2), np.int64)
+    length = list_units(access.addresses, access.masks, access.nbytes, shift, pairs)
+    return pairs[:length, 0], pairs[:length, 1]
 
 
 def lines_of(units: np.ndarray, rows: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
-    """The units of 2**shift times the size that these are in, in the same order: what `of_access` gives for them."""
-    found = np.empty((len(units), 2), np.int64)
-    length = list_wider(units, rows, shift, found)
-    return found[:length, 0], found[:length, 1]
+    """The units of 2**shift times the size that contain these, in the same order: the result of `of_access` for
+    them.
+    """
+    pairs = np.empty((len(units), 2), np.int64)
+    length = list_wider(units, rows, shift, pairs)
+    return pairs[:length, 0], pairs[:length, 1]
 
 
 @cached_njit
 def is_new(unit, row, seen):
-    """Whether the row has not asked for the unit before; it has, then. `seen`: int64 (SEEN, 2), unit and row; what
-    another row has asked for is as good as empty.
+    """True if the row has not requested the unit before; marks it. `seen`: int64 (SEEN, 2), unit and row; slots of
+    other rows count as empty.
     """
-    place = np.int64((np.uint64(unit) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(56))
-    while seen[place, 1] == row:
-        if seen[place, 0] == unit:
+    slot = np.int64((np.uint64(unit) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(56))
+    while seen[slot, 1] == row:
+        if seen[slot, 0] == unit:
             return False
-        place = (place + 1) & 255
-    seen[place, 0], seen[place, 1] = unit, row
+        slot = (slot + 1) & 255
+    seen[slot, 0], seen[slot, 1] = unit, row
     return True
 
 
@@ -49,7 +51,7 @@ def list_units(addresses, masks, nbytes, shift, found):
     length = 0
     seen = np.full((SEEN, 2), -1, np.int64)
     for row in range(len(masks)):
-        before = -1  # mostly a unit is that of the lane before
+        before = -1  # a unit is mostly that of the previous lane
         for lane in range(32):
             if not masks[row] >> np.uint32(lane) & np.uint32(1):
                 continue
@@ -65,7 +67,7 @@ def list_units(addresses, masks, nbytes, shift, found):
 
 @cached_njit
 def list_wider(units, rows, shift, found):
-    """The same of units that are listed already, ascending by row."""
+    """Writes the wider units of listed ones, ascending by row, and gives their number."""
     length, before, row_before = 0, -1, -1
     seen = np.full((SEEN, 2), -1, np.int64)
     for k in range(len(units)):

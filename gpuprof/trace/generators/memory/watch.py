@@ -39,7 +39,7 @@ TOUCHES = Table(
 class Watch(TraceGenerator):
     """Lists the accesses to watched bytes of global memory: of an allocation, or from an address on.
 
-    A class that derives from it may do more with each one: `touched` is called before the access.
+    A derived class may process each one: `touched` is called before the access.
     """
 
     name = "watch"
@@ -63,13 +63,17 @@ class Watch(TraceGenerator):
             end = inside.address + inside.nbytes if inside else self.address + 1
             yield self.address, self.address + self.nbytes if self.nbytes else end
             return
-        found = [each for each in kernel.allocations if self.allocation in (each.name, plain(each.name))]
-        if not found:
-            known = ", ".join(sorted({plain(each.name) for each in kernel.allocations})) or "none"
+        matching = [
+            allocation
+            for allocation in kernel.allocations
+            if self.allocation in (allocation.name, plain(allocation.name))
+        ]
+        if not matching:
+            known = ", ".join(sorted({plain(allocation.name) for allocation in kernel.allocations})) or "none"
             raise UsageError(f"no allocation is called {self.allocation!r}; there are {known}")
-        for each in found:
-            start = each.address + self.address
-            yield start, start + self.nbytes if self.nbytes else each.address + each.nbytes
+        for allocation in matching:
+            start = allocation.address + self.address
+            yield start, start + self.nbytes if self.nbytes else allocation.address + allocation.nbytes
 
     def touched(self, touch: Touch) -> None:
         """A thread is about to access watched bytes."""

@@ -1,12 +1,12 @@
-"""Traces that the simulator Accel-Sim reads, a file for each launch.
+"""Traces that the simulator Accel-Sim reads, one file per launch.
 
     kernelslist.g     the launches, in their order
-    kernel-N.traceg   header, then blocks of threads, then warps, an instruction a line:
+    kernel-N.traceg   header, then blocks of threads, then warps, one instruction per line:
                       PC mask n_dests [R..] opcode n_sources [R..] width [0 addresses]
 
 The format is version 4 of Accel-Sim's tracer (github.com/accel-sim/accel-sim-framework, trace-parser): its reader takes
-one destination and four sources at most, and as many addresses as the mask has lanes. The traces are of the
-instructions that gpuprof runs, under the names of Ampere's machine code (`opcodes`).
+one destination and four sources at most, and as many addresses as the mask has lanes. The traces have the instructions
+that gpuprof runs, under the names of Ampere's machine code (`ampere_opcodes`).
 """
 
 from collections import Counter
@@ -19,11 +19,10 @@ from gpuprof.base.files import replacing
 from gpuprof.errors import UsageError
 from gpuprof.isa.encoding import reads, writes
 from gpuprof.tables.table import Column, Table
-from gpuprof.trace.event import TraceEvent
+from gpuprof.trace.event import TraceEvent, unpacked
 from gpuprof.trace.generator import Option, TraceGenerator
-from gpuprof.trace.generators.trace_files.opcodes import name_of
+from gpuprof.trace.generators.trace_files.ampere_opcodes import name_of
 from gpuprof.trace.kernel import ADDRESSED, Instruction, Kernel
-from gpuprof.trace.masks import unpacked
 
 LIST = "kernelslist.g"
 VERSION = 4
@@ -39,7 +38,7 @@ FILES = Table(
         Column("file", "text", "", "its name"),
         Column("warps", "integer", "warps", "in it"),
         Column("instructions", "integer", "instructions", "of warps"),
-        Column("left_out", "integer", "instructions", "of warps, that the format has no opcode for"),
+        Column("left_out", "integer", "instructions", "of warps, without an opcode in the format"),
     ),
 )
 
@@ -47,12 +46,12 @@ FILES = Table(
 class AccelSim(TraceGenerator):
     """Writes traces for the simulator Accel-Sim into a folder: kernelslist.g, and a file for each launch.
 
-    Instructions that the real assembler writes as a sequence, as a division, are one line.
+    Instructions that the real assembler expands to a sequence, such as a division, are one line.
     """
 
     name = "accelsim"
     tables = (FILES,)
-    folder = Option("", "where the traces go; a new folder, or one without traces")
+    folder = Option("", "folder for the traces; new, or without traces")
     most = Option(20_000_000, "instructions of warps in a launch, at most: they are held in memory until it ends")
 
     def __init__(self, **options):
@@ -61,7 +60,7 @@ class AccelSim(TraceGenerator):
 
     def initialize(self, kernel: Kernel) -> None:
         if not self.folder:
-            raise UsageError("say where the traces go: folder=NAME")
+            raise UsageError("give a folder for the traces: folder=NAME")
         path = Path(self.folder)
         if not self.files and (path / LIST).exists():
             raise UsageError(f"{path}: it has traces already; give a new folder")
@@ -122,8 +121,8 @@ class AccelSim(TraceGenerator):
         grid_x, grid_y, _ = self.kernel.grid
         n_warps = self.kernel.warps_per_block
         for block in range(self.kernel.n_blocks):
-            place = block % grid_x, block // grid_x % grid_y, block // grid_x // grid_y
-            yield "#BEGIN_TB\n\nthread block = {},{},{}\n".format(*place)
+            block_index = block % grid_x, block // grid_x % grid_y, block // grid_x // grid_y
+            yield "#BEGIN_TB\n\nthread block = {},{},{}\n".format(*block_index)
             for warp in range(n_warps):
                 lines = self.lines[block * n_warps + warp]
                 yield f"\nwarp = {warp}\ninsts = {len(lines)}\n"
@@ -132,7 +131,7 @@ class AccelSim(TraceGenerator):
 
 
 def header(kernel: Kernel, number: int) -> str:
-    """What a trace begins with. Accel-Sim takes the opcodes of version 80 for Ampere's."""
+    """The beginning of a trace. Accel-Sim takes the opcodes of version 80 for Ampere's."""
     lines = (
         f"-kernel name = {kernel.symbol}",
         f"-kernel id = {number}",
@@ -156,8 +155,8 @@ def header(kernel: Kernel, number: int) -> str:
 
 
 def head_of(instruction: Instruction, space: str, nbytes: int) -> tuple[str, str, bool]:
-    """What stands before the mask in a line, and behind it up to the addresses, "" where there is no opcode for it; and
-    whether addresses follow.
+    """The text before the mask in a line, and the text after it up to the addresses, "" if there is no opcode; and True
+    if addresses follow.
     """
     name = name_of(instruction, space)
     if not name:
@@ -173,17 +172,19 @@ def head_of(instruction: Instruction, space: str, nbytes: int) -> tuple[str, str
 
 
 def width(nbytes: int) -> str:
-    """As the machine code has it. The reader takes the first number, or U and a number, for the bits of an access."""
+    """The width suffix of the machine code. The reader takes the first number, or U and a number, for the bits of an
+    access.
+    """
     return f"U{8 * nbytes}" if nbytes < 4 else str(8 * nbytes)
 
 
 def registers(operands) -> list[str]:
-    """The first register of each operand; predicates are none."""
+    """The first register of each operand; predicates are omitted."""
     return [f"R{WORDS[operand.file] * operand.index}" for operand in operands if operand.file in WORDS]
 
 
 def addresses_of(masks: np.ndarray, addresses: np.ndarray) -> list[str]:
-    """Of each warp, the addresses of the lanes in its mask."""
+    """For each warp, the addresses of the lanes in its mask."""
     lanes = unpacked(masks)
     return [
         "".join(f" 0x{address:016x}" for address in row[held].tolist())

@@ -1,1 +1,1 @@
-"""Trace generators that look at what instructions read and write."""
+"""Trace generators that examine the values that instructions read and write."""

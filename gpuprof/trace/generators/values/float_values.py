@@ -6,7 +6,7 @@ SMALLEST_NORMAL = {"f64": 2.0**-1022, "f32": 2.0**-126, "f16": 2.0**-14, "bf16":
 
 
 def scalar(type_name: str) -> str:
-    """The element of a type: f16 of f16x2; "" of what is no float here."""
+    """The element of a type: f16 for f16x2; "" for a type that is not a float here."""
     name = type_name.removesuffix("x2")
     return name if name in SMALLEST_NORMAL else ""
 
@@ -27,7 +27,7 @@ def numbers(bits: np.ndarray, type_name: str) -> np.ndarray:
 
 
 def kinds(values: np.ndarray, type_name: str) -> dict[str, np.ndarray]:
-    """Which lanes hold a NaN, an infinity, a subnormal number in some element: bool (n, 32) each."""
+    """Lanes that have a NaN, an infinity, a subnormal number in some element: bool (n, 32) each."""
     size = np.abs(values)
     smallest = SMALLEST_NORMAL[scalar(type_name)]
     return {

@@ -1,4 +1,4 @@
-"""Where NaN, infinities and subnormal numbers come from."""
+"""The origins of NaN, infinities and subnormal numbers."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ from gpuprof.trace.kernel import Instruction, Kernel
 
 ORIGINS = Table(
     "origins",
-    "instructions that make such a number of operands that are none",
+    "instructions that produce such a number from operands that are none",
     (
         Column("pc", "integer", "", "code address of the instruction"),
         Column("number", "text", "", "nan, inf or subnormal"),
-        Column("threads", "integer", "executions", "by threads that make one"),
+        Column("threads", "integer", "executions", "by threads that produce one"),
         Column("block", "integer", "", "linear index in the grid of the first one's block"),
         Column("thread", "integer", "", "linear index of the first one in its block"),
     ),
@@ -59,7 +59,7 @@ class Origins(TraceGenerator):
                 self._note(event, number, new)
 
     def _note(self, event: TraceEvent, number: str, new: np.ndarray) -> None:
-        row, lane = (int(places[0]) for places in np.nonzero(new))
+        row, lane = (int(indices[0]) for indices in np.nonzero(new))
         key = event.pc, number
         if key not in self.found:
             self.found[key] = [0, int(event.block[row]), 32 * int(event.warp[row]) + lane]
@@ -74,7 +74,7 @@ class Origins(TraceGenerator):
             self.find(
                 f"first_{number}",
                 SEVERITY[number],
-                f"{WORDS[number]} comes out of {instruction.opcode}, and none went in",
+                f"{WORDS[number]} is produced by {instruction.opcode} from operands without one",
                 pc=instruction.pc,
                 block=block,
                 warp=thread // 32,
@@ -95,9 +95,9 @@ def _is_float(value, type_name: str) -> bool:
     return value.bits.dtype.itemsize == (8 if scalar(type_name) == "f64" else 4)
 
 
-def _merged(found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+def _merged(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     merged: dict[str, np.ndarray] = {}
-    for each in found:
-        for number, lanes in each.items():
+    for part in parts:
+        for number, lanes in part.items():
             merged[number] = merged[number] | lanes if number in merged else lanes
     return merged

@@ -1,4 +1,4 @@
-"""Loads and stores that could be left out."""
+"""Loads and stores that could be removed."""
 
 import numpy as np
 
@@ -17,19 +17,19 @@ LINES = Table(
     (
         Column("pc", "integer", "", "code address of the instruction"),
         Column("loads", "integer", "words", "loaded by threads"),
-        Column("redundant", "integer", "words", "of these, that the thread has loaded or stored itself, last of all"),
+        Column("redundant", "integer", "words", "of these, last accessed by the same thread"),
         Column("stores", "integer", "words", "stored by threads"),
-        Column("silent", "integer", "words", "of these, that memory is known to hold already"),
-        Column("dead", "integer", "words", "of these, that are stored over before anybody reads them"),
+        Column("silent", "integer", "words", "of these, that memory is known to contain already"),
+        Column("dead", "integer", "words", "of these, that are overwritten before they are read"),
     ),
 )
-SHARE, LEAST = 0.5, 64  # a finding needs this share of an instruction's words, and so many
+SHARE, LEAST = 0.5, 64  # a finding needs this share of an instruction's words, and this many words
 
 
 class Redundancy(TraceGenerator):
-    """Finds redundant loads, silent stores and stores that nobody reads, of global memory, by line.
+    """Finds redundant loads, silent stores and dead stores of global memory, by line.
 
-    What a store leaves at the end of the launch counts as read. Bytes and 16-bit accesses are not followed.
+    The value that a store leaves at the end of the launch counts as read. Accesses of 8 and 16 bits are not followed.
     """
 
     name = "redundancy"
@@ -37,12 +37,12 @@ class Redundancy(TraceGenerator):
     spaces = ("global",)
     values = True
     tables = (LINES,)
-    most = Option(1 << 30, "bytes of allocations at most: the notes take four times as much memory")
+    most = Option(1 << 30, "bytes of allocations at most: the shadow takes four times as much memory")
 
     def initialize(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.starts = np.array([each.address for each in kernel.allocations], np.int64)
-        sizes = np.array([-(-each.nbytes // WORD) for each in kernel.allocations], np.int64)
+        self.starts = np.array([allocation.address for allocation in kernel.allocations], np.int64)
+        sizes = np.array([-(-allocation.nbytes // WORD) for allocation in kernel.allocations], np.int64)
         if WORD * int(sizes.sum()) > self.most:
             raise UsageError(f"allocations of {WORD * int(sizes.sum())} bytes; raise most=N, which is {self.most}")
         self.ends = self.starts + WORD * sizes
@@ -58,30 +58,30 @@ class Redundancy(TraceGenerator):
                 self._take(event, access, threads)
 
     def _take(self, event: TraceEvent, access: Access, threads: np.ndarray) -> None:
-        places = self._places(access.addresses)
-        notes = self.shadow.arrays
+        word_numbers = self._places(access.addresses)
+        shadow = self.shadow.arrays
         words = self._words(event, access)
         if not words:
             n_words = -(-access.nbytes // WORD)
             is_read, is_written = access.operation != "store", access.operation != "load"
-            float_shadow.forget(places, access.masks, n_words, is_read, is_written, *notes)
+            float_shadow.forget(word_numbers, access.masks, n_words, is_read, is_written, *shadow)
             return
         take = float_shadow.load if access.operation == "load" else float_shadow.store
-        take(places, access.masks, threads, np.stack(words), event.instruction.number, *notes)
+        take(word_numbers, access.masks, threads, np.stack(words), event.instruction.number, *shadow)
 
     def _words(self, event: TraceEvent, access: Access) -> list[np.ndarray]:
-        """What is loaded or stored, word by word; none where it is not in registers, or in parts of them."""
+        """The loaded or stored words; none if they are not in registers, or only in parts of them."""
         if access.nbytes % WORD or event.instruction.kind not in ("load", "store"):
             return []
-        found = event.results if access.operation == "load" else stored(event)
-        words = [word for value in found for word in words_of(value.bits)]
+        values = event.results if access.operation == "load" else stored(event)
+        words = [word for value in values for word in words_of(value.bits)]
         return words if len(words) * WORD == access.nbytes else []
 
     def _places(self, addresses: np.ndarray) -> np.ndarray:
-        """int64 (n, 32): the number of the word at each address; -1 where no allocation is."""
+        """int64 (n, 32): the number of the word at each address; -1 outside of allocations."""
         number = np.maximum(np.searchsorted(self.starts, addresses, side="right") - 1, 0)
-        places = self.first[number] + (addresses - self.starts[number] >> 2)
-        return np.where((addresses >= self.starts[number]) & (addresses < self.ends[number]), places, -1)
+        words = self.first[number] + (addresses - self.starts[number] >> 2)
+        return np.where((addresses >= self.starts[number]) & (addresses < self.ends[number]), words, -1)
 
     def finish(self) -> None:
         for number in np.flatnonzero(self.shadow.counts.any(axis=1)).tolist():
@@ -92,10 +92,10 @@ class Redundancy(TraceGenerator):
         del self.shadow
 
     def _find(self, pc: int, loads: int, redundant: int, stores: int, silent: int, dead: int) -> None:
-        for kind, part, whole, text in (
-            ("redundant_load", redundant, loads, "loads words that the thread has in a register"),
-            ("silent_store", silent, stores, "stores words that memory holds already"),
-            ("dead_store", dead, stores, "stores words that are stored over before anybody reads them"),
+        for kind, part, total, text in (
+            ("redundant_load", redundant, loads, "loads words that the thread already has in a register"),
+            ("silent_store", silent, stores, "stores words that memory already contains"),
+            ("dead_store", dead, stores, "stores words that are overwritten before they are read"),
         ):
-            if part >= LEAST and part >= SHARE * whole:
-                self.find(kind, "advice", f"{text}: {part} of {whole}", pc=pc, count=part)
+            if part >= LEAST and part >= SHARE * total:
+                self.find(kind, "advice", f"{text}: {part} of {total}", pc=pc, count=part)

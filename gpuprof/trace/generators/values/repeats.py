@@ -16,9 +16,9 @@ VALUES = Table(
         Column("space", "text", "", "state space of the instruction"),
         Column("words", "integer", "words", "loaded or stored by threads"),
         Column("zeros", "integer", "words", "that are zero"),
-        Column("repeats", "integer", "words", "that the thread has had from this instruction the time before"),
-        Column("uniform", "integer", "words", "that all lanes of the warp have the same of"),
-        Column("constant", "integer", "", "1: all words that it has ever had are one and the same"),
+        Column("repeats", "integer", "words", "equal to the thread's previous word of this instruction"),
+        Column("uniform", "integer", "words", "that are equal in all lanes of the warp"),
+        Column("constant", "integer", "", "1: all of its words were equal"),
     ),
 )
 
@@ -43,8 +43,8 @@ class Repeats(TraceGenerator):
         instruction, held = event.instruction, event.true
         if not held.any():
             return
-        found = event.results if instruction.operation == "load" else stored(event)
-        words = [word for value in found for word in words_of(value.bits)]
+        values = event.results if instruction.operation == "load" else stored(event)
+        words = [word for value in values for word in words_of(value.bits)]
         rows = event.block * self.warps_per_block + event.warp
         counts = np.zeros(4, np.int64)
         for number, word in enumerate(words):
@@ -83,12 +83,12 @@ class Repeats(TraceGenerator):
 
 
 def stored(event: TraceEvent) -> tuple:
-    """The operands that a store writes: those that are no address."""
+    """The operands that a store writes: those that are not an address."""
     return tuple(value for value in event.operands if value.slot == "b")
 
 
 def words_of(bits: np.ndarray) -> list[np.ndarray]:
-    """uint32 (n, 32) each."""
+    """uint32 (n, 32) each: the 32-bit words of 32-bit or 64-bit values."""
     if bits.dtype == np.uint64:
         return [(bits & np.uint64(0xFFFFFFFF)).astype(np.uint32), (bits >> np.uint64(32)).astype(np.uint32)]
     return [bits]

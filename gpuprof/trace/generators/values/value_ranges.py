@@ -1,4 +1,4 @@
-"""How wide the values of a line are."""
+"""The ranges of the values that instructions write."""
 
 import numpy as np
 
@@ -17,8 +17,8 @@ RANGES = Table(
         Column("values", "integer", "values", "written by threads, NaN left out"),
         Column("smallest", "real", "", "of the finite ones"),
         Column("largest", "real", "", "of the finite ones"),
-        Column("bits", "integer", "bits", "that integers need, the sign among them; 0 for floats"),
-        Column("exact_in_f16", "integer", "", "1: all of them, floats, are numbers of f16; 0: not, or integers"),
+        Column("bits", "integer", "bits", "that integers need, including the sign; 0 for floats"),
+        Column("exact_in_f16", "integer", "", "1: all values are floats that f16 can represent; 0: otherwise"),
     ),
 )
 INTEGERS = {"s32": np.int32, "u32": np.uint32, "s64": np.int64, "u64": np.uint64}
@@ -43,7 +43,7 @@ class Ranges(TraceGenerator):
             return
         held = event.true
         if type_name in INTEGERS:
-            # A wide product has 64 bits, and its row's type is that of the factors.
+            # A wide product has 64 bits, while its row's type is that of the factors.
             type_name = f"{type_name[0]}{8 * bits.dtype.itemsize}"
             values, exact = bits.view(INTEGERS[type_name])[held], False
         elif bits.dtype.itemsize != (8 if type_name == "f64" else 4):
@@ -72,6 +72,6 @@ class Ranges(TraceGenerator):
 
 
 def type_of(instruction: Instruction) -> str:
-    """Of what it writes; "" for what is neither an integer of 32 or 64 bits nor a float."""
+    """The type of the results; "" if they are neither integers of 32 or 64 bits nor floats."""
     types = instruction.op.types
     return types[0] if types and (types[0] in INTEGERS or scalar(types[0])) else ""

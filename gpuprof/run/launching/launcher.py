@@ -1,0 +1,177 @@
+"""Begins and emulates the launches of one GPU, and waits for those in flight.
+
+    Launch ─ begin ─> BegunLaunch ─> InFlight ─ settle ─> LaunchTiming
+
+A launch on the default stream is waited for at once. Launches on other streams are in flight until the host waits.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from gpuprof.chips import Chip
+from gpuprof.device import commands as cmd
+from gpuprof.device.memory import AddressSpace
+from gpuprof.emulate.run import emulate
+from gpuprof.emulate.trace_log.counters import LaunchCounters
+from gpuprof.emulate.trace_log.trace import Order, TracePiece
+from gpuprof.errors import UsageError
+from gpuprof.run.launching.gpu_timing import GpuTiming
+from gpuprof.run.launching.nested import Descent, launches_grids
+from gpuprof.run.launching.pending import BegunLaunch, InFlight
+from gpuprof.run.launching.settling import Settler
+from gpuprof.run.observers.observer import DrawStage, LaunchStart, SessionObserver
+from gpuprof.run.observers.tasks import Tasks
+from gpuprof.run.observers.tracing import LaunchTrace, Tracers
+from gpuprof.run.run_settings import Settings
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.sampling.control_registers import changed, registers
+from gpuprof.timing.sampling.filter import Chooser
+from gpuprof.timing.state.launch_timing import LaunchTiming
+
+# Without a limit of the user's, a warp that takes more instructions is taken for an endless loop.
+MAX_WARP_INSTRUCTIONS = 1 << 22
+
+
+class Launcher:
+    """The launches of one GPU. Two of the observers also answer: `tasks` which tasks are open and which bytes are
+    recorded, `tracers` which trace generators watch a launch.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        chip: Chip,
+        memory: AddressSpace,
+        timing: GpuTiming,
+        observers: Sequence[SessionObserver],
+        tasks: Tasks,
+        tracers: Tracers,
+    ):
+        self.settings, self.chip, self.memory, self.timing = settings, chip, memory, timing
+        self.observers, self.tasks, self.tracers = observers, tasks, tracers
+        self.in_flight = InFlight()
+        self.settler = Settler(settings, chip, self.in_flight, timing, observers)
+        self.sampling, self.chooser = settings.sampling, Chooser(settings.sampling.filter)
+        self.priorities: dict[int, int] = {}  # of streams
+        self.n_launches = 0
+
+    @property
+    def cycle(self) -> int:
+        """The GPU's present cycle."""
+        return self.timing.machine.cycle
+
+    def settle(self) -> list[LaunchTiming]:
+        """Waits for everything in flight; see `Settler.settle`."""
+        return self.settler.settle(self.sampling)
+
+    def finish_emulation(self) -> None:
+        """Memory is then as all launches so far leave it. They are still in flight."""
+        with self.settler.stopping():
+            self.in_flight.finish_emulation()
+
+    def launch(self, launch: cmd.Launch, shader: DrawStage | None = None) -> LaunchTiming | None:
+        """Gives the timing of a launch on the default stream, None for one in flight or without timing."""
+        if not launch.is_timed:
+            return self._only_emulate(launch)
+        if launch.stream == 0:
+            self.settle()
+        self.in_flight.add(self.begin(launch, shader=shader))
+        if launches_grids(launch.module):
+            emulate = self.in_flight.finish_emulation if self.settings.is_timed else self.in_flight.run_through
+            with self.settler.stopping():
+                Descent(self.in_flight, emulate, self.begin, self.chip).run(len(self.in_flight.flights) - 1)
+        if not self.settings.is_timed:
+            self.settler.run_through()
+            return None
+        if launch.stream == 0:
+            return self.settle()[0]
+        self.settle_if_full()
+        return None
+
+    def settle_if_full(self) -> None:
+        if self.in_flight.is_full:
+            self.settle()
+
+    def _only_emulate(self, launch: cmd.Launch) -> None:
+        """It is no launch of the recording, but a task, as others may need what it writes."""
+        self.settle()
+        self.in_flight.add(self._begin_untimed(launch))
+        if launches_grids(launch.module):
+            with self.settler.stopping():
+                Descent(self.in_flight, self.in_flight.run_through, self._begin_untimed, self.chip).run(0)
+        self.settler.run_through()
+
+    def begin(self, launch: cmd.Launch, parent: int | None = None, shader: DrawStage | None = None) -> BegunLaunch:
+        """Counts a launch of the host or of launch `parent`, and reports it. shader: of a draw."""
+        self.n_launches += 1
+        task, priority = self.tasks.path, self.priorities.get(launch.stream, 0)
+        names = (launch.function.display, launch.function.name)
+        filter = self.chooser.choose(launch.index, names, launch.stream, task, *(shader or ()))
+        trace = self.tracers.watch(launch, task, parent, shader)
+        watching = trace.names if trace else ()
+        start = LaunchStart(launch, parent, task, self.sampling, priority, shader, watching)
+        for observer in self.observers:
+            observer.launch(start)
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        emulation = partial(self._emulation, launch, counters, trace, self.settings.is_timed)
+        return BegunLaunch(launch, counters, emulation, filter, priority)
+
+    def _begin_untimed(self, launch: cmd.Launch, parent: int | None = None) -> BegunLaunch:
+        for observer in self.observers:
+            observer.untimed(launch, self.cycle)
+        counters = LaunchCounters.zeros(len(launch.module.code))
+        emulation = partial(self._emulation, launch, counters, None, False)
+        return BegunLaunch(launch, counters, emulation, self.sampling.filter, 0)
+
+    def _emulation(
+        self,
+        launch: cmd.Launch,
+        counters: LaunchCounters,
+        trace: LaunchTrace | None,
+        is_counted: bool,
+        orders: Iterable[Order],
+    ) -> Iterator[TracePiece]:
+        launch.module.refresh_constants(self.memory)
+        limit = self.settings.max_instructions or self.settings.max_cycles or MAX_WARP_INSTRUCTIONS
+        run = partial(
+            emulate,
+            launch,
+            self.memory,
+            chip=self.chip,
+            max_warp_instructions=limit,
+            counters=counters,
+            orders=orders,
+            footprint=self.tasks.footprint,
+            is_counted=is_counted,
+        )
+        try:
+            if self.settings.supervisor is not None:
+                self.settings.supervisor.carry_out(launch, self.memory, counters, partial(run, orders=None))
+            else:
+                yield from trace.watched(run) if trace else run()
+        finally:
+            for observer in self.observers:
+                observer.emulated(launch)
+
+    def set_sampler(self, values: tuple[tuple[str, int | str], ...]) -> dict[str, int | str]:
+        """Sets registers of the sampler; gives all. A launch keeps the filter of its request. The rest belongs to the
+        cells, which everything that runs at a time shares, so what is in flight is waited for.
+        """
+        sampling = changed(self.sampling, values)
+        check_sampling(sampling, self.chip, self.settings.sample_blocks)
+        if replace(sampling, filter=self.sampling.filter) != self.sampling:
+            self.settle()
+        if sampling.filter != self.sampling.filter:
+            self.chooser = Chooser(sampling.filter)
+        self.sampling = sampling
+        return registers(sampling)
+
+
+def check_sampling(sampling: Sampling, chip: Chip, sample_blocks: bool) -> None:
+    """Raises UsageError for a sampling that the chip, or --sample-blocks, does not allow."""
+    sampling.filter.check(chip)
+    if sampling.stream == "lsu" and sample_blocks:
+        raise UsageError(
+            "--sample-blocks times part of the blocks, but --stream lsu needs all of them; leave out one of the two"
+        )

@@ -1,0 +1,183 @@
+"""Times the launches in flight on one GPU once the host waits for them, and reports each to the observers.
+
+    PendingLaunches ─ Grid, pieces of trace ─> GpuTiming ─> samples, LaunchTiming ─> observers
+
+Everything in flight is timed together. The emulation continues meanwhile, to the orders of the timing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from gpuprof.base.stages import stage
+from gpuprof.chips import Chip
+from gpuprof.emulate.trace_log.trace import REST, Order, TracePiece
+from gpuprof.errors import KernelFault
+from gpuprof.jit.cached import complaint
+from gpuprof.run.launching.emulation_progress import under_way
+from gpuprof.run.launching.gpu_timing import GpuTiming
+from gpuprof.run.launching.pending import InFlight, PendingLaunch
+from gpuprof.run.observers.observer import LaunchOrder, LaunchResult, SessionObserver
+from gpuprof.run.run_settings import Settings
+from gpuprof.timing.batch import Grid
+from gpuprof.timing.extrapolate import extrapolated, issue_slots, note
+from gpuprof.timing.sampling.configuration import Sampling
+from gpuprof.timing.state.launch_timing import LaunchTiming
+
+FEW_BLOCKS, TOGETHER = "too few blocks, or no steady rate", "launches in flight together"
+
+
+class Settler:
+    """Settles the launches in flight: times them, or ends them where an error does."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        chip: Chip,
+        in_flight: InFlight,
+        timing: GpuTiming,
+        observers: Sequence[SessionObserver],
+    ):
+        self._chip, self._sample_blocks, self._user = chip, settings.sample_blocks, settings.observer
+        self._in_flight, self._timing, self._observers = in_flight, timing, observers
+
+    def settle(self, sampling: Sampling) -> list[LaunchTiming]:
+        """Waits for everything in flight; gives the timings, in the order of the requests."""
+        flights = self._in_flight.flights
+        if not flights:
+            return []
+        if notice := self._timing.take_notice():  # not before: a file or a launch that is refused compiles nothing
+            self._user.notice(notice)
+        with under_way((flight.launch, flight.counters) for flight in flights), self.stopping():
+            grids = [self._grid(flight, sampling) for flight in flights]
+            timings = self._timing.time(grids, sampling, self._samples)
+            if timings[0].extrapolation:
+                # The blocks that were not timed are emulated all the same: results and counters are exact
+                # (docs/model.md).
+                flights[0].pieces.order(Order(REST, traced=False))
+            self._in_flight.finish_emulation()  # the counters are complete
+        timings = [self._complete(flight, timing) for flight, timing in zip(flights, timings, strict=True)]
+        self._in_flight.landed(lambda number: timings[number].end_cycle)
+        with stage("writing the results"):
+            for flight, timing in zip(flights, timings, strict=True):
+                self._report(flight, timing)
+            self._report_order(flights)
+        if text := complaint():
+            self._user.notice(text)
+        return timings
+
+    def run_through(self) -> None:
+        """Emulates everything in flight to its end. Nothing is timed."""
+        flights = list(self._in_flight.flights)
+        with self.stopping():
+            self._in_flight.run_through()
+            self._in_flight.drop()
+        for flight in flights:
+            self._print(flight)
+            for observer in self._observers:
+                observer.run_through(flight.launch)
+
+    @contextmanager
+    def stopping(self, spares: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+        """A fault inside, or an interrupt, ends all that is in flight. The recording says why, and what kernels printed
+        before is the best hint. Errors that `spares` names change nothing.
+        """
+        flights = self._in_flight.flights
+        try:
+            yield
+        except spares:
+            raise
+        except BaseException as error:
+            self._in_flight.drop()
+            # a script may catch a fault and continue
+            if isinstance(error, KernelFault | KeyboardInterrupt):
+                self._stop(flights, error)
+            for flight in flights:
+                self._print(flight)
+            raise
+
+    def fault_in_draw(self, first: int, fault: KernelFault, settle: Callable[[], object]) -> None:
+        """A shader's fault ends its draw, whose flights begin with number `first`. The draws before it are timed as if
+        it had not been requested.
+        """
+        ended = self._in_flight.take_back(first)
+        try:
+            settle()
+        finally:
+            self._stop(ended, fault)
+            for flight in ended:
+                self._print(flight)
+
+    def _stop(self, flights: list[PendingLaunch], error: KernelFault | KeyboardInterrupt) -> None:
+        for observer in self._observers:
+            observer.flush()
+        for flight in flights:
+            for observer in self._observers:
+                observer.stopped(flight.launch, error)
+            self._note(flight, str(error) or "interrupted")
+
+    def _grid(self, flight: PendingLaunch, sampling: Sampling) -> Grid:
+        pieces: Iterator[TracePiece] = flight.pieces
+        for observer in self._observers:
+            pieces = observer.trace(flight.launch, pieces, sampling)
+        return Grid(
+            flight.launch,
+            self._once_compiled(pieces),
+            flight.after,
+            flight.after_signal,
+            flight.priority,
+            self._chip.launch_cycles if not flight.shades else 0,
+            flight.pieces.order,
+            flight.launched_by,
+            flight.filter,
+            flight.shades,
+            flight.draw,
+        )
+
+    def _once_compiled(self, pieces: Iterator[TracePiece]) -> Iterator[TracePiece]:
+        """The trace, whose first piece waits until the timing model is compiled."""
+        for piece in pieces:
+            self._timing.wait_until_compiled()
+            yield piece
+
+    def _complete(self, flight: PendingLaunch, timing: LaunchTiming) -> LaunchTiming:
+        """The timing of all blocks, also when only some were timed; the recording has a note of that."""
+        launch = flight.launch
+        if timing.extrapolation is None:
+            if self._sample_blocks:
+                why = FEW_BLOCKS if len(self._in_flight.flights) == 1 else TOGETHER
+                text = f"--sample-blocks timed all {launch.n_blocks:,} blocks: {why}"
+                self._user.notice(f"{launch.function.display}: {text}")
+            return timing
+        slots = issue_slots(launch.module, self._chip, flight.counters)
+        complete = extrapolated(timing, slots, launch.module.load_base)
+        # The next launch comes after the end of this one, not after the part that was timed.
+        self._timing.machine.cycle = complete.end_cycle
+        self._note(flight, note(launch.function.display, complete))
+        return complete
+
+    # Reports.
+
+    def _samples(self, rows: np.ndarray) -> None:
+        for observer in self._observers:
+            observer.samples(rows)
+
+    def _note(self, flight: PendingLaunch, text: str) -> None:
+        for observer in self._observers:
+            observer.note(flight.launch, text)
+
+    def _print(self, flight: PendingLaunch) -> None:
+        self._user.output("".join(flight.counters.output))
+
+    def _report(self, flight: PendingLaunch, timing: LaunchTiming) -> None:
+        self._print(flight)
+        result = LaunchResult(flight.launch, timing, flight.counters)
+        for observer in self._observers:
+            observer.timed(result)
+        self._user.finished(result)
+
+    def _report_order(self, flights: Sequence[PendingLaunch]) -> None:
+        batch = [LaunchOrder(one.launch, one.after, one.after_signal, one.launched_by) for one in flights]
+        for observer in self._observers:
+            observer.settled(batch)
