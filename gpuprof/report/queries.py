@@ -167,7 +167,7 @@ class Code(NamedTuple):
 
 
 def read_codes(database: sqlite3.Connection) -> list[Code]:
-    """In ascending order."""
+    """The address ranges of all functions, in ascending order."""
     query = "SELECT first_pc, first_pc + 16 * n_instructions, function FROM functions ORDER BY 1, 2, 3"
     return [Code(*row) for row in database.execute(query)]
 

@@ -103,7 +103,7 @@ def throughput(launches: Sequence[Launch], chip: ChipFacts) -> Throughput:
 
 
 def use_of(resource: Resource, launches: Sequence[Launch], cycles: int, peaks: dict[str, Peak]) -> Use | None:
-    """None where it was not used, and where work or peak is not known."""
+    """The use of a resource; None where it was not used, and where work or peak is not known."""
     work = work_of(resource.name, launches)
     peak = peaks.get(resource.name)
     if not work or peak is None:

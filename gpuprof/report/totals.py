@@ -11,7 +11,7 @@ from gpuprof.report.number_text import duration, grouped, product
 
 
 def known_sum(values: Iterable[float | None]) -> float | None:
-    """None where one of them is not known."""
+    """The sum of the values; None where one of them is not known."""
     total: float = 0
     for value in values:
         if value is None:

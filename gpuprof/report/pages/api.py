@@ -10,9 +10,8 @@ from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes, percent
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import remark
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import Look, shown
+from gpuprof.report.terminal.styles import Look, remark, shown
 
 NO_CALLS = "no calls: only whole programs have them (gpuprof collect app.cu -- args)"
 MOST_PLACES = 50  # on a terminal
@@ -42,7 +41,7 @@ class Group(NamedTuple):
 
 
 def groups(calls: Sequence[ApiCall], key: Callable[[ApiCall], str]) -> list[Group]:
-    """By `key`, those that took longest first; calls whose key is "" are left out."""
+    """Calls grouped by `key`, longest total first; calls whose key is "" are left out."""
     by_name: dict[str, list[ApiCall]] = {}
     for call in calls:
         if name := key(call):
@@ -57,7 +56,7 @@ def by_place(calls: Sequence[ApiCall]) -> list[Group]:
 
 
 def time_text(nanoseconds: float, plain: bool) -> Text:
-    """In microseconds, or in nanoseconds for programs."""
+    """A duration in microseconds, or in nanoseconds in a pipe."""
     return Text(f"{nanoseconds:.0f}" if plain else f"{nanoseconds / 1000:,.1f}")
 
 

@@ -12,10 +12,9 @@ from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, rounded
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import remark
 from gpuprof.report.tasks.draw_tasks import BLOCKS, Draw, Group, Work
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import Look, shown
+from gpuprof.report.terminal.styles import Look, remark, shown
 from gpuprof.tables.draws import DRAW_COUNT_NAMES
 
 NO_DRAWS = "no draws: only scripts that draw with gpuprof.graphics have them, and older files have none"

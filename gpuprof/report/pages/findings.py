@@ -10,9 +10,8 @@ from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.traces import remark
 from gpuprof.report.terminal.columns import Column, Layout, layout, table
-from gpuprof.report.terminal.styles import WARM, Look, flow, shown
+from gpuprof.report.terminal.styles import WARM, Look, flow, remark, shown
 
 NOT_CHECKED = "no checker was enabled: gpuprof collect --trace memcheck --trace racecheck"
 

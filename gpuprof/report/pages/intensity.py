@@ -21,8 +21,8 @@ class Intensity(NamedTuple):
 
 
 def intensity_of(works: Sequence[BlockWork], instructions: Sequence[Instruction]) -> Intensity | None:
-    """None where no such block has run, or does arithmetic. `works` ascend; a block that has run is the last one that
-    begins before or at its instruction.
+    """The intensity of the instructions' blocks; None where none has run or does arithmetic. `works` ascend; a
+    block that has run is the last one that begins before or at its instruction.
     """
     starts = [work.pc for work in works]
     executed = [i.pc for i in instructions if i.cost.counters.inst_executed]

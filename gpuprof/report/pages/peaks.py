@@ -35,7 +35,7 @@ def throughput_facts(kernel: Kernel, report: Report, look: Look, before_cells: i
 
 
 def use_parts(used: Throughput, room: int | None) -> list[list[str]]:
-    """In columns where these have room, else in sentences that may be broken."""
+    """The uses in columns where these fit, else in sentences that may be broken."""
     lines = use_lines(used)
     if room is None or max(map(len, lines), default=0) <= room:
         return [[line] for line in lines]

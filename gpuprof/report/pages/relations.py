@@ -8,10 +8,10 @@ from gpuprof.report.formats import cell
 from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count, nbytes
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import remark, whole_cycles
+from gpuprof.report.pages.tasks import whole_cycles
 from gpuprof.report.tasks.read_tasks import TaskReport
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import BOLD, Look, fitted, shown
+from gpuprof.report.terminal.styles import BOLD, Look, fitted, remark, shown
 
 MOST_ROWS = 50  # of a table on a terminal; CSV has all
 ONLY_CHOSEN = "only relations of the requested launches, and of the tasks that they are parts of"

@@ -11,18 +11,11 @@ from gpuprof.report.number_text import count, percent
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.tasks.read_tasks import MOST_LINES, Node
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import DIM, Look, shown, wrapped
+from gpuprof.report.terminal.styles import Look, remark, shown
 
 NO_TASKS = "no tasks: the recording is of an older gpuprof, or was stopped before the first one ended"
 
 ONLY_CHOSEN = "only tasks of the requested launches, and those that they are parts of, which have all of their time"
-
-
-def remark(words: str, look: Look) -> Iterator[Text]:
-    """In a pipe lines that start with #."""
-    first = "# " if look.plain else ""
-    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
-        yield Text(first + line, DIM)
 
 
 def begin(tasks: Tasks, node: Node) -> int:
@@ -45,7 +38,7 @@ def label(tasks: Tasks, node: Node) -> str:
 
 
 def whole_cycles(tasks: Tasks) -> int:
-    """From the first begin to the last end."""
+    """The time from the first begin to the last end."""
     begins, ends = tasks.columns["begin_cycle"], tasks.columns["end_cycle"]
     known = begins >= 0
     return int(ends[known].max() - begins[known].min()) if known.any() else 0

@@ -11,11 +11,11 @@ from gpuprof.report.formats import cell
 from gpuprof.report.model import SELECTED, Kernel, Report
 from gpuprof.report.number_text import grouped
 from gpuprof.report.pages.page_kind import Page, Request
-from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, remark, task_values
+from gpuprof.report.pages.tasks import NO_TASKS, ONLY_CHOSEN, begin, end, label, task_values
 from gpuprof.report.tasks import task_activity
 from gpuprof.report.tasks.read_tasks import MOST_LINES, Node, TaskReport
 from gpuprof.report.tasks.timeline_lanes import Lane, in_parts
-from gpuprof.report.terminal.styles import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, shown
+from gpuprof.report.terminal.styles import BOLD, DIM, HOT, REASON_LOOKS, Look, fitted, remark, shown
 
 PIPE_WIDTH = 100  # characters
 NAME_SHARE = 3  # a third of the page is for names

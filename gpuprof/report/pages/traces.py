@@ -10,7 +10,7 @@ from gpuprof.report.model import Kernel, Report
 from gpuprof.report.number_text import count
 from gpuprof.report.pages.page_kind import Page, Request
 from gpuprof.report.terminal.columns import Column, table
-from gpuprof.report.terminal.styles import BOLD, DIM, Look, shown, wrapped
+from gpuprof.report.terminal.styles import BOLD, Look, remark, shown
 
 ADDRESSES = ("pc", "address")  # names of columns, or their last words
 MOST_ROWS = 20  # of a table on a terminal and in a pipe; CSV and JSON have all
@@ -36,13 +36,6 @@ def text(report: Report, look: Look, request: Request) -> Iterator[Text]:
         yield from table(columns_of(traced, look.plain), traced.rows[:MOST_ROWS], look)
         if len(traced.rows) > MOST_ROWS:
             yield from remark(f"{len(traced.rows) - MOST_ROWS:,} more rows (--format csv)", look)
-
-
-def remark(words: str, look: Look) -> Iterator[Text]:
-    """In a pipe lines that start with #."""
-    first = "# " if look.plain else ""
-    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
-        yield Text(first + line, DIM)
 
 
 def name_of(traced: Traced) -> str:

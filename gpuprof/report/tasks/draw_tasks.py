@@ -229,8 +229,8 @@ def _most_nbytes(database: sqlite3.Connection) -> dict[str, float]:
 
 
 def _waves(database: sqlite3.Connection, group: str) -> dict[Hashable, dict[str, Waves]]:
-    """By what `group` is of a draw `d`, and stage. A wave that ends in the cycle in which another begins is not in
-    flight with it.
+    """Waves by the value of `group`, an expression over a draw `d`, and by stage. A wave that ends in the
+    cycle in which another begins is not in flight with it.
     """
     query = f"""
         WITH steps AS (
@@ -255,7 +255,7 @@ def _groups(
     key: Callable[[Draw], Hashable],
     waves: dict[Hashable, dict[str, Waves]],
 ) -> tuple[Group, ...]:
-    """By `key`, in the order of their first draws."""
+    """The draws grouped by `key`, in the order of the groups' first draws."""
     by_key: dict[Hashable, list[Draw]] = {}
     for draw in draws:
         by_key.setdefault(key(draw), []).append(draw)

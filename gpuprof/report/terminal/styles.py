@@ -164,3 +164,10 @@ def wrapped(text: str, cells: int) -> list[str]:
         else:
             lines[-1] = candidate
     return lines
+
+
+def remark(words: str, look: Look) -> Iterator[Text]:
+    """A remark below a table, wrapped; in a pipe its lines start with #."""
+    first = "# " if look.plain else ""
+    for line in wrapped(words, look.width - len(first)) if look.width else [words]:
+        yield Text(first + line, DIM)

@@ -69,8 +69,8 @@ def kernel_reason(case: Case) -> Iterator[Finding]:
 
 
 def asynchronous_copies(case: Case) -> Iterator[Finding]:
-    """Much of the waiting for memory is for copies that were started earlier: the cure is another one than for
-    loads.
+    """A finding where much of the waiting for memory is for copies that were started earlier: it needs another remedy
+    than loads.
     """
     waits = [i for i in case.kernel.instructions if i.opcode.startswith(ASYNCHRONOUS_WAITS) and i.positions]
     waited = sum(i.cost.reasons[LONG_SCOREBOARD] for i in waits)

@@ -88,7 +88,7 @@ def draw_columns(profile: Profile) -> Columns:
 
 
 def _place(draw: Draw) -> tuple:
-    """In the order of DRAWS, before its work."""
+    """The values of a draw that precede its work in DRAWS, in their order."""
     task = -1 if draw.task is None else draw.task
     return draw.draw, draw.number_of_pass, draw.command_buffer, draw.name, task, *draw.extent, draw.state_changes
 
@@ -101,7 +101,7 @@ def group_columns(profile: Profile) -> Columns:
 
 
 def work_values(work: Work) -> tuple:
-    """In the order of WORK."""
+    """The values of a work, in the order of WORK."""
     times = (-1, -1) if work.start_cycle is None else (work.start_cycle, work.end_cycle)
     facts = (work.bottleneck, work.fragments, work.overdraw, work.quad_efficiency)
     memory = ((work.nbytes.get(name, -1), work.memory_shares.get(name)) for name in MEMORIES)

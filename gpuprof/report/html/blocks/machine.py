@@ -210,7 +210,7 @@ def block_of_shape(profile: Profile, shape: Shape) -> Block:
 
 
 def chip_numbers(profile: Profile) -> dict[str, int]:
-    """Empty where the chip's description lacks one of them."""
+    """The chip's numbers that decide how many blocks fit; empty where its description lacks one of them."""
     (text,) = profile.database.execute("SELECT value FROM meta WHERE key = 'chip_json'").fetchone()
     return numbers_of(json.loads(text) or {}) or {}
 
